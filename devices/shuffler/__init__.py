@@ -1,0 +1,1 @@
+"""The card shuffler: its messages, its driver, and what is known of it."""

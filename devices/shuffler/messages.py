@@ -1,0 +1,356 @@
+"""Every message of the card shuffler (tags 64-95), its sensors, segments and reasons. Card order has no message.
+
+The card path, and the sensors along it:
+
+    intake ─feed─▶ FEED ─bridge─▶ BRIDGE ─lift─▶ LIFT ─shelf─▶ compartments ─unload─▶ EXIT ─stack─▶ STACK ─drop─▶ gate
+
+A card is in a segment from the moment its leading edge passed the sensor before it until the one after it.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Annotated, ClassVar, Final
+
+import msgspec
+
+from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
+from firmware_bridge.messages import U8, U16, U32, CommandId, Message
+
+KIND: Final = "shuffler"
+# Capabilities a hello may name.
+COUNTS: Final = "counts"  # counts cards in and out
+IDENTIFIES: Final = "identifies"  # reads every card's face
+
+
+class Sensor(IntEnum):
+    """Optical sensors, in the order a card meets them."""
+
+    INTAKE = 0
+    FEED = 1
+    BRIDGE = 2
+    LIFT = 3
+    EXIT = 4
+    STACK = 5
+    GATE = 6
+
+
+class Segment(IntEnum):
+    """Stretches of the card path, in the order a card travels them."""
+
+    FEED = 0
+    BRIDGE = 1
+    LIFT = 2
+    SHELF = 3
+    UNLOAD = 4
+    STACK = 5
+    DROP = 6
+
+
+class Motor(IntEnum):
+    """Motors whose current is measured."""
+
+    FEED = 0
+    TRANSPORT = 1
+    ELEVATOR = 2
+    EJECT = 3
+
+
+class Mode(IntEnum):
+    """What a cycle does with the cards. Only SHUFFLE is a shuffle."""
+
+    SHUFFLE = 0
+    SORT = 1
+
+
+class State(IntEnum):
+    """What the firmware is doing."""
+
+    IDLE = 0  # path known empty, gate empty
+    FEEDING = 1
+    UNLOADING = 2
+    READY = 3  # a deck lies behind the gate
+    HALTED = 4  # stopped, jammed or faulted in mid-cycle; cards are inside
+    CLEARING = 5
+    TESTING = 6
+    DOUBTFUL = 7  # after power-up: nobody knows what is inside
+
+
+class Reason(IntEnum):
+    """Why a command was refused or failed, and what a fault is. The numbers are codes of the catalogue."""
+
+    NONE = 0
+    BUSY = 420
+    NOTHING_LOADED = 421
+    DOOR_OPEN = 422
+    NEEDS_CLEARING = 423
+    NOTHING_TO_EJECT = 424
+    GATE_OCCUPIED = 425
+    PATH_BLOCKED = 426
+    NOT_A_FINDING = 427
+    JAM = 430
+    DOUBLE_FEED = 431
+    SHORT_CARD = 432
+    COUNTS_DISAGREE = 433
+    STOPPED = 434
+    POWER_LOST = 435
+    SELF_TEST_FAILED = 436
+    TOO_MANY_CARDS = 437
+
+
+class Phase(IntEnum):
+    """Half of a cycle."""
+
+    FEEDING = 0
+    UNLOADING = 1
+
+
+class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """One sensor: light level (0-1023), the level below which it counts as blocked, and the margin to it."""
+
+    blocked: bool
+    level: U16
+    threshold: U16
+
+    @property
+    def margin(self) -> int:
+        """How far the level is from being misread; small means dust or a weak lamp."""
+        return abs(self.level - self.threshold)
+
+
+class Transit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """Transit times of one segment since power-up, in microseconds."""
+
+    cards: U32
+    mean: U32
+    least: U32
+    most: U32
+    deviation: U32
+    last: U32
+
+
+Levels = Annotated[list[SensorLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
+Currents = Annotated[list[U16], msgspec.Meta(min_length=len(Motor), max_length=len(Motor))]
+CardBytes = Annotated[bytes, msgspec.Meta(max_length=64)]
+
+
+# --- host to device ----------------------------------------------------------------------------------------
+
+
+class GetStatus(Message, tag=64):
+    """What are you doing, and what is where?"""
+
+
+class GetSensors(Message, tag=65):
+    """Sensor levels and motor currents, now."""
+
+
+class GetTransits(Message, tag=66):
+    """Transit-time statistics of every segment."""
+
+
+class GetFindings(Message, tag=67):
+    """What is missing from or extra in the deck that was just rejected?"""
+
+
+class StartCycle(Message, tag=68):
+    """Take the cards from the intake and shuffle them (or sort, if the machine's mode says so)."""
+
+    command: CommandId
+
+
+class Eject(Message, tag=69):
+    """Open the gate and give the deck out."""
+
+    command: CommandId
+
+
+class Stop(Message, tag=70):
+    """Stop all motion at once. Urgent."""
+
+    command: CommandId
+
+
+class SelfTest(Message, tag=71):
+    """Test lamps, sensors and motors with an empty path."""
+
+    command: CommandId
+
+
+class SetMode(Message, tag=72):
+    """Choose between SHUFFLE and SORT for the next cycle."""
+
+    command: CommandId
+    mode: Mode
+
+
+class ClearJam(Message, tag=73):
+    """With the path cleared by hand: check every sensor, then empty the compartments into the gate."""
+
+    command: CommandId
+
+
+class Reset(Message, tag=74):
+    """Restart the firmware."""
+
+    command: CommandId
+
+
+# --- device to host: replies -------------------------------------------------------------------------------
+
+
+class Status(Message, tag=80):
+    """What the machine believes. `inside` is null when it cannot know, as after power-up."""
+
+    state: State
+    mode: Mode
+    door_open: bool
+    cards_in_intake: bool
+    inside: U16 | None
+    behind_gate: U16 | None
+    cycles: U32
+    reason: Reason  # of the last halt
+
+
+class Sensors(Message, tag=81):
+    """Levels by `Sensor`, currents (mA) by `Motor`."""
+
+    levels: Levels
+    currents: Currents
+
+
+class Transits(Message, tag=82):
+    """Statistics by `Segment`."""
+
+    segments: Annotated[list[Transit], msgspec.Meta(min_length=len(Segment), max_length=len(Segment))]
+
+
+class Findings(Message, tag=83):
+    """What a card-identifying machine found wrong with a rejected deck, as card numbers in ascending order."""
+
+    carries_cards: ClassVar[bool] = True
+
+    command: CommandId
+    missing: CardBytes
+    extra: CardBytes
+
+
+class NoFindings(Message, tag=84):
+    """There is nothing to tell: no rejected deck, or a machine that only counts."""
+
+    reason: Reason
+
+
+# --- device to host: events --------------------------------------------------------------------------------
+
+
+class Progress(Message, tag=85):
+    """A card has arrived: how many went in and came out, and which sensors (bit per `Sensor`) are blocked."""
+
+    command: CommandId
+    phase: Phase
+    entered: U16
+    left: U16
+    blocked: U8
+
+
+class Completed(Message, tag=86):
+    """A cycle ended with as many cards out as in. `rejected`: the machine identified cards and the deck is wrong."""
+
+    command: CommandId
+    count: U16
+    duration_ms: U32
+    mode: Mode
+    rejected: bool
+
+
+class Incomplete(Message, tag=87):
+    """A cycle ended and the counts disagree: cards stayed inside, or two passed as one."""
+
+    command: CommandId
+    cards_in: U16
+    cards_out: U16
+
+
+class Jam(Message, tag=88):
+    """A card did not arrive. `card` counts from 1 within the phase; `entered` includes the stuck card."""
+
+    command: CommandId
+    phase: Phase
+    segment: Segment
+    card: U16
+    entered: U16
+    left: U16
+    levels: Levels
+    currents: Currents
+
+    @property
+    def inside(self) -> int:
+        """How many cards are in the machine: past the intake and not yet behind the gate."""
+        return self.entered - self.left
+
+
+class Stopped(Message, tag=89):
+    """Motion ended in mid-cycle on command or because the door was opened."""
+
+    command: CommandId
+    entered: U16
+    left: U16
+    reason: Reason
+
+
+class Fault(Message, tag=90):
+    """Something other than a jam: a double feed, a card too short to be whole."""
+
+    command: CommandId
+    reason: Reason
+    segment: Segment
+    card: U16
+    entered: U16
+    left: U16
+
+
+class Door(Message, tag=91):
+    """The door was opened or closed."""
+
+    open: bool
+
+
+class Power(Message, tag=92):
+    """Power came back; `interrupted` if a cycle was running when it went."""
+
+    interrupted: bool
+
+
+class Intake(Message, tag=93):
+    """Cards were put into the intake, or it ran empty."""
+
+    cards: bool
+
+
+class Cleared(Message, tag=94):
+    """The path was clear and the compartments were emptied: how many cards came out, how many lie behind the gate."""
+
+    command: CommandId
+    emptied: U16
+    behind_gate: U16 | None
+
+
+class SelfTested(Message, tag=95):
+    """Which sensors and motors did not pass (bit per `Sensor`, bit per `Motor`)."""
+
+    command: CommandId
+    bad_sensors: U8
+    bad_motors: U8
+
+
+Actuation = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Reset
+Question = GetStatus | GetSensors | GetTransits | GetFindings
+Event = (
+    Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
+)
+Reply = Status | Sensors | Transits | Findings | NoFindings
+
+# What each end may receive; anything else is an error there.
+ToDevice = Actuation | Question | AskCommand | GetReport
+ToHost = Event | Reply | DeviceCommands

@@ -1,0 +1,1 @@
+"""Bytes: framing, the reliable authenticated link, transports and capture. Knows no cards."""

@@ -1,0 +1,244 @@
+"""The exception tree, split by who must act, each with its stable number. The catalogue of texts is not here."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PitboxError(Exception):
+    """Anything that pitbox reports to a person; `code` is stable and `pitbox explain CODE` tells what to do."""
+
+    number: ClassVar[int] = 100
+
+    @property
+    def code(self) -> str:
+        """The code as people see it, for example PB-112."""
+        return code_of(self.number)
+
+
+def code_of(number: int) -> str:
+    """Return a number from the wire or the tree as people see it."""
+    return f"PB-{number}"
+
+
+# --- the link: look at the port, the cable, the power -------------------------------------------------------
+
+
+class LinkError(PitboxError):
+    """The way to a device does not work."""
+
+    number = 110
+
+
+class PortMissing(LinkError):
+    """No such port, or nothing answers at its address."""
+
+    number = 111
+
+
+class PortBusy(LinkError):
+    """Another program holds the port."""
+
+    number = 112
+
+
+class PortFailed(LinkError):
+    """The port was open and then failed: unplugged, or an input/output error."""
+
+    number = 113
+
+
+class LinkSilent(LinkError):
+    """Nothing valid was heard from the other end for too long."""
+
+    number = 114
+
+
+class SessionLost(LinkError):
+    """The other end no longer knows our session, as after a reboot."""
+
+    number = 115
+
+
+class LinkClosed(LinkError):
+    """We closed the link ourselves."""
+
+    number = 116
+
+
+class ReplyTimeout(LinkError):
+    """The link lives, but the answer to one question did not come in time."""
+
+    number = 117
+
+
+class QueueFull(LinkError):
+    """More was asked of a device than it takes: the bounded outgoing queue is full. Nothing was sent."""
+
+    number = 118
+
+
+class NotSent(LinkError):
+    """The link went down before the message left the queue. It certainly had no effect."""
+
+    number = 119
+
+
+class SessionWornOut(LinkError):
+    """The session's frame counter reached its end; a new handshake gives a new session."""
+
+    number = 120
+
+
+# --- the protocol: the firmware or our software is wrong ---------------------------------------------------
+
+
+class ProtocolError(PitboxError):
+    """The other end said something that the protocol does not allow."""
+
+    number = 210
+
+
+class BadMessage(ProtocolError):
+    """An authentic frame whose payload is not a message that may come from there."""
+
+    number = 211
+
+
+class WrongVersion(ProtocolError):
+    """The other end speaks another version of the protocol."""
+
+    number = 212
+
+
+# --- trust: never in service until a person has looked -----------------------------------------------------
+
+
+class TrustError(PitboxError):
+    """A device did not prove to be what this table expects."""
+
+    number = 310
+
+
+class WrongKey(TrustError):
+    """The device could not prove that it holds the key of its serial number."""
+
+    number = 311
+
+
+class UnknownSerial(TrustError):
+    """No key is known for this serial number."""
+
+    number = 312
+
+
+class FirmwareNotApproved(TrustError):
+    """The firmware that the device names is not on the approved list."""
+
+    number = 313
+
+
+class WrongKind(TrustError):
+    """Another kind of machine answers at this port."""
+
+    number = 314
+
+
+class HostRefused(TrustError):
+    """The device did not accept our proof of the key."""
+
+    number = 315
+
+
+class EnrolledKey(TrustError):
+    """A bench command was given the key of a device that is enrolled at a table."""
+
+    number = 316
+
+
+# --- the device: go to the machine -------------------------------------------------------------------------
+
+
+class DeviceFault(PitboxError):
+    """A machine reports that it cannot go on, or will not do what was asked. `reason` is its number."""
+
+    number = 410
+
+    def __init__(self, message: str, reason: int) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+    @property
+    def code(self) -> str:
+        """The code of the device's own reason."""
+        return code_of(self.reason)
+
+
+class CommandRefused(DeviceFault):
+    """The device refused a command; nothing moved."""
+
+    number = 411
+
+
+class CommandFailed(DeviceFault):
+    """The device began a command and could not finish it."""
+
+    number = 412
+
+
+# --- outcome unknown: ask the device, never repeat blindly -------------------------------------------------
+
+
+class OutcomeUnknown(PitboxError):
+    """An actuation was sent and nobody knows whether it happened."""
+
+    number = 510
+
+    def __init__(self, message: str, command: int) -> None:
+        super().__init__(message)
+        self.command = command
+
+
+class Revoked(PitboxError):
+    """A queued command was taken back before it was sent, because a stop overtook it. It had no effect."""
+
+    number = 511
+
+
+# --- configuration and input: change what was typed --------------------------------------------------------
+
+
+class ConfigurationError(PitboxError):
+    """Something that a person wrote cannot be used as it stands."""
+
+    number = 610
+
+
+class BadPort(ConfigurationError):
+    """A port's address is not one that pitbox understands."""
+
+    number = 611
+
+
+class BadKeyFile(ConfigurationError):
+    """A key file is missing, readable by others, or does not hold a key."""
+
+    number = 612
+
+
+class BadFault(ConfigurationError):
+    """A fault to inject is not in the vocabulary, or its details do not fit."""
+
+    number = 613
+
+
+class BadApprovedList(ConfigurationError):
+    """The list of approved firmware cannot be read."""
+
+    number = 614
+
+
+class SimulatorNotFound(ConfigurationError):
+    """No running simulator has this name."""
+
+    number = 615

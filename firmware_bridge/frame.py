@@ -1,0 +1,93 @@
+"""One frame: header, payload, MAC, CRC, and its bytes on the wire. Pure; streams are the framer's, trust is the seal's.
+
+    0        1     2..3  4..5  6..7  8..11    12..n    8 bytes        2 bytes
+    version  type  seq   ack   re    counter  payload  MAC if sealed  CRC-16     all big-endian, then COBS, then 0x00
+    | flags
+"""
+
+from __future__ import annotations
+
+import struct
+from binascii import crc_hqx
+from typing import Final
+
+import msgspec
+
+from firmware_bridge import cobs
+
+VERSION: Final = 1
+
+# Types. REQUEST, REPLY and EVENT are sequenced: acknowledged, retransmitted, delivered once and in order.
+HANDSHAKE: Final = 1
+REQUEST: Final = 2
+REPLY: Final = 3
+EVENT: Final = 4
+ACK: Final = 5
+PING: Final = 6
+TYPE_NAMES: Final = {1: "HANDSHAKE", 2: "REQUEST", 3: "REPLY", 4: "EVENT", 5: "ACK", 6: "PING"}
+
+# Flags, in the low half of the first byte.
+SEALED: Final = 1
+RETRANSMIT: Final = 2
+
+# Where counting starts, and "answers nothing" in the field `re`: values without a zero byte keep the stuffing short.
+FIRST_SEQ: Final = 0x0101
+FIRST_COUNTER: Final = 0x0101_0101
+NO_RE: Final = 0xFFFF
+
+HEADER: Final = struct.Struct(">BBHHHI")
+HEADER_SIZE: Final = HEADER.size
+MAC_SIZE: Final = 8
+CRC_SIZE: Final = 2
+# Large enough for a hello or a report, small enough for a microcontroller's receive buffer.
+MAX_PAYLOAD: Final = 512
+MAX_BODY: Final = HEADER_SIZE + MAX_PAYLOAD + MAC_SIZE + CRC_SIZE
+MAX_WIRE: Final = MAX_BODY + MAX_BODY // 254 + 2  # stuffing, then the delimiter
+
+_CRC: Final = struct.Struct(">H")
+_FIRST: Final = VERSION << 4
+
+
+class Frame(msgspec.Struct, frozen=True, gc=False):
+    """A parsed frame. `signed` is what a MAC covers (header and payload); `mac` is empty if not sealed."""
+
+    flags: int
+    type: int
+    seq: int
+    ack: int
+    re: int
+    counter: int
+    payload: bytes
+    signed: bytes
+    mac: bytes
+
+
+def head(flags: int, type: int, seq: int, ack: int, re: int, counter: int) -> bytes:  # noqa: A002 - the field's name
+    """Return the header's bytes."""
+    return HEADER.pack(_FIRST | flags, type, seq, ack, re, counter)
+
+
+def to_wire(signed: bytes, mac: bytes = b"") -> bytes:
+    """Return a frame's bytes on the wire, from header + payload and the MAC."""
+    body = signed + mac
+    return cobs.encode(body + _CRC.pack(crc_hqx(body, 0xFFFF))) + b"\0"
+
+
+def crc_fits(body: bytes) -> bool:
+    """Tell whether a destuffed body's last two bytes are its CRC."""
+    return len(body) >= HEADER_SIZE + CRC_SIZE and crc_hqx(body[:-2], 0xFFFF) == (body[-2] << 8 | body[-1])
+
+
+def parse(body: bytes) -> Frame | None:
+    """Return the frame in a body whose CRC fits, or None if it is not a frame of this version."""
+    first, type_, seq, ack, re, counter = HEADER.unpack_from(body)
+    flags = first & 0x0F
+    end = len(body) - CRC_SIZE
+    if first & 0xF0 != _FIRST or flags > (SEALED | RETRANSMIT) or type_ not in TYPE_NAMES:
+        return None
+    if not flags & SEALED:
+        return Frame(flags, type_, seq, ack, re, counter, body[HEADER_SIZE:end], body[:end], b"")
+    split = end - MAC_SIZE
+    if split < HEADER_SIZE:
+        return None
+    return Frame(flags, type_, seq, ack, re, counter, body[HEADER_SIZE:split], body[:split], body[split:end])

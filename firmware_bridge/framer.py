@@ -1,0 +1,79 @@
+"""From a stream of bytes to frames: bounded, resynchronising at the next delimiter. Authenticity is not judged here."""
+
+from __future__ import annotations
+
+import msgspec
+
+from firmware_bridge import cobs
+from firmware_bridge.frame import MAX_WIRE, Frame, crc_fits, parse
+
+
+class FramerCounters(msgspec.Struct):
+    """Where every received byte went; bytes_in = bytes_framed + bytes_dropped + what is buffered."""
+
+    bytes_in: int = 0
+    bytes_framed: int = 0
+    bytes_dropped: int = 0
+    frames: int = 0
+    bad_stuffing: int = 0
+    bad_crc: int = 0
+    bad_header: int = 0
+    too_long: int = 0
+
+
+class Framer:
+    """Takes chunks of any size and returns the whole frames in them; keeps at most MAX_WIRE bytes."""
+
+    def __init__(self) -> None:
+        self.counters = FramerCounters()
+        self._rest = b""
+        self._skipping = False  # an overlong frame is being dropped until its delimiter
+
+    @property
+    def buffered(self) -> int:
+        """How many bytes wait for the rest of their frame."""
+        return len(self._rest)
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """Take a chunk; return the frames that it completed, in order. Never raises, whatever the bytes."""
+        counters = self.counters
+        counters.bytes_in += len(chunk)
+        frames: list[Frame] = []
+        *whole, rest = (self._rest + chunk).split(b"\0") if self._rest else chunk.split(b"\0")
+        for stuffed in whole:
+            frame = self._frame(stuffed)
+            if frame is not None:
+                counters.frames += 1
+                counters.bytes_framed += len(stuffed) + 1
+                frames.append(frame)
+            else:
+                counters.bytes_dropped += len(stuffed) + 1
+        if len(rest) >= MAX_WIRE or (self._skipping and rest):
+            counters.too_long += not self._skipping
+            counters.bytes_dropped += len(rest)
+            self._skipping = True
+            rest = b""
+        self._rest = rest
+        return frames
+
+    def _frame(self, stuffed: bytes) -> Frame | None:
+        if self._skipping:
+            self._skipping = False
+            return None
+        if not stuffed:  # an idle delimiter: legal, used to flush noise
+            return None
+        counters = self.counters
+        if len(stuffed) >= MAX_WIRE:
+            counters.too_long += 1
+            return None
+        body = cobs.decode(stuffed)
+        if body is None:
+            counters.bad_stuffing += 1
+            return None
+        if not crc_fits(body):
+            counters.bad_crc += 1
+            return None
+        frame = parse(body)
+        if frame is None:
+            counters.bad_header += 1
+        return frame

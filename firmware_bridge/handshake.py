@@ -1,0 +1,270 @@
+"""Who is there: hello, mutual proof of the device's key, and the session that follows. The host's and a device's half.
+
+    host                                         device
+    HostHello(role, challenge)         ------>
+                                       <------   DeviceHello(..., challenge), DeviceProof
+    HostProof                          ------>
+                                       <------   Welcome, the first sealed frame
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from hmac import compare_digest
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge import frame as fr
+from firmware_bridge import seal
+from firmware_bridge.errors import (
+    FirmwareNotApproved,
+    HostRefused,
+    LinkError,
+    LinkSilent,
+    UnknownSerial,
+    WrongKey,
+    WrongKind,
+)
+from firmware_bridge.keys import ApprovedFirmware
+from firmware_bridge.link import Link
+from firmware_bridge.messages import (
+    DeviceHello,
+    DeviceProof,
+    HandshakeToDevice,
+    HandshakeToHost,
+    HostHello,
+    HostProof,
+    Message,
+    NoSession,
+    Refuse,
+    Welcome,
+    decoder,
+    encode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from firmware_bridge.errors import PitboxError
+    from firmware_bridge.keys import DeviceKey
+    from firmware_bridge.wire import Wire
+
+# A step of the handshake is repeated after this long (s), each time doubled: hello and proof take 0.25 s at 9600 baud.
+FIRST_WAIT: Final = 0.4
+MAX_STEPS: Final = 5
+
+_TO_HOST: Final = decoder(HandshakeToHost)
+_TO_DEVICE: Final = decoder(HandshakeToDevice)
+
+
+class Trust(msgspec.Struct, frozen=True):
+    """What a host expects at one port: the kind, the keys it knows by serial number, and the approved firmware."""
+
+    kind: str
+    keys: Mapping[str, DeviceKey]
+    approved: frozenset[ApprovedFirmware]
+    role: str = "table"
+
+
+def check_hello(hello: DeviceHello, trust: Trust) -> DeviceKey:
+    """Return the key for this device, or raise what forbids it. Nothing is proved yet."""
+    if hello.kind != trust.kind:
+        raise WrongKind(f"a {trust.kind} is expected here, a {hello.kind} ({hello.serial}) answers")
+    key = trust.keys.get(hello.serial)
+    if key is None:
+        known = ", ".join(sorted(trust.keys)) or "none"
+        raise UnknownSerial(f"no key for {hello.kind} {hello.serial}; known serial numbers: {known}")
+    return key
+
+
+def check_firmware(hello: DeviceHello, trust: Trust) -> None:
+    """Raise FirmwareNotApproved unless this firmware is on the list. Checked once the device proved its key."""
+    if ApprovedFirmware(hello.kind, hello.firmware, hello.digest) not in trust.approved:
+        raise FirmwareNotApproved(
+            f"{hello.kind} {hello.serial} runs {hello.firmware} with digest {hello.digest.hex()[:16]}..., "
+            "which is not on the approved list"
+        )
+
+
+async def greet(
+    wire: Wire, trust: Trust, decode: msgspec.msgpack.Decoder[Any], entropy: Callable[[int], bytes] = secrets.token_bytes
+) -> tuple[Link, DeviceHello]:
+    """Shake hands as the host; return the live link and the device's proved hello.
+
+    Raises a TrustError if the device is not who it should be, a LinkError if it does not answer.
+    """
+    inbox: asyncio.Queue[fr.Frame | LinkError] = asyncio.Queue()
+    wire.on_frame = inbox.put_nowait
+    wire.transport.on_lost = inbox.put_nowait
+    hello_bytes = encode(HostHello(trust.role, entropy(seal.CHALLENGE_SIZE)))
+    wire.transport.write(b"\0")  # ends whatever noise the device may have heard
+    hello, device_bytes, proof = await _step(wire, inbox, hello_bytes, _Hellos())
+    key = check_hello(hello, trust)
+    bound = seal.transcript(hello_bytes, device_bytes)
+    if not compare_digest(proof, seal.device_proof(key.key, bound)):
+        raise WrongKey(f"{hello.kind} {hello.serial} does not hold the key that is known for it")
+    check_firmware(hello, trust)
+    session = seal.session_keys(key.key, bound)
+    opener = seal.Opener(session.to_host)
+    await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _Welcomed(opener))
+    link = Link(wire, seal.Sealer(session.to_device), opener, decode, name=f"{hello.kind} {hello.serial}")
+    while not inbox.empty():  # the device may have spoken in the same breath
+        early = inbox.get_nowait()
+        if isinstance(early, LinkError):
+            link.fail(early)
+        else:
+            link.receive(early)
+    return link, hello
+
+
+class _Hellos:
+    """Collects the device's hello and the proof that follows it."""
+
+    def __init__(self) -> None:
+        self._hello: DeviceHello | None = None
+        self._bytes = b""
+
+    def take(self, message: Message, frame: fr.Frame) -> tuple[DeviceHello, bytes, bytes] | None:
+        if isinstance(message, DeviceHello):
+            self._hello, self._bytes = message, frame.payload
+        elif isinstance(message, DeviceProof) and self._hello is not None:
+            return self._hello, self._bytes, message.proof
+        return None
+
+
+class _Welcomed:
+    """Waits for the first sealed frame; only a device with the session keys can have sent it."""
+
+    def __init__(self, opener: seal.Opener) -> None:
+        self._opener = opener
+
+    def take(self, message: Message, frame: fr.Frame) -> bool | None:
+        if isinstance(message, Refuse):
+            raise HostRefused("the device does not accept this host's proof of its key")
+        if isinstance(message, Welcome) and frame.flags & fr.SEALED and self._opener.accepts(frame):
+            return True
+        return None
+
+
+async def _step(wire: Wire, inbox: asyncio.Queue[fr.Frame | LinkError], payload: bytes, collector: Any) -> Any:
+    """Send one step, repeat it with the retransmit mark until the collector is satisfied."""
+    loop = asyncio.get_running_loop()
+    wait = FIRST_WAIT
+    for attempt in range(MAX_STEPS):
+        flags = fr.RETRANSMIT if attempt else 0
+        wire.send(fr.head(flags, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + payload)
+        until = loop.time() + wait
+        wait *= 2
+        while True:
+            try:
+                async with asyncio.timeout_at(until):
+                    frame = await inbox.get()
+            except TimeoutError:
+                break
+            if isinstance(frame, LinkError):
+                raise frame
+            message = _handshake_message(frame, _TO_HOST)
+            taken = None if message is None else collector.take(message, frame)
+            if taken is not None:
+                return taken
+    raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
+
+
+def _handshake_message(frame: fr.Frame, decode: msgspec.msgpack.Decoder[Any]) -> Message | None:
+    """Return the handshake message in a frame, or None for anything else (an old session's frames, noise)."""
+    if frame.type != fr.HANDSHAKE:
+        return None
+    try:
+        message: Message = decode.decode(frame.payload)
+    except (msgspec.ValidationError, msgspec.DecodeError):
+        return None
+    return message
+
+
+class Greeter:
+    """A device's half: answers hellos at any time, and gives a link for each session that the host proved.
+
+    An old session lives until a new host has proved its key, so noise and strangers cannot end it. A challenge serves
+    for one session only, so a recorded handshake opens nothing.
+    """
+
+    def __init__(
+        self,
+        wire: Wire,
+        key: bytes,
+        identity: DeviceHello,
+        decode: msgspec.msgpack.Decoder[Any],
+        on_session: Callable[[Link, str], None],
+        entropy: Callable[[int], bytes],
+    ) -> None:
+        self._wire = wire
+        self._key = key
+        self._identity = identity
+        self._decode = decode
+        self._on_session = on_session
+        self._entropy = entropy
+        self._asked = b""  # the host hello that is being answered, until its proof has come
+        self._role = ""
+        self._answer = b""
+        self._bound = b""
+        self._link: Link | None = None
+        self._opened_by = b""  # the host proof that opened the running session
+        self._sealer: seal.Sealer | None = None
+        wire.on_frame = self.receive
+
+    def receive(self, frame: fr.Frame) -> None:
+        """Take a frame that is not part of a session."""
+        if frame.flags & fr.SEALED:
+            if self._link is None:
+                self._say(NoSession(self._identity.boot_id))
+            return
+        message = _handshake_message(frame, _TO_DEVICE)
+        if isinstance(message, HostHello):
+            self._take_hello(message, frame.payload)
+        elif isinstance(message, HostProof):
+            self._take_proof(message)
+
+    def end(self, cause: LinkError) -> None:
+        """Forget the session, as when the port is gone."""
+        if self._link is not None:
+            self._link.fail(cause)
+
+    def _take_hello(self, message: HostHello, payload: bytes) -> None:
+        if payload != self._asked:  # a repeated hello gets the same answer
+            self._asked, self._role = payload, message.role
+            challenge = self._entropy(seal.CHALLENGE_SIZE)
+            self._answer = encode(msgspec.structs.replace(self._identity, challenge=challenge))
+            self._bound = seal.transcript(payload, self._answer)
+        self._wire.send(fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + self._answer)
+        self._say(DeviceProof(seal.device_proof(self._key, self._bound)))
+
+    def _take_proof(self, message: HostProof) -> None:
+        if self._link is not None and self._sealer is not None and message.proof == self._opened_by:
+            self._send_welcome(self._sealer)  # our first welcome was lost
+            return
+        if not self._asked or not compare_digest(message.proof, seal.host_proof(self._key, self._bound)):
+            self._say(Refuse(HostRefused.number))
+            return
+        self._asked = b""
+        self.end(LinkError("a new session took over"))
+        session = seal.session_keys(self._key, self._bound)
+        sealer = seal.Sealer(session.to_host)
+        self._send_welcome(sealer)
+        link = Link(self._wire, sealer, seal.Opener(session.to_device), self._decode, name="host")
+        link.on_unsealed = self.receive
+        link.on_down = self._session_ended
+        self._link, self._opened_by, self._sealer = link, message.proof, sealer
+        self._on_session(link, self._role)
+
+    def _session_ended(self, _: PitboxError) -> None:
+        self._link = self._sealer = None
+        self._wire.on_frame = self.receive
+
+    def _send_welcome(self, sealer: seal.Sealer) -> None:
+        welcome = encode(Welcome(self._identity.boot_id))
+        self._wire.send(*sealer.seal(0, fr.HANDSHAKE, 0, fr.FIRST_SEQ, fr.NO_RE, welcome))
+
+    def _say(self, message: Message) -> None:
+        self._wire.send(fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + encode(message))

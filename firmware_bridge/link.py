@@ -1,0 +1,452 @@
+"""The reliable, authenticated link of one session: in order, once, acknowledged. Symmetric: both ends run this.
+
+Everything happens in callbacks: a frame is written in the call that asks for it, unless the window is full. One lazy
+timer serves retransmission, delayed acknowledgement, reply deadlines and heartbeats. Opening ports, handshakes and
+reconnecting are not done here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge import frame as fr
+from firmware_bridge.errors import (
+    BadMessage,
+    LinkClosed,
+    LinkError,
+    LinkSilent,
+    NotSent,
+    PitboxError,
+    QueueFull,
+    ReplyTimeout,
+    Revoked,
+    SessionLost,
+    SessionWornOut,
+)
+from firmware_bridge.messages import HandshakeToHost, Message, NoSession, decoder, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.seal import Opener, Sealer
+    from firmware_bridge.wire import Wire
+
+# Frames that may be on the way unacknowledged; a microcontroller keeps them all for retransmission.
+WINDOW: Final = 8
+# Stop and lock find room even when the window is full.
+URGENT_WINDOW: Final = WINDOW + 4
+# Messages that may wait for the window. A device that is asked for more is being misused.
+QUEUE_LIMIT: Final = 64
+# An acknowledgement waits this long (s) for a frame to ride on: longer than any firmware needs to answer a question,
+# shorter than the least retransmission time.
+ACK_DELAY: Final = 0.010
+# Bounds of the retransmission time (s): above a busy machine's scheduling noise; below a person's patience.
+MIN_RTO: Final = 0.060
+MAX_RTO: Final = 2.0
+# Before the first measurement (s): a 100-byte frame and its answer at 9600 baud take 0.2 s.
+FIRST_RTO: Final = 0.500
+# Retransmissions of one frame before the link counts as dead, and how far their spacing grows.
+MAX_TRIES: Final = 10
+MAX_BACKOFF: Final = 8
+# A reply may come this many retransmission times after the device's own thinking time: a lost question and a lost
+# answer, each repeated with its spacing doubled.
+REPLY_RTOS: Final = 8
+# After this long without sending (s), show that we live; after this long without hearing, the other end is gone.
+HEARTBEAT: Final = 1.0
+SILENCE: Final = 3.5
+
+_HINTS: Final = decoder(HandshakeToHost)
+
+
+class LinkCounters(msgspec.Struct):
+    """What a technician wants to know of a link's quality."""
+
+    sent: int = 0
+    received: int = 0
+    retransmitted: int = 0
+    duplicates: int = 0
+    gaps: int = 0
+    late_replies: int = 0
+    unsealed: int = 0
+
+
+class _Outgoing:
+    """A sequenced message on its way: queued, then sent, then acknowledged."""
+
+    __slots__ = ("actuation", "payload", "re", "sent_at", "seq", "tries", "type", "waiter")
+
+    def __init__(self, type_: int, re: int, payload: bytes, waiter: asyncio.Future[Any] | None, actuation: bool) -> None:
+        self.type = type_
+        self.re = re
+        self.payload = payload
+        self.waiter = waiter
+        self.actuation = actuation
+        self.seq = 0
+        self.sent_at = 0.0
+        self.tries = 0
+
+
+class _Question:
+    """A request that waits for its reply."""
+
+    __slots__ = ("deadline", "out", "waiter")
+
+    def __init__(self, out: _Outgoing, waiter: asyncio.Future[Any], deadline: float) -> None:
+        self.out = out
+        self.waiter = waiter
+        self.deadline = deadline
+
+
+def _ignore(_: Any) -> None:
+    """Take what nobody listens to."""
+
+
+class Link:
+    """One session's reliable stream of messages in both directions."""
+
+    def __init__(
+        self, wire: Wire, sealer: Sealer, opener: Opener, decode: msgspec.msgpack.Decoder[Any], name: str = "link"
+    ) -> None:
+        self.name = name
+        self.wire = wire
+        self.counters = LinkCounters()
+        self.down: PitboxError | None = None
+        self.on_event: Callable[[Any], None] = _ignore
+        self.on_request: Callable[[Any, int], None] = self._unexpected_request
+        self.on_down: Callable[[PitboxError], None] = _ignore
+        self.on_unsealed: Callable[[fr.Frame], None] = self._take_hint
+        self._loop = asyncio.get_running_loop()
+        self._sealer = sealer
+        self._opener = opener
+        self._decode = decode.decode
+        self._next_seq = fr.FIRST_SEQ
+        self._expected = fr.FIRST_SEQ
+        self._unacked: deque[_Outgoing] = deque()
+        self._queue: deque[_Outgoing] = deque()
+        self._urgent: deque[_Outgoing] = deque()
+        self._questions: dict[int, _Question] = {}  # by sequence number, once sent
+        self._waiting: list[_Question] = []  # still queued
+        self._srtt = 0.0
+        self._rttvar = 0.0
+        self.rto = FIRST_RTO
+        self._backoff = 1
+        now = self._loop.time()
+        self._last_sent = now
+        self._last_heard = now
+        self._ack_due = 0.0  # 0: nothing to acknowledge
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
+        wire.on_frame = self.receive
+        wire.transport.on_lost = self.fail
+        self._arm(now + HEARTBEAT)
+
+    # --- what the owner does ---------------------------------------------------------------------------------
+
+    @property
+    def congested(self) -> bool:
+        """True while messages wait for the window: hold back what can be left out."""
+        return len(self._unacked) >= WINDOW
+
+    @property
+    def round_trip(self) -> float:
+        """The smoothed round-trip time in seconds; 0 before the first measurement."""
+        return self._srtt
+
+    @property
+    def forged(self) -> int:
+        """How many sealed frames did not carry our session's MAC."""
+        return self._opener.forged
+
+    @property
+    def replayed(self) -> int:
+        """How many authentic frames came a second time."""
+        return self._opener.replayed
+
+    def request(
+        self, message: Message, patience: float, *, urgent: bool = False, actuation: bool = False
+    ) -> asyncio.Future[Any]:
+        """Send a question now (or queue it) and return the future of its reply.
+
+        The deadline is on the reply: `patience` seconds for the device to think, plus what the line needs by its
+        measured round trips. An urgent message overtakes what is queued, and revokes queued actuations: a stop must
+        never be followed by the motion that it was meant to stop.
+        """
+        waiter: asyncio.Future[Any] = self._loop.create_future()
+        if self.down is not None:
+            waiter.set_exception(_caused(NotSent(f"{self.name} is down: {self.down}"), self.down))
+            return waiter
+        if urgent:
+            self._revoke_queued()
+        out = _Outgoing(fr.REQUEST, fr.NO_RE, encode(message), waiter, actuation)
+        question = _Question(out, waiter, self._loop.time() + patience + REPLY_RTOS * self.rto)
+        try:
+            sent = self._post(out, urgent)
+        except QueueFull as full:
+            waiter.set_exception(full)
+            return waiter
+        if sent:
+            self._ask(question)
+        else:
+            self._waiting.append(question)
+        self._arm(question.deadline)
+        return waiter
+
+    def event(self, message: Message) -> None:
+        """Send an event (a device's side); QueueFull if the host has stopped taking them."""
+        if self.down is None:
+            self._post(_Outgoing(fr.EVENT, fr.NO_RE, encode(message), None, False), False)
+
+    def reply(self, seq: int, message: Message) -> None:
+        """Answer the request that came with this sequence number (a device's side)."""
+        if self.down is None:
+            self._post(_Outgoing(fr.REPLY, seq, encode(message), None, False), False)
+
+    def close(self) -> None:
+        """End the session by our own will; waiters get LinkClosed."""
+        self.fail(LinkClosed(f"{self.name} was closed"))
+
+    def fail(self, cause: PitboxError) -> None:
+        """End the session: release every waiter with the cause, then tell the owner. The first cause stays."""
+        if self.down is not None:
+            return
+        self.down = cause
+        if self._timer is not None:
+            self._timer.cancel()
+        self.wire.on_frame = _ignore
+        for question in self._waiting:
+            _release(question.waiter, _caused(NotSent(f"{self.name} went down before the message was sent"), cause))
+        lost = cause if isinstance(cause, LinkError) else _caused(LinkError(f"{self.name}: {cause}"), cause)
+        for question in self._questions.values():
+            _release(question.waiter, lost)
+        self._waiting.clear()
+        self._questions.clear()
+        self._unacked.clear()
+        self._queue.clear()
+        self._urgent.clear()
+        self.on_down(cause)
+
+    # --- sending ---------------------------------------------------------------------------------------------
+
+    def _post(self, out: _Outgoing, urgent: bool) -> bool:
+        """Send at once if the window allows (True), else queue (False)."""
+        waiting = len(self._queue) + len(self._urgent)
+        if len(self._unacked) < (URGENT_WINDOW if urgent else WINDOW) and (urgent or not waiting):
+            self._send(out)
+            return True
+        if waiting >= QUEUE_LIMIT:
+            raise QueueFull(f"{self.name}: {QUEUE_LIMIT} messages wait already; nothing was sent")
+        (self._urgent if urgent else self._queue).append(out)
+        return False
+
+    def _send(self, out: _Outgoing) -> None:
+        out.seq = self._next_seq
+        self._next_seq = (out.seq + 1) & 0xFFFF
+        self._unacked.append(out)
+        self._transmit(out, 0)
+        self._arm(out.sent_at + self.rto)
+
+    def _transmit(self, out: _Outgoing, flags: int) -> None:
+        out.sent_at = self._loop.time()
+        out.tries += 1
+        self._write(flags, out.type, out.seq, out.re, out.payload)
+
+    def _write(self, flags: int, type_: int, seq: int, re: int, payload: bytes) -> None:
+        try:
+            signed, mac = self._sealer.seal(flags, type_, seq, self._expected, re, payload)
+        except SessionWornOut as worn:
+            self.fail(worn)
+            return
+        self._ack_due = 0.0
+        self._last_sent = self._loop.time()
+        self.counters.sent += 1
+        self.wire.send(signed, mac)
+
+    def _ask(self, question: _Question) -> None:
+        stale = self._questions.pop(question.out.seq, None)
+        if stale is not None:  # 65,536 frames later, and still no reply
+            _release(stale.waiter, ReplyTimeout(f"{self.name}: no reply"))
+        self._questions[question.out.seq] = question
+
+    def _flush(self) -> None:
+        """Send what waited, urgent first, as far as the window allows."""
+        while self.down is None:
+            if self._urgent and len(self._unacked) < URGENT_WINDOW:
+                out = self._urgent.popleft()
+            elif self._queue and len(self._unacked) < WINDOW:
+                out = self._queue.popleft()
+            else:
+                return
+            if out.waiter is None:
+                self._send(out)
+                continue
+            question = next((q for q in self._waiting if q.out is out), None)
+            if question is None or out.waiter.done():  # given up while it waited
+                continue
+            self._waiting.remove(question)
+            self._send(out)
+            self._ask(question)
+
+    def _revoke_queued(self) -> None:
+        for question in [q for q in self._waiting if q.out.actuation]:
+            self._waiting.remove(question)
+            for lane in (self._queue, self._urgent):
+                if question.out in lane:
+                    lane.remove(question.out)
+            _release(question.waiter, Revoked(f"{self.name}: a stop overtook this command before it was sent"))
+
+    # --- receiving -------------------------------------------------------------------------------------------
+
+    def receive(self, frame: fr.Frame) -> None:
+        """Take one frame from the wire."""
+        if not frame.flags & fr.SEALED:
+            self.counters.unsealed += 1
+            self.on_unsealed(frame)
+            return
+        if not self._opener.accepts(frame):
+            return
+        now = self._loop.time()
+        self._last_heard = now
+        self.counters.received += 1
+        self._take_ack(frame.ack, now)
+        type_ = frame.type
+        if type_ == fr.PING:
+            self._write(0, fr.ACK, 0, fr.NO_RE, b"")
+        elif fr.REQUEST <= type_ <= fr.EVENT:
+            if frame.seq == self._expected:
+                self._deliver(frame, now)
+            else:
+                behind = (self._expected - frame.seq) & 0xFFFF
+                if behind < 0x8000:
+                    self.counters.duplicates += 1
+                else:
+                    self.counters.gaps += 1
+                self._write(0, fr.ACK, 0, fr.NO_RE, b"")
+
+    def _deliver(self, frame: fr.Frame, now: float) -> None:
+        self._expected = (frame.seq + 1) & 0xFFFF
+        if not self._ack_due:
+            self._ack_due = now + ACK_DELAY
+            self._arm(self._ack_due)
+        try:
+            message = self._decode(frame.payload)
+        except (msgspec.ValidationError, msgspec.DecodeError) as error:
+            self.fail(_caused(BadMessage(f"{self.name}: {error}"), error))
+            return
+        if frame.type == fr.REPLY:
+            question = self._questions.pop(frame.re, None)
+            if question is None or question.waiter.done():
+                self.counters.late_replies += 1
+            else:
+                question.waiter.set_result(message)
+        elif frame.type == fr.EVENT:
+            self.on_event(message)
+        else:
+            self.on_request(message, frame.seq)
+
+    def _take_ack(self, ack: int, now: float) -> None:
+        unacked = self._unacked
+        if not unacked or not 0 < (ack - unacked[0].seq) & 0xFFFF <= len(unacked):
+            return
+        newest = unacked[0]
+        while unacked and (ack - unacked[0].seq) & 0xFFFF:
+            newest = unacked.popleft()
+        if newest.tries == 1:  # a repeated frame's acknowledgement does not tell which copy it answers (Karn)
+            self._measure(now - newest.sent_at)
+            self._backoff = 1
+        if self._queue or self._urgent:
+            self._flush()
+
+    def _measure(self, sample: float) -> None:
+        """Jacobson's smoothed round trip; the variance term covers the other end's delayed acknowledgement."""
+        if self._srtt:
+            self._rttvar += (abs(sample - self._srtt) - self._rttvar) / 4
+            self._srtt += (sample - self._srtt) / 8
+        else:
+            self._srtt, self._rttvar = sample, sample / 2
+        self.rto = min(MAX_RTO, max(MIN_RTO, self._srtt + 4 * self._rttvar + ACK_DELAY))
+
+    def _take_hint(self, frame: fr.Frame) -> None:
+        """An unsealed frame in a session proves nothing; "no session" is reason enough to shake hands again."""
+        try:
+            hint = _HINTS.decode(frame.payload)
+        except (msgspec.ValidationError, msgspec.DecodeError):
+            return
+        if isinstance(hint, NoSession):
+            self.fail(SessionLost(f"{self.name}: the device does not know the session any more; it may have rebooted"))
+
+    def _unexpected_request(self, message: Message, _seq: int) -> None:
+        self.fail(BadMessage(f"{self.name}: a device may not ask, but sent {message!r}"))
+
+    # --- time ------------------------------------------------------------------------------------------------
+
+    def _arm(self, at: float) -> None:
+        """Make sure the timer fires no later than `at`."""
+        if self._timer is not None:
+            if self._timer_at <= at:
+                return
+            self._timer.cancel()
+        self._timer_at = at
+        self._timer = self._loop.call_at(at, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        now = self._loop.time()
+        if now >= self._last_heard + SILENCE:
+            self.fail(LinkSilent(f"{self.name}: nothing heard for {SILENCE} s"))
+            return
+        self._repeat_unacknowledged(now)
+        self._expire_questions(now)
+        if self.down is None and self._ack_due and now >= self._ack_due:
+            self._write(0, fr.ACK, 0, fr.NO_RE, b"")
+        if self.down is None and now >= self._last_sent + HEARTBEAT:
+            self._write(0, fr.PING, 0, fr.NO_RE, b"")
+        if self.down is None:
+            self._arm(self._next_due(now))
+
+    def _next_due(self, now: float) -> float:
+        due = min(self._last_sent + HEARTBEAT, self._last_heard + SILENCE)
+        if self._ack_due:
+            due = min(due, self._ack_due)
+        if self._unacked:
+            due = min(due, self._unacked[0].sent_at + self.rto * self._backoff)
+        for question in (*self._questions.values(), *self._waiting):
+            due = min(due, question.deadline)
+        return max(due, now + 0.001)  # never spin
+
+    def _repeat_unacknowledged(self, now: float) -> None:
+        unacked = self._unacked
+        if not unacked or now < unacked[0].sent_at + self.rto * self._backoff:
+            return
+        if unacked[0].tries > MAX_TRIES:
+            self.fail(LinkSilent(f"{self.name}: {MAX_TRIES} repetitions were not acknowledged"))
+            return
+        if self.wire.transport.backlog:  # the first copy has not even left
+            unacked[0].sent_at = now
+            return
+        self._backoff = min(MAX_BACKOFF, self._backoff * 2)
+        for out in list(unacked):
+            if self.down is None:
+                self.counters.retransmitted += 1
+                self._transmit(out, fr.RETRANSMIT)
+
+    def _expire_questions(self, now: float) -> None:
+        for seq, question in [(s, q) for s, q in self._questions.items() if now >= q.deadline]:
+            del self._questions[seq]
+            _release(question.waiter, ReplyTimeout(f"{self.name}: no reply within the deadline"))
+        for question in [q for q in self._waiting if now >= q.deadline]:
+            self._waiting.remove(question)
+            _release(question.waiter, NotSent(f"{self.name}: the message never left the queue"))
+
+
+def _release(waiter: asyncio.Future[Any], error: PitboxError) -> None:
+    if not waiter.done():
+        waiter.set_exception(error)
+
+
+def _caused(error: Any, cause: BaseException) -> Any:
+    error.__cause__ = cause
+    return error

@@ -1,0 +1,103 @@
+"""The link's own messages and the base of all others: frozen structs that travel as msgpack arrays [tag, field, ...].
+
+Tags 1-15 are the handshake's, 16-31 belong to commands (every kind of machine), 64 and up to the machines.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+
+from firmware_bridge.seal import CHALLENGE_SIZE, PROOF_SIZE
+
+U8 = Annotated[int, msgspec.Meta(ge=0, le=0xFF)]
+U16 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF)]
+U32 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
+CommandId = Annotated[int, msgspec.Meta(ge=1, le=0x7FFF_FFFF_FFFF_FFFF)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
+Challenge = Annotated[bytes, msgspec.Meta(min_length=CHALLENGE_SIZE, max_length=CHALLENGE_SIZE)]
+Proof = Annotated[bytes, msgspec.Meta(min_length=PROOF_SIZE, max_length=PROOF_SIZE)]
+Digest = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+
+
+class Message(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """Base of everything that travels. A message that names cards says so, and captures blank it."""
+
+    carries_cards: ClassVar[bool] = False
+
+
+def encode(message: Message) -> bytes:
+    """Return a message's payload bytes."""
+    return _ENCODER.encode(message)
+
+
+def tag_of(message: type[Message]) -> int:
+    """Return the number that stands first in a message's array."""
+    tag = message.__struct_config__.tag
+    assert isinstance(tag, int), message
+    return tag
+
+
+# --- handshake ---------------------------------------------------------------------------------------------
+
+
+class HostHello(Message, tag=1):
+    """The host begins: which role it plays ("table" or "bench") and its fresh challenge."""
+
+    role: Name
+    challenge: Challenge
+
+
+class DeviceHello(Message, tag=2):
+    """The device says who it is; the whole of it enters the session keys."""
+
+    kind: Name
+    serial: Name
+    model: Name
+    firmware: Name
+    digest: Digest
+    capabilities: Annotated[list[Name], msgspec.Meta(max_length=8)]
+    boot_id: U32
+    challenge: Challenge
+
+
+class DeviceProof(Message, tag=3):
+    """Sent right after the device's hello: its answer to both challenges."""
+
+    proof: Proof
+
+
+class HostProof(Message, tag=4):
+    """The host's answer to both challenges."""
+
+    proof: Proof
+
+
+class Welcome(Message, tag=5):
+    """The device's first sealed frame: the session stands."""
+
+    boot_id: U32
+
+
+class Refuse(Message, tag=6):
+    """The device does not accept the host's proof. Not authenticated: a hint, never more."""
+
+    reason: U16
+
+
+class NoSession(Message, tag=7):
+    """The device knows no session, as after a reboot. Not authenticated: a hint, never more."""
+
+    boot_id: U32
+
+
+HandshakeToHost = DeviceHello | DeviceProof | Welcome | Refuse | NoSession
+HandshakeToDevice = HostHello | HostProof
+
+
+def decoder(union: Any) -> msgspec.msgpack.Decoder[Any]:
+    """Return a strict decoder for a union of messages."""
+    return msgspec.msgpack.Decoder(union)

@@ -1,0 +1,93 @@
+"""Keys and MACs: proofs of the handshake, session keys, and the seal on every frame. Pure but for its counters."""
+
+from __future__ import annotations
+
+from hashlib import blake2s
+from hmac import compare_digest
+from typing import Final
+
+import msgspec
+
+from firmware_bridge import frame as fr
+from firmware_bridge.errors import SessionWornOut
+
+KEY_SIZE: Final = 32
+CHALLENGE_SIZE: Final = 16
+PROOF_SIZE: Final = 16
+MAX_COUNTER: Final = 0xFFFF_FFFF
+
+
+def transcript(host_hello: bytes, device_hello: bytes) -> bytes:
+    """Bind both hellos, and with them both challenges, into one digest; lengths keep them apart."""
+    digest = blake2s(len(host_hello).to_bytes(2, "big"))
+    digest.update(host_hello)
+    digest.update(device_hello)
+    return digest.digest()
+
+
+def derive(key: bytes, purpose: bytes, bound: bytes, size: int) -> bytes:
+    """Derive a proof or a session key from the device's key, for one purpose and one transcript."""
+    return blake2s(bound, key=key, person=purpose, digest_size=size).digest()
+
+
+def device_proof(key: bytes, bound: bytes) -> bytes:
+    """What only a device with this key can answer to this transcript."""
+    return derive(key, b"pbdevice", bound, PROOF_SIZE)
+
+
+def host_proof(key: bytes, bound: bytes) -> bytes:
+    """What only a host with this key can answer to this transcript."""
+    return derive(key, b"pbhost", bound, PROOF_SIZE)
+
+
+class Session(msgspec.Struct, frozen=True):
+    """The two session keys, one per direction."""
+
+    to_device: bytes
+    to_host: bytes
+
+
+def session_keys(key: bytes, bound: bytes) -> Session:
+    """Derive both directions' keys from a transcript that both ends have proved."""
+    return Session(derive(key, b"pbtodev", bound, KEY_SIZE), derive(key, b"pbtohost", bound, KEY_SIZE))
+
+
+class Sealer:
+    """Seals outgoing frames of one direction: each gets the next counter and a MAC."""
+
+    def __init__(self, key: bytes, counter: int = fr.FIRST_COUNTER) -> None:
+        self._keyed = blake2s(key=key, digest_size=fr.MAC_SIZE)
+        self.counter = counter
+
+    def seal(self, flags: int, type: int, seq: int, ack: int, re: int, payload: bytes) -> tuple[bytes, bytes]:  # noqa: A002
+        """Return header + payload and their MAC; SessionWornOut once the counter is used up."""
+        if self.counter >= MAX_COUNTER:
+            raise SessionWornOut("the session's frame counter is used up")
+        signed = fr.head(flags | fr.SEALED, type, seq, ack, re, self.counter) + payload
+        self.counter += 1
+        digest = self._keyed.copy()
+        digest.update(signed)
+        return signed, digest.digest()
+
+
+class Opener:
+    """Checks incoming frames of one direction: the MAC must fit and the counter must rise."""
+
+    def __init__(self, key: bytes) -> None:
+        self._keyed = blake2s(key=key, digest_size=fr.MAC_SIZE)
+        self._last = 0
+        self.forged = 0
+        self.replayed = 0
+
+    def accepts(self, frame: fr.Frame) -> bool:
+        """Tell whether a frame is authentic and new; what is not is counted and must be dropped."""
+        digest = self._keyed.copy()
+        digest.update(frame.signed)
+        if not compare_digest(digest.digest(), frame.mac):
+            self.forged += 1
+            return False
+        if frame.counter <= self._last:
+            self.replayed += 1
+            return False
+        self._last = frame.counter
+        return True

@@ -1,0 +1,169 @@
+"""One supervisor owns one link's life: open, shake hands, watch, close, wait, again. Drivers never open ports.
+
+Cancellation rules: `close` (or cancelling the task that runs `run`) ends it in any phase; the port is given back before
+either returns; CancelledError is never swallowed; after closing, nothing is reopened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from enum import Enum
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from firmware_bridge.errors import LinkClosed, PitboxError, PortBusy, PortMissing, ProtocolError, SessionLost, TrustError
+from firmware_bridge.handshake import greet
+from firmware_bridge.wire import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    import msgspec
+
+    from firmware_bridge.handshake import Trust
+    from firmware_bridge.link import Link
+    from firmware_bridge.messages import DeviceHello
+    from firmware_bridge.wire import Capture, Transport
+
+log = logging.getLogger(__name__)
+
+# How long to wait after each kind of failure (s): first and longest, doubling in between.
+_WAITS: Final[list[tuple[type[PitboxError], float, float]]] = [
+    (SessionLost, 0.05, 1.0),  # the device is there and has just rebooted
+    (TrustError, 10.0, 60.0),  # a person must act; asking more often only fills the log
+    (ProtocolError, 5.0, 60.0),  # likewise
+    (PortBusy, 1.0, 10.0),
+    (PortMissing, 0.25, 5.0),  # unplugged: quick when it returns
+    (PitboxError, 0.1, 5.0),
+]
+# A link that lived this long (s) was good: its next failure starts with the short wait again.
+_GOOD: Final = 10.0
+
+
+class Phase(Enum):
+    """Where a link's life is."""
+
+    IDLE = "idle"
+    OPENING = "opening"
+    HANDSHAKE = "handshake"
+    UP = "up"
+    WAITING = "waiting"
+    CLOSED = "closed"
+
+
+class Owner(Protocol):
+    """The driver, as its supervisor sees it."""
+
+    def link_up(self, link: Link, hello: DeviceHello) -> None:
+        """A proved session stands; set the link's callbacks now."""
+
+    def link_down(self, cause: PitboxError) -> None:
+        """The session is gone; also told, once per kind of cause, when none could be made."""
+
+
+class Supervisor:
+    """Keeps one device connected for its driver."""
+
+    def __init__(
+        self,
+        name: str,
+        open_port: Callable[[], Awaitable[Transport]],
+        trust: Trust,
+        decode: msgspec.msgpack.Decoder[Any],
+        owner: Owner,
+        *,
+        capture: Capture | None = None,
+        jitter: Random | None = None,
+    ) -> None:
+        self.name = name
+        self.phase = Phase.IDLE
+        self.failures = 0  # in a row
+        self.last_cause: PitboxError | None = None
+        self.link: Link | None = None
+        self._open_port = open_port
+        self._trust = trust
+        self._decode = decode
+        self._owner = owner
+        self._capture = capture
+        self._jitter = jitter or Random()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin in a task of its own."""
+        if self.phase is not Phase.IDLE:
+            raise LinkClosed(f"{self.name}: a supervisor lives once")
+        self._task = asyncio.get_running_loop().create_task(self.run(), name=f"supervisor {self.name}")
+
+    async def close(self) -> None:
+        """End it, whatever it is doing; returns once the port is given back. Closing twice is harmless."""
+        task, self._task = self._task, None
+        if task is None:
+            self.phase = Phase.CLOSED
+            return
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled():
+            task.result()  # it died of something that is not a link's failure: say so
+
+    async def run(self) -> None:
+        """Keep the link alive until cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                started = loop.time()
+                cause = await self._one_life()
+                if loop.time() - started > _GOOD:
+                    self.failures = 0
+                self._note(cause)
+                self.phase = Phase.WAITING
+                await asyncio.sleep(self._wait_for(cause))
+        finally:
+            self.phase = Phase.CLOSED
+
+    async def _one_life(self) -> PitboxError:
+        """Open, shake hands and live until the link fails; return why. The port is closed on every way out."""
+        transport: Transport | None = None
+        try:
+            self.phase = Phase.OPENING
+            transport = await self._open_port()
+            self.phase = Phase.HANDSHAKE
+            link, hello = await greet(Wire(transport, self._capture), self._trust, self._decode)
+            return link.down or await self._live(link, hello)
+        except PitboxError as cause:
+            return cause
+        finally:
+            if transport is not None:
+                transport.close()
+
+    async def _live(self, link: Link, hello: DeviceHello) -> PitboxError:
+        down: asyncio.Future[PitboxError] = asyncio.get_running_loop().create_future()
+
+        def fallen(cause: PitboxError) -> None:
+            self.link = None
+            down.cancelled() or down.set_result(cause)
+            self._owner.link_down(cause)
+
+        link.on_down = fallen
+        self.link, self.phase = link, Phase.UP
+        log.info("%s: %s %s connected after %d failures", self.name, hello.kind, hello.serial, self.failures)
+        self._owner.link_up(link, hello)
+        try:
+            return await down
+        finally:
+            link.close()
+
+    def _note(self, cause: PitboxError) -> None:
+        """First failure loud, repeats quiet; a new kind of failure is loud again."""
+        repeated = self.failures > 0 and type(cause) is type(self.last_cause)
+        self.failures += 1
+        self.last_cause = cause
+        level = logging.DEBUG if repeated else logging.WARNING
+        log.log(level, "%s: %s %s (failure %d in a row)", self.name, cause.code, cause, self.failures)
+        if not repeated and self.phase is not Phase.UP:
+            self._owner.link_down(cause)
+
+    def _wait_for(self, cause: PitboxError) -> float:
+        first, longest = next((first, longest) for kind, first, longest in _WAITS if isinstance(cause, kind))
+        wait = min(longest, first * 2.0 ** min(self.failures - 1, 16))
+        return wait * self._jitter.uniform(0.75, 1.25)

@@ -1,0 +1,252 @@
+"""Serial ports by pyserial URL on asyncio: real ports, USB-serial, ptys, `socket://`, `rfc2217://`. Bytes only.
+
+A port with a file descriptor is read and written straight from the event loop. `rfc2217://` has none: two threads
+carry its bytes and enter the loop by `call_soon_threadsafe`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import queue
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+import serial
+
+from firmware_bridge.errors import BadPort, LinkError, PortBusy, PortFailed, PortMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.wire import Transport
+
+# Our devices' line speed; a pty and a network port ignore it.
+BAUD: Final = 115_200
+# More than a window of the longest frames; a port that takes nothing for this long is not alive.
+MAX_BACKLOG: Final = 64 * 1024
+_CHUNK: Final = 4096
+
+
+async def open_serial(url: str) -> Transport:
+    """Open a port for this process alone. Raises BadPort, PortMissing, PortBusy or PortFailed."""
+    threaded = url.startswith("rfc2217://")
+    if "://" in url and not threaded and not url.startswith("socket://"):
+        raise BadPort(f"{url}: a port is a device path, socket://HOST:PORT or rfc2217://HOST:PORT")
+    loop = asyncio.get_running_loop()
+    if "://" not in url:
+        return _FdTransport(_open(url), url)
+    # Connecting to a network port can take seconds: never on the loop. A cancelled open is closed when it ends.
+    opening = loop.run_in_executor(None, _open, url)
+    try:
+        port = await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(lambda done: None if done.cancelled() or done.exception() else done.result().close())
+        raise
+    return _ThreadTransport(port, url) if threaded else _FdTransport(port, url)
+
+
+def _open(url: str) -> serial.SerialBase:
+    try:
+        # Network ports take no `exclusive`; their server admits one client at a time.
+        options: dict[str, Any] = {} if "://" in url else {"exclusive": True}
+        port: serial.SerialBase = serial.serial_for_url(url, baudrate=BAUD, timeout=0.5, **options)
+    except ValueError as error:
+        raise BadPort(f"{url}: {error}") from error
+    except (serial.SerialException, OSError) as error:
+        raise _why_not_opened(url, error) from error
+    return port
+
+
+def _why_not_opened(url: str, error: Exception) -> LinkError:
+    text = str(error)
+    if "exclusively lock" in text:
+        return PortBusy(f"{url} is held by another program")
+    number = getattr(error, "errno", None)
+    if number == 13 or "Permission denied" in text:
+        return PortFailed(f"{url}: permission denied; the user must be in the group of the port (often dialout)")
+    if number == 16:
+        return PortBusy(f"{url} is busy")
+    if number == 5:
+        return PortMissing(f"{url}: there is nothing behind this port")
+    if number == 2 or "No such file" in text or "://" in url:
+        return PortMissing(f"{url}: {'nothing answers there' if '://' in url else 'no such port'}")
+    return PortFailed(f"{url}: {text}")
+
+
+def _ignore(_: Any) -> None:
+    """Take what nobody listens to."""
+
+
+class _FdTransport:
+    """A port with a file descriptor, read and written from the event loop."""
+
+    def __init__(self, port: serial.SerialBase, url: str) -> None:
+        self.on_bytes: Callable[[bytes], None] = _ignore
+        self.on_lost: Callable[[LinkError], None] = _ignore
+        self._port = port
+        self._url = url
+        self._fd: int = port.fileno()
+        self._loop = asyncio.get_running_loop()
+        self._waiting = bytearray()
+        self._open = True
+        os.set_blocking(self._fd, False)
+        self._loop.add_reader(self._fd, self._readable)
+
+    @property
+    def backlog(self) -> int:
+        """How many bytes the operating system has not taken yet."""
+        return len(self._waiting)
+
+    def write(self, data: bytes) -> None:
+        """Write now what the port takes; keep the rest until it takes more."""
+        if not self._open:
+            return
+        if self._waiting:
+            self._keep(data)
+            return
+        try:
+            written = os.write(self._fd, data)
+        except BlockingIOError:
+            written = 0
+        except OSError as error:
+            self._lose(error)
+            return
+        if written < len(data):
+            self._loop.add_writer(self._fd, self._writable)
+            self._keep(data[written:])
+
+    def close(self) -> None:
+        """Give the port back."""
+        if self._open:
+            self._open = False
+            self._loop.remove_reader(self._fd)
+            self._loop.remove_writer(self._fd)
+            if "://" in self._url:  # pyserial sleeps while closing a network port
+                threading.Thread(target=self._port.close, name=f"close {self._url}", daemon=True).start()
+            else:
+                self._port.close()
+
+    def _keep(self, data: bytes) -> None:
+        if len(self._waiting) + len(data) > MAX_BACKLOG:
+            self._lose(OSError("the port takes no more bytes"))
+        else:
+            self._waiting += data
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._fd, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._lose(error)
+            return
+        if data:
+            self.on_bytes(data)
+        else:
+            self._lose(OSError("end of file"))
+
+    def _writable(self) -> None:
+        try:
+            del self._waiting[: os.write(self._fd, self._waiting)]
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._lose(error)
+            return
+        if not self._waiting:
+            self._loop.remove_writer(self._fd)
+
+    def _lose(self, error: OSError) -> None:
+        if self._open:
+            self.close()
+            # Told later: a loss found while writing must not re-enter the writer.
+            self._loop.call_soon(self.on_lost, _failed(self._url, error))
+
+
+class _ThreadTransport:
+    """A port without a file descriptor: one thread reads, one writes."""
+
+    def __init__(self, port: serial.SerialBase, url: str) -> None:
+        self.on_bytes: Callable[[bytes], None] = _ignore
+        self.on_lost: Callable[[LinkError], None] = _ignore
+        self._port = port
+        self._url = url
+        self._loop = asyncio.get_running_loop()
+        self._out: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._backlog = 0
+        self._open = True
+        self._threads = [
+            threading.Thread(target=work, name=f"{name} {url}", daemon=True)
+            for name, work in (("read", self._read), ("write", self._write))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def backlog(self) -> int:
+        """How many bytes the writing thread has not handed over yet."""
+        return self._backlog
+
+    def write(self, data: bytes) -> None:
+        """Hand bytes to the writing thread."""
+        if not self._open:
+            return
+        if self._backlog + len(data) > MAX_BACKLOG:
+            self._lose(OSError("the port takes no more bytes"))
+            return
+        self._backlog += len(data)
+        self._out.put(data)
+
+    def close(self) -> None:
+        """Give the port back; its threads end by themselves."""
+        if self._open:
+            self._open = False
+            self._out.put(None)
+
+    def _read(self) -> None:
+        while self._open:
+            try:
+                data = self._port.read(1)
+                if data:
+                    data += self._port.read(self._port.in_waiting)
+            except (serial.SerialException, OSError, TypeError, AttributeError) as error:
+                # pyserial raises the last two when the port is closed under a reader
+                self._enter(self._lose, error)
+                return
+            if data:
+                self._enter(self._deliver, data)
+
+    def _write(self) -> None:
+        while (data := self._out.get()) is not None:
+            try:
+                self._port.write(data)
+            except (serial.SerialException, OSError, TypeError, AttributeError) as error:
+                self._enter(self._lose, error)
+                break
+            self._enter(self._written, len(data))
+        with contextlib.suppress(OSError, serial.SerialException):
+            self._port.close()
+
+    def _enter(self, call: Callable[[Any], None], value: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it everybody who could listen
+            self._loop.call_soon_threadsafe(call, value)
+
+    def _deliver(self, data: bytes) -> None:
+        if self._open:
+            self.on_bytes(data)
+
+    def _written(self, count: int) -> None:
+        self._backlog -= count
+
+    def _lose(self, error: Exception) -> None:
+        if self._open:
+            self.close()
+            self._loop.call_soon(self.on_lost, _failed(self._url, error))
+
+
+def _failed(url: str, error: Exception) -> PortFailed:
+    failed = PortFailed(f"{url} failed: {getattr(error, 'strerror', None) or error}")
+    failed.__cause__ = error
+    return failed

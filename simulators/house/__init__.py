@@ -1,0 +1,1 @@
+"""Shows and scenarios that join simulated machines with the real drivers."""

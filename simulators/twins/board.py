@@ -1,0 +1,182 @@
+"""The controller board that every simulated machine has: power, boot, memory that survives it, and the link's far end.
+
+What the machine does is its own twin's business; the board asks it by `handle` and speaks for it by `emit`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.commands import AskCommand, CommandMemory, GetReport, Report
+from firmware_bridge.errors import BadFault, LinkError, PortFailed
+from firmware_bridge.handshake import Greeter
+from firmware_bridge.messages import decoder
+from firmware_bridge.wire import Wire
+from simulators.twins.line import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from firmware_bridge.link import Link
+    from firmware_bridge.messages import DeviceHello, Message
+    from firmware_bridge.wire import Transport
+    from simulators.device_clock import DeviceClock
+    from simulators.faults import Fault
+
+# From power to the first byte (device seconds).
+BOOT_TIME: Final = 0.3
+_UNSET_CHALLENGE: Final = bytes(16)
+
+
+class Board:
+    """Strict: a message that its machine does not know ends the session. Seeded: the same seed, the same bytes."""
+
+    def __init__(
+        self,
+        identity: DeviceHello,
+        key: bytes,
+        messages: Any,
+        handle: Callable[[Any], Message],
+        on_boot: Callable[[], None],
+        clock: DeviceClock,
+        rng: Random,
+        entropy: Callable[[int], bytes],
+    ) -> None:
+        self.identity = identity
+        self.key = key
+        self.memory = CommandMemory()  # survives power cuts
+        self.clock = clock
+        self.alive = False
+        self.line = Line(rng)
+        self.on_halt: Callable[[], None] = _nothing  # power is gone: motors stop
+        self.on_host: Callable[[], None] = _nothing  # a session began
+        self._messages = messages
+        self._handle = handle
+        self._on_boot = on_boot
+        self._rng = rng
+        self._entropy = entropy
+        self._link: Link | None = None
+        self._greeter: Greeter | None = None
+        self._last_host = "none"
+        self._this_host = "none"
+        self._booted_at = 0.0
+        self._withheld: list[str] = []
+
+    # --- power -------------------------------------------------------------------------------------------------
+
+    def power_on(self) -> None:
+        """Boot: a new boot id, no session, whatever memory survived."""
+        if self.alive:
+            return
+        self.alive = True
+        self._booted_at = self.clock.now
+        self.identity = msgspec.structs.replace(
+            self.identity, boot_id=self._rng.getrandbits(32), challenge=_UNSET_CHALLENGE
+        )
+        self._greeter = Greeter(
+            Wire(self.line), self.key, self.identity, decoder(self._messages), self._session, self._entropy
+        )
+        self.line.on_lost = self._cable_gone
+        self._on_boot()
+
+    def power_off(self) -> None:
+        """Everything volatile is gone."""
+        self.alive = False
+        self.clock.stop()
+        self.on_halt()
+        self._end_session(LinkError("power is off"))
+        self._greeter = None
+        self.line.on_bytes = _nothing_of
+
+    def restart(self, after: float) -> None:
+        """Power off and on again, `after` device seconds later."""
+        self.power_off()
+        self.clock.after(after, self.power_on)
+
+    # --- link --------------------------------------------------------------------------------------------------
+
+    def plug(self, transport: Transport) -> None:
+        """Put the cable into a port."""
+        self.line.plug(transport)
+
+    def unplug(self) -> None:
+        """Pull the cable."""
+        self.line.close()
+        self._cable_gone(PortFailed("the cable was pulled"))
+
+    def emit(self, event: Message, *, droppable: bool = False) -> None:
+        """Tell the host, if there is one; what may be left out waits for a free line."""
+        link = self._link
+        if link is None or link.down is not None or (droppable and link.congested):
+            return
+        try:
+            link.event(event)
+        except LinkError as full:
+            link.fail(full)
+
+    def _session(self, link: Link, role: str) -> None:
+        self._link = link
+        self._last_host, self._this_host = self._this_host, role
+        link.on_request = self._request
+        self.on_host()
+
+    def _request(self, message: Any, seq: int) -> None:
+        link = self._link
+        if link is None:
+            return
+        if isinstance(message, GetReport):
+            uptime = int(self.clock.now - self._booted_at)
+            reply: Message = Report(self.identity.boot_id, uptime, self._last_host, self.memory.last())
+        elif isinstance(message, AskCommand):
+            reply = self.memory.recall(message.command)
+        else:
+            reply = self._handle(message)
+        name = type(message).__name__
+        if name in self._withheld:
+            self._withheld.remove(name)
+        elif self._link is link:  # a reset ends the session before its reply
+            link.reply(seq, reply)
+
+    def _cable_gone(self, cause: LinkError) -> None:
+        self._end_session(cause)
+
+    def _end_session(self, cause: LinkError) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            link.fail(cause)
+
+    # --- faults --------------------------------------------------------------------------------------------------
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen to the board."""
+        match fault.kind.name:
+            case "withhold":
+                self._withheld.append(fault.text("message"))
+            case "reboot":
+                self.restart(BOOT_TIME)
+            case "power_cut":
+                self.restart(fault.number("seconds"))
+            case "hang":
+                seconds = fault.number("seconds")
+                self.power_off()
+                if seconds:
+                    self.clock.after(seconds, self.power_on)
+            case "wrong_key":
+                self.key = bytes(byte ^ 0x5A for byte in self.key)
+                self.restart(BOOT_TIME)
+            case "rogue_firmware":
+                self.identity = msgspec.structs.replace(self.identity, digest=self._rng.randbytes(32))
+                self.restart(BOOT_TIME)
+            case name:
+                raise BadFault(f"{name} does not act on the board")
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _nothing_of(_: bytes) -> None:
+    """A dead board hears nothing."""

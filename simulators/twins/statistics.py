@@ -1,0 +1,63 @@
+"""What firmware remembers of its transit times: exact sums in integers of microseconds. Judges nothing."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import isqrt
+from typing import Final
+
+from devices.shuffler.messages import Segment, Sensor, Transit
+
+# A sensor's usual pulse is the mean of this many; enough to smooth noise, few enough to follow wear.
+_RECENT: Final = 20
+# Until so many cards have passed, the pulse of a new machine counts as usual.
+_ENOUGH: Final = 5
+
+
+class _Sums:
+    """Running sums of one segment."""
+
+    def __init__(self) -> None:
+        self.cards = self.total = self.squares = self.most = self.last = 0
+        self.least = 0
+
+    def add(self, micros: int) -> None:
+        self.least = min(self.least, micros) if self.cards else micros
+        self.cards += 1
+        self.total += micros
+        self.squares += micros * micros
+        self.most = max(self.most, micros)
+        self.last = micros
+
+    def transit(self) -> Transit:
+        if not self.cards:
+            return Transit(0, 0, 0, 0, 0, 0)
+        mean = self.total // self.cards
+        variance = max(0, self.squares // self.cards - mean * mean)
+        return Transit(self.cards, mean, self.least, self.most, isqrt(variance), self.last)
+
+
+class TransitLog:
+    """Transit times by segment and pulse lengths by sensor."""
+
+    def __init__(self, usual_passing: float) -> None:
+        self._sums = {segment: _Sums() for segment in Segment}
+        self._pulses: dict[Sensor, deque[float]] = {sensor: deque(maxlen=_RECENT) for sensor in Sensor}
+        self._usual_passing = usual_passing
+
+    def transit(self, segment: Segment, seconds: float) -> None:
+        """Note a card's time through a segment."""
+        self._sums[segment].add(round(seconds * 1e6))
+
+    def passed(self, sensor: Sensor, seconds: float) -> None:
+        """Note a whole card's pulse at a sensor."""
+        self._pulses[sensor].append(seconds)
+
+    def passing(self, sensor: Sensor) -> float:
+        """Return the usual pulse at a sensor."""
+        pulses = self._pulses[sensor]
+        return sum(pulses) / len(pulses) if len(pulses) >= _ENOUGH else self._usual_passing
+
+    def segments(self) -> list[Transit]:
+        """Return the statistics of every segment, in order."""
+        return [self._sums[segment].transit() for segment in Segment]
