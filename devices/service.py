@@ -20,7 +20,7 @@ SIGNED: Final = "out_of_order_signed"
 STATES: Final = [ABSENT, UNVERIFIED, IN_SERVICE, FAULTED, CLEARED, UNSIGNED, SIGNED]
 
 # trigger, source, destination. What is not listed is refused with MachineError.
-TRANSITIONS: Final = [
+TRANSITIONS: Final[list[list[str]]] = [
     # The link. A latched fault outlives its cable: unplugging is not clearing, and what was seen as cleared on a
     # device that then vanished was not seen on the one that comes back.
     ["appear", ABSENT, UNVERIFIED],
@@ -55,11 +55,16 @@ TRANSITIONS: Final = [
     ["clear", FAULTED, CLEARED],
     ["acknowledge", CLEARED, UNVERIFIED],
     # Out of order until repaired; then the way back is the same as after a fault.
-    ["give_up", [ABSENT, UNVERIFIED, IN_SERVICE, FAULTED, CLEARED], UNSIGNED],
+    ["give_up", ABSENT, UNSIGNED],
+    ["give_up", UNVERIFIED, UNSIGNED],
+    ["give_up", IN_SERVICE, UNSIGNED],
+    ["give_up", FAULTED, UNSIGNED],
+    ["give_up", CLEARED, UNSIGNED],
     ["sign", UNSIGNED, SIGNED],
-    ["repair", [UNSIGNED, SIGNED], CLEARED],
+    ["repair", UNSIGNED, CLEARED],
+    ["repair", SIGNED, CLEARED],
 ]
-TRIGGERS: Final = sorted({str(row[0]) for row in TRANSITIONS})
+TRIGGERS: Final = sorted({row[0] for row in TRANSITIONS})
 
 
 class Service:

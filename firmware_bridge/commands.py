@@ -46,13 +46,13 @@ class Outcome(IntEnum):
     REFUSED = 4
 
 
-class Accepted(Message, tag=16):
+class Accepted(Message, frozen=True, tag=16):
     """The command has begun; `Settled` will follow."""
 
     command: CommandId
 
 
-class Settled(Message, tag=17):
+class Settled(Message, frozen=True, tag=17):
     """The command's end, as a reply (if it ended at once) or later as an event. `reason` is 0 when done."""
 
     command: CommandId
@@ -60,17 +60,17 @@ class Settled(Message, tag=17):
     reason: U16
 
 
-class AskCommand(Message, tag=18):
+class AskCommand(Message, frozen=True, tag=18):
     """What became of this command?"""
 
     command: CommandId
 
 
-class GetReport(Message, tag=19):
+class GetReport(Message, frozen=True, tag=19):
     """Tell what you are and what you last did; the first question after every handshake."""
 
 
-class Report(Message, tag=20):
+class Report(Message, frozen=True, tag=20):
     """What a device says of itself first: its boot, its last commands, and who used it before."""
 
     boot_id: U32

@@ -1,8 +1,8 @@
 """One frame: header, payload, MAC, CRC, and its bytes on the wire. Pure; streams are the framer's, trust is the seal's.
 
-    0        1     2..3  4..5  6..7  8..11    12..n    8 bytes        2 bytes
-    version  type  seq   ack   re    counter  payload  MAC if sealed  CRC-16     all big-endian, then COBS, then 0x00
-    | flags
+0        1     2..3  4..5  6..7  8..11    12..n    8 bytes        2 bytes
+version  type  seq   ack   re    counter  payload  MAC if sealed  CRC-16     all big-endian, then COBS, then 0x00
+| flags
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
 """Who is there: hello, mutual proof of the device's key, and the session that follows. The host's and a device's half.
 
-    host                                         device
-    HostHello(role, challenge)         ------>
-                                       <------   DeviceHello(..., challenge), DeviceProof
-    HostProof                          ------>
-                                       <------   Welcome, the first sealed frame
+host                                         device
+HostHello(role, challenge)         ------>
+                                   <------   DeviceHello(..., challenge), DeviceProof
+HostProof                          ------>
+                                   <------   Welcome, the first sealed frame
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,7 +28,7 @@ from firmware_bridge.errors import (
     WrongKey,
     WrongKind,
 )
-from firmware_bridge.keys import ApprovedFirmware
+from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.link import Link
 from firmware_bridge.messages import (
     DeviceHello,
@@ -45,10 +46,9 @@ from firmware_bridge.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from firmware_bridge.errors import PitboxError
-    from firmware_bridge.keys import DeviceKey
     from firmware_bridge.wire import Wire
 
 # A step of the handshake is repeated after this long (s), each time doubled: hello and proof take 0.25 s at 9600 baud.
@@ -89,7 +89,10 @@ def check_firmware(hello: DeviceHello, trust: Trust) -> None:
 
 
 async def greet(
-    wire: Wire, trust: Trust, decode: msgspec.msgpack.Decoder[Any], entropy: Callable[[int], bytes] = secrets.token_bytes
+    wire: Wire,
+    trust: Trust,
+    decode: msgspec.msgpack.Decoder[Any],
+    entropy: Callable[[int], bytes] = secrets.token_bytes,
 ) -> tuple[Link, DeviceHello]:
     """Shake hands as the host; return the live link and the device's proved hello.
 

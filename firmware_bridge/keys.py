@@ -9,13 +9,15 @@ import os
 import secrets
 import stat
 import tomllib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from firmware_bridge.errors import BadApprovedList, BadKeyFile
 from firmware_bridge.seal import KEY_SIZE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class DeviceKey(msgspec.Struct, frozen=True):

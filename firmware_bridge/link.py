@@ -79,7 +79,9 @@ class _Outgoing:
 
     __slots__ = ("actuation", "payload", "re", "sent_at", "seq", "tries", "type", "waiter")
 
-    def __init__(self, type_: int, re: int, payload: bytes, waiter: asyncio.Future[Any] | None, actuation: bool) -> None:
+    def __init__(
+        self, type_: int, re: int, payload: bytes, waiter: asyncio.Future[Any] | None, actuation: bool
+    ) -> None:
         self.type = type_
         self.re = re
         self.payload = payload
@@ -109,7 +111,12 @@ class Link:
     """One session's reliable stream of messages in both directions."""
 
     def __init__(
-        self, wire: Wire, sealer: Sealer, opener: Opener, decode: msgspec.msgpack.Decoder[Any], name: str = "link"
+        self,
+        wire: Wire,
+        sealer: Sealer,
+        opener: Opener,
+        decode: msgspec.msgpack.Decoder[Any],
+        name: str = "link",
     ) -> None:
         self.name = name
         self.wire = wire

@@ -44,14 +44,14 @@ def tag_of(message: type[Message]) -> int:
 # --- handshake ---------------------------------------------------------------------------------------------
 
 
-class HostHello(Message, tag=1):
+class HostHello(Message, frozen=True, tag=1):
     """The host begins: which role it plays ("table" or "bench") and its fresh challenge."""
 
     role: Name
     challenge: Challenge
 
 
-class DeviceHello(Message, tag=2):
+class DeviceHello(Message, frozen=True, tag=2):
     """The device says who it is; the whole of it enters the session keys."""
 
     kind: Name
@@ -64,31 +64,31 @@ class DeviceHello(Message, tag=2):
     challenge: Challenge
 
 
-class DeviceProof(Message, tag=3):
+class DeviceProof(Message, frozen=True, tag=3):
     """Sent right after the device's hello: its answer to both challenges."""
 
     proof: Proof
 
 
-class HostProof(Message, tag=4):
+class HostProof(Message, frozen=True, tag=4):
     """The host's answer to both challenges."""
 
     proof: Proof
 
 
-class Welcome(Message, tag=5):
+class Welcome(Message, frozen=True, tag=5):
     """The device's first sealed frame: the session stands."""
 
     boot_id: U32
 
 
-class Refuse(Message, tag=6):
+class Refuse(Message, frozen=True, tag=6):
     """The device does not accept the host's proof. Not authenticated: a hint, never more."""
 
     reason: U16
 
 
-class NoSession(Message, tag=7):
+class NoSession(Message, frozen=True, tag=7):
     """The device knows no session, as after a reboot. Not authenticated: a hint, never more."""
 
     boot_id: U32

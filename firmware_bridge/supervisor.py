@@ -12,7 +12,15 @@ from enum import Enum
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from firmware_bridge.errors import LinkClosed, PitboxError, PortBusy, PortMissing, ProtocolError, SessionLost, TrustError
+from firmware_bridge.errors import (
+    LinkClosed,
+    PitboxError,
+    PortBusy,
+    PortMissing,
+    ProtocolError,
+    SessionLost,
+    TrustError,
+)
 from firmware_bridge.handshake import greet
 from firmware_bridge.wire import Wire
 
@@ -141,7 +149,8 @@ class Supervisor:
 
         def fallen(cause: PitboxError) -> None:
             self.link = None
-            down.cancelled() or down.set_result(cause)
+            if not down.done():
+                down.set_result(cause)
             self._owner.link_down(cause)
 
         link.on_down = fallen

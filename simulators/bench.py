@@ -1,4 +1,4 @@
-"""A whole simulated machine: world, mechanics, firmware, board, and the hands of people. One `inject` for every fault."""
+"""A whole simulated machine: world, mechanics, firmware, board, and people's hands. One `inject` for all faults."""
 
 from __future__ import annotations
 
@@ -142,4 +142,3 @@ class SimulatedShuffler:
 
     def _take_deck(self) -> str:
         return f"{self.world.move_all(self.mechanics.place('presented'), TRAY)} cards taken from the gate to the tray"
-

@@ -1,4 +1,4 @@
-"""The one vocabulary of faults, for tests, `pitbox sim` and the panel's bench view. What a fault does is in the twins."""
+"""The one vocabulary of faults, for tests, `pitbox sim` and the bench view. What a fault does is in the twins."""
 
 from __future__ import annotations
 
@@ -71,7 +71,12 @@ VOCABULARY: Final = _kinds(
     ("garbage", "line", {"bytes": "2000"}, "one burst of noise towards the box"),
     ("unplug", "line", {"seconds": "2"}, "pull the cable, put it back later (0: never)"),
     # the controller board
-    ("withhold", "board", {"message": "GetStatus"}, "do what is asked, but swallow the next reply to this message"),
+    (
+        "withhold",
+        "board",
+        {"message": "GetStatus"},
+        "do what is asked, but swallow the next reply to this message",
+    ),
     ("hang", "board", {"seconds": "6"}, "the firmware stops; its watchdog restarts it later (0: never)"),
     ("stall", "board", {}, "motors freeze and the firmware does not notice; the link lives"),
     ("reboot", "board", {}, "the firmware restarts"),
@@ -79,10 +84,25 @@ VOCABULARY: Final = _kinds(
     ("wrong_key", "board", {}, "the board holds another key than its serial number's"),
     ("rogue_firmware", "board", {}, "the board runs firmware with another digest"),
     # the mechanics
-    ("jam", "machine", {"segment": "lift", "card": "0"}, "a card sticks in a segment: card N of the phase, 0 = the next"),
+    (
+        "jam",
+        "machine",
+        {"segment": "lift", "card": "0"},
+        "a card sticks in a segment: card N of the phase, 0 = the next",
+    ),
     ("double_feed", "machine", {"card": "0", "offset": "30"}, "two cards go in as one, OFFSET mm apart"),
-    ("torn_card", "machine", {"segment": "bridge", "card": "0"}, "a card tears; its larger part stays in the segment"),
-    ("card_left_inside", "machine", {"card": "0"}, "a stored card slips behind the shelves, unseen by any sensor"),
+    (
+        "torn_card",
+        "machine",
+        {"segment": "bridge", "card": "0"},
+        "a card tears; its larger part stays in the segment",
+    ),
+    (
+        "card_left_inside",
+        "machine",
+        {"card": "0"},
+        "a stored card slips behind the shelves, unseen by any sensor",
+    ),
     ("wear", "machine", {"segment": "lift", "percent": "30"}, "transit takes longer by PERCENT"),
     ("dust", "machine", {"sensor": "lift", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
     ("sort_mode", "machine", {}, "somebody switches the machine to SORT"),

@@ -1,4 +1,4 @@
-"""An event loop whose clock jumps: hours of a machine's life in milliseconds, the same every time. No threads, no files."""
+"""An event loop whose clock jumps: hours in milliseconds, the same every time. No threads, no waiting."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Return virtual seconds since the loop was made."""
         return self._jumping.now
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> NoReturn:
+    def run_in_executor(self, _executor: Any, func: Any, *_: Any) -> NoReturn:  # type: ignore[override]
         """Refuse: a thread's timing is not virtual."""
         raise RuntimeError(f"virtual time: {func} must not run in a thread")
 

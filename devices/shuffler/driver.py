@@ -6,7 +6,7 @@ It opens no port, keeps no rule, and decides nothing: whoever calls an actuation
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from devices.report import LinkDown, LinkUp, Misread, Reported
 from devices.shuffler import messages as m
@@ -25,6 +25,8 @@ DECODER: Final = decoder(m.ToHost)
 
 # A question is answered from the firmware's memory (s).
 _PATIENCE: Final = 0.3
+
+_Answer = TypeVar("_Answer")
 
 
 class ShufflerDriver:
@@ -114,7 +116,7 @@ class ShufflerDriver:
 
     async def findings(self) -> m.Findings | m.NoFindings:
         """What is missing or extra in a rejected deck, if this machine can tell."""
-        return await self._ask(m.GetFindings(), m.Findings | m.NoFindings)
+        return await self._ask(m.GetFindings(), m.Findings, m.NoFindings)
 
     async def outcome(self, command: int) -> Settled:
         """Ask what became of a command; the way out of OutcomeUnknown."""
@@ -157,11 +159,11 @@ class ShufflerDriver:
             self._on_event(Misread(unknown.command))
             raise
 
-    async def _ask(self, question: Message, answer: Any) -> Any:
+    async def _ask(self, question: Message, *answers: type[_Answer]) -> _Answer:
         reply = await self._need_link().request(question, _PATIENCE)
-        if not isinstance(reply, answer):
-            raise BadMessage(f"{question!r} was answered by {reply!r}")
-        return reply
+        if isinstance(reply, answers):
+            return reply
+        raise BadMessage(f"{question!r} was answered by {reply!r}")
 
     def _need_link(self) -> Link:
         if self._link is None:

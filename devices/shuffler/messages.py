@@ -137,60 +137,60 @@ CardBytes = Annotated[bytes, msgspec.Meta(max_length=64)]
 # --- host to device ----------------------------------------------------------------------------------------
 
 
-class GetStatus(Message, tag=64):
+class GetStatus(Message, frozen=True, tag=64):
     """What are you doing, and what is where?"""
 
 
-class GetSensors(Message, tag=65):
+class GetSensors(Message, frozen=True, tag=65):
     """Sensor levels and motor currents, now."""
 
 
-class GetTransits(Message, tag=66):
+class GetTransits(Message, frozen=True, tag=66):
     """Transit-time statistics of every segment."""
 
 
-class GetFindings(Message, tag=67):
+class GetFindings(Message, frozen=True, tag=67):
     """What is missing from or extra in the deck that was just rejected?"""
 
 
-class StartCycle(Message, tag=68):
+class StartCycle(Message, frozen=True, tag=68):
     """Take the cards from the intake and shuffle them (or sort, if the machine's mode says so)."""
 
     command: CommandId
 
 
-class Eject(Message, tag=69):
+class Eject(Message, frozen=True, tag=69):
     """Open the gate and give the deck out."""
 
     command: CommandId
 
 
-class Stop(Message, tag=70):
+class Stop(Message, frozen=True, tag=70):
     """Stop all motion at once. Urgent."""
 
     command: CommandId
 
 
-class SelfTest(Message, tag=71):
+class SelfTest(Message, frozen=True, tag=71):
     """Test lamps, sensors and motors with an empty path."""
 
     command: CommandId
 
 
-class SetMode(Message, tag=72):
+class SetMode(Message, frozen=True, tag=72):
     """Choose between SHUFFLE and SORT for the next cycle."""
 
     command: CommandId
     mode: Mode
 
 
-class ClearJam(Message, tag=73):
+class ClearJam(Message, frozen=True, tag=73):
     """With the path cleared by hand: check every sensor, then empty the compartments into the gate."""
 
     command: CommandId
 
 
-class Reset(Message, tag=74):
+class Reset(Message, frozen=True, tag=74):
     """Restart the firmware."""
 
     command: CommandId
@@ -199,7 +199,7 @@ class Reset(Message, tag=74):
 # --- device to host: replies -------------------------------------------------------------------------------
 
 
-class Status(Message, tag=80):
+class Status(Message, frozen=True, tag=80):
     """What the machine believes. `inside` is null when it cannot know, as after power-up."""
 
     state: State
@@ -212,20 +212,20 @@ class Status(Message, tag=80):
     reason: Reason  # of the last halt
 
 
-class Sensors(Message, tag=81):
+class Sensors(Message, frozen=True, tag=81):
     """Levels by `Sensor`, currents (mA) by `Motor`."""
 
     levels: Levels
     currents: Currents
 
 
-class Transits(Message, tag=82):
+class Transits(Message, frozen=True, tag=82):
     """Statistics by `Segment`."""
 
     segments: Annotated[list[Transit], msgspec.Meta(min_length=len(Segment), max_length=len(Segment))]
 
 
-class Findings(Message, tag=83):
+class Findings(Message, frozen=True, tag=83):
     """What a card-identifying machine found wrong with a rejected deck, as card numbers in ascending order."""
 
     carries_cards: ClassVar[bool] = True
@@ -235,7 +235,7 @@ class Findings(Message, tag=83):
     extra: CardBytes
 
 
-class NoFindings(Message, tag=84):
+class NoFindings(Message, frozen=True, tag=84):
     """There is nothing to tell: no rejected deck, or a machine that only counts."""
 
     reason: Reason
@@ -244,7 +244,7 @@ class NoFindings(Message, tag=84):
 # --- device to host: events --------------------------------------------------------------------------------
 
 
-class Progress(Message, tag=85):
+class Progress(Message, frozen=True, tag=85):
     """A card has arrived: how many went in and came out, and which sensors (bit per `Sensor`) are blocked."""
 
     command: CommandId
@@ -254,7 +254,7 @@ class Progress(Message, tag=85):
     blocked: U8
 
 
-class Completed(Message, tag=86):
+class Completed(Message, frozen=True, tag=86):
     """A cycle ended with as many cards out as in. `rejected`: the machine identified cards and the deck is wrong."""
 
     command: CommandId
@@ -264,7 +264,7 @@ class Completed(Message, tag=86):
     rejected: bool
 
 
-class Incomplete(Message, tag=87):
+class Incomplete(Message, frozen=True, tag=87):
     """A cycle ended and the counts disagree: cards stayed inside, or two passed as one."""
 
     command: CommandId
@@ -272,7 +272,7 @@ class Incomplete(Message, tag=87):
     cards_out: U16
 
 
-class Jam(Message, tag=88):
+class Jam(Message, frozen=True, tag=88):
     """A card did not arrive. `card` counts from 1 within the phase; `entered` includes the stuck card."""
 
     command: CommandId
@@ -290,7 +290,7 @@ class Jam(Message, tag=88):
         return self.entered - self.left
 
 
-class Stopped(Message, tag=89):
+class Stopped(Message, frozen=True, tag=89):
     """Motion ended in mid-cycle on command or because the door was opened."""
 
     command: CommandId
@@ -299,7 +299,7 @@ class Stopped(Message, tag=89):
     reason: Reason
 
 
-class Fault(Message, tag=90):
+class Fault(Message, frozen=True, tag=90):
     """Something other than a jam: a double feed, a card too short to be whole."""
 
     command: CommandId
@@ -310,25 +310,25 @@ class Fault(Message, tag=90):
     left: U16
 
 
-class Door(Message, tag=91):
+class Door(Message, frozen=True, tag=91):
     """The door was opened or closed."""
 
     open: bool
 
 
-class Power(Message, tag=92):
+class Power(Message, frozen=True, tag=92):
     """Power came back; `interrupted` if a cycle was running when it went."""
 
     interrupted: bool
 
 
-class Intake(Message, tag=93):
+class Intake(Message, frozen=True, tag=93):
     """Cards were put into the intake, or it ran empty."""
 
     cards: bool
 
 
-class Cleared(Message, tag=94):
+class Cleared(Message, frozen=True, tag=94):
     """The path was clear and the compartments were emptied: how many cards came out, how many lie behind the gate."""
 
     command: CommandId
@@ -336,7 +336,7 @@ class Cleared(Message, tag=94):
     behind_gate: U16 | None
 
 
-class SelfTested(Message, tag=95):
+class SelfTested(Message, frozen=True, tag=95):
     """Which sensors and motors did not pass (bit per `Sensor`, bit per `Motor`)."""
 
     command: CommandId
@@ -346,9 +346,7 @@ class SelfTested(Message, tag=95):
 
 Actuation = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Reset
 Question = GetStatus | GetSensors | GetTransits | GetFindings
-Event = (
-    Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
-)
+Event = Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
 Reply = Status | Sensors | Transits | Findings | NoFindings
 
 # What each end may receive; anything else is an error there.

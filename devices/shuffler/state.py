@@ -29,7 +29,7 @@ class ShufflerView(msgspec.Struct, frozen=True):
     ended: Ended | None = None  # how the last cycle ended
 
 
-def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:  # noqa: C901 - one branch per event, nothing nested
+def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
     """Return the picture after an event."""
     replace = msgspec.structs.replace
     match event:
@@ -43,7 +43,8 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:  # noqa: C901 
         case m.Progress():
             busy = m.State.FEEDING if event.phase is m.Phase.FEEDING else m.State.UNLOADING
             return replace(view, state=busy, phase=event.phase, entered=event.entered, left=event.left, ended=None,
-                           inside=event.entered - event.left, behind_gate=event.left, blocked=event.blocked)  # fmt: skip
+                           inside=event.entered - event.left, behind_gate=event.left,
+                           blocked=event.blocked)  # fmt: skip
         case m.Completed():
             return replace(view, state=m.State.READY, mode=event.mode, entered=event.count, left=event.count, inside=0,
                            behind_gate=event.count, blocked=0, ended=event)  # fmt: skip

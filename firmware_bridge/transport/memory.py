@@ -58,5 +58,5 @@ class MemoryTransport:
 def memory_pair() -> tuple[MemoryTransport, MemoryTransport]:
     """Return the two ends of a new pipe."""
     one, other = MemoryTransport(), MemoryTransport()
-    one._peer, other._peer = other, one  # noqa: SLF001 - both ends are ours
+    one._peer, other._peer = other, one
     return one, other

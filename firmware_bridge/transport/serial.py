@@ -210,7 +210,7 @@ class _ThreadTransport:
             try:
                 data = self._port.read(1)
                 if data:
-                    data += self._port.read(self._port.in_waiting)
+                    data += self._port.read(self._port.in_waiting)  # type: ignore[attr-defined]
             except (serial.SerialException, OSError, TypeError, AttributeError) as error:
                 # pyserial raises the last two when the port is closed under a reader
                 self._enter(self._lose, error)

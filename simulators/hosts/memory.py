@@ -1,4 +1,4 @@
-"""A simulated machine on a pipe in memory, for tests in virtual time and anywhere without an operating system's port."""
+"""A simulated machine on a pipe in memory, for virtual time and wherever there is no port."""
 
 from __future__ import annotations
 

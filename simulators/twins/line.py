@@ -1,4 +1,4 @@
-"""A bad line between box and machine: loses, doubles, corrupts, splits and slows what passes. Seeded; knows no messages."""
+"""A bad line between box and machine: loses, doubles, corrupts, splits, slows. Seeded; knows no messages."""
 
 from __future__ import annotations
 

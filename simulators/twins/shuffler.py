@@ -129,7 +129,10 @@ class ShufflerTwin:
                 return self._command_once(message)
 
     def _status(self) -> m.Status:
-        known = self.state is not m.State.DOUBTFUL and self._reason not in (m.Reason.COUNTS_DISAGREE, m.Reason.DOUBLE_FEED)
+        known = self.state is not m.State.DOUBTFUL and self._reason not in (
+            m.Reason.COUNTS_DISAGREE,
+            m.Reason.DOUBLE_FEED,
+        )
         extra = 1 if self._reason is m.Reason.JAM and self._segment is m.Segment.FEED else 0
         return m.Status(
             self.state, self.mode, self._mechanics.door_open, self._mechanics.blocked(m.Sensor.INTAKE),
@@ -164,7 +167,7 @@ class ShufflerTwin:
                 return self.board.memory.settle(command, Outcome.DONE)
         return Accepted(command)
 
-    def _refusal(self, message: m.Actuation) -> m.Reason:  # noqa: PLR0911 - a list of conditions reads best as a list
+    def _refusal(self, message: m.Actuation) -> m.Reason:
         if isinstance(message, m.Stop | m.Reset):
             return m.Reason.NONE
         if self.state in _BUSY:
@@ -204,7 +207,11 @@ class ShufflerTwin:
         bad = sum(1 << s for s in PATH_SENSORS if levels[s].blocked or levels[s].margin < LEAST_MARGIN)
         self.state = m.State.READY if self._behind_gate else m.State.IDLE
         self.board.emit(m.SelfTested(command, bad, 0))
-        self._settle(command, Outcome.FAILED if bad else Outcome.DONE, m.Reason.SELF_TEST_FAILED if bad else m.Reason.NONE)
+        self._settle(
+            command,
+            Outcome.FAILED if bad else Outcome.DONE,
+            m.Reason.SELF_TEST_FAILED if bad else m.Reason.NONE,
+        )
 
     # --- a cycle ---------------------------------------------------------------------------------------------
 
@@ -448,5 +455,3 @@ class ShufflerTwin:
                 self.door(is_open=fault.one_of("to", ("closed", "open")) == 1)
             case name:
                 raise BadFault(f"{name} does not act on the shuffler's firmware")
-
-

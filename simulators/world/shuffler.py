@@ -116,7 +116,9 @@ class ShufflerMechanics:
     def inside(self) -> int:
         """The truth: how many cards are past the intake and not yet behind the gate."""
         outside = (self.intake, self.gate, self.place("presented"))
-        return sum(n for place, n in self.world.census().items() if place.startswith(self.slot + "/") and place not in outside)
+        return sum(
+            n for place, n in self.world.census().items() if place.startswith(self.slot + "/") and place not in outside
+        )
 
     # --- what the firmware can see -----------------------------------------------------------------------------
 
@@ -235,7 +237,9 @@ class ShufflerMechanics:
         torn = self._due("torn_card", segment)
         self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn is not None))
 
-    def _reach(self, cards: list[Card], segment: Segment, lag: float, arrive: Callable[[], None], *, torn: bool) -> None:
+    def _reach(
+        self, cards: list[Card], segment: Segment, lag: float, arrive: Callable[[], None], *, torn: bool
+    ) -> None:
         """The leading edge is at the sensor that ends the segment."""
         sensor = _END[segment]
         passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment]
@@ -251,7 +255,7 @@ class ShufflerMechanics:
                 self._edge(sensor, True)
                 self._stick(following, reached=0.0)
                 return
-            self._after(passing, lambda: (arrive(), self._edge(sensor, False))[1])
+            self._after(passing, lambda: self._rest(arrive, sensor))
             self._edge(sensor, True)
             return
         # The next stretch decides whether the trailing edge still gets past this sensor.
@@ -267,6 +271,11 @@ class ShufflerMechanics:
             self._after(passing, lambda: self._edge(sensor, False))
             self._after(took, lambda: self._reach(cards, following, lag, arrive, torn=torn_next is not None))
         self._edge(sensor, True)
+
+    def _rest(self, arrive: Callable[[], None], sensor: Sensor) -> None:
+        """The card has come to rest, clear of the last sensor."""
+        arrive()
+        self._edge(sensor, False)
 
     def _stick(self, segment: Segment, reached: float) -> None:
         """A card stops on its way and the motor works against it."""

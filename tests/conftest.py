@@ -1,0 +1,90 @@
+"""Runs coroutine tests (virtual time unless marked `realtime`), gives every test its seed, fails on whatever is left over."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import logging
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulators.virtual_time import VirtualLoop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seed", type=int, default=1, help="seed of every simulated machine and line (default 1)")
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """The run's seed; a failing test prints the command that repeats it."""
+    value: int = request.config.getoption("--seed")
+    request.node.user_properties.append(("seed", value))
+    return value
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    outcome: Any = yield
+    report = outcome.get_result()
+    seeds = dict(item.user_properties)
+    if report.failed and "seed" in seeds:
+        command = f"python -m pytest '{item.nodeid}' --seed {seeds['seed']}"
+        report.sections.append(("repeat this failure", command))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a coroutine test on its own loop; what it leaves running is a failure."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+    realtime = pyfuncitem.get_closest_marker("realtime") is not None
+    errors: list[dict[str, Any]] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
+        await pyfuncitem.obj(**arguments)
+        leaked = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        assert not leaked, f"tasks left running: {leaked}"
+
+    with asyncio.Runner(loop_factory=None if realtime else VirtualLoop) as runner:
+        runner.run(main())
+        gc.collect()
+    assert not errors, f"errors that nobody saw: {errors}"
+    return True
+
+
+def _open_files() -> set[str]:
+    found = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            target = os.readlink(entry)
+        except OSError:
+            continue
+        if target.startswith(("/dev/pt", "socket:", "pipe:")) or "/pitbox" in target:
+            found.add(f"{entry.name} -> {target}")
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_over() -> Iterator[None]:
+    """Fail on threads and descriptors that a test leaves behind, and restore logging."""
+    threads, files = set(threading.enumerate()), _open_files()
+    yield
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(2.0)  # a port that closes in its own thread needs a moment
+    left = [thread.name for thread in set(threading.enumerate()) - threads]
+    assert not left, f"threads left running: {left}"
+    new = _open_files() - files
+    assert not new, f"descriptors left open: {new}"
+    logging.getLogger().handlers[:] = [h for h in logging.getLogger().handlers if "pytest" in type(h).__module__]
