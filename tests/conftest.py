@@ -1,4 +1,4 @@
-"""Runs coroutine tests (virtual time unless marked `realtime`), gives every test its seed, fails on whatever is left over."""
+"""Runs coroutine tests (virtual time unless marked `realtime`), seeds them, fails on whatever is left over."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import gc
 import inspect
 import logging
-import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +67,7 @@ def _open_files() -> set[str]:
     found = set()
     for entry in Path("/proc/self/fd").iterdir():
         try:
-            target = os.readlink(entry)
+            target = str(entry.readlink())
         except OSError:
             continue
         if target.startswith(("/dev/pt", "socket:", "pipe:")) or "/pitbox" in target:

@@ -1,0 +1,66 @@
+# pitbox: `make demo` shows it, `make test` proves it. Only python3.11+, venv, make and apt are assumed.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+# What the tests need besides Python packages: real tools, never stand-ins.
+APT     = tshark ser2net socat
+
+.PHONY: help demo test check proof bench recording format clean apt
+
+help:  ## list what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pitbox needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp per set of extras, so that the demo does not wait for the test tools.
+$(VENV)/.demo: $(BIN)/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,check,bench]'
+	@touch $@ $(VENV)/.demo
+
+apt:
+	@missing=; for tool in $(APT); do command -v $$tool >/dev/null || test -x /usr/sbin/$$tool || missing="$$missing $$tool"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
+	else \
+	  echo "Some tests need$$missing and will be skipped without; to run them all:"; \
+	  echo "  sudo apt-get install -y$$missing"; \
+	fi
+
+demo: $(VENV)/.demo  ## simulated machines and what the box does with them; ends by itself
+	@$(BIN)/pitbox demo
+
+test: $(VENV)/.dev apt  ## install what tests need and run them all
+	$(BIN)/python -m pytest -m 'not proof'
+
+check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.docs --check
+
+proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
+	$(BIN)/python -m pytest -m proof --timeout 1500 -rP
+
+bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
+	$(BIN)/python -m benchmarks.codec
+	$(BIN)/python -m benchmarks.link
+
+recording: $(VENV)/.dev  ## make the recording that README shows, and the generated parts of the documents
+	$(BIN)/pitbox demo --fast --record docs/demo.svg
+	$(BIN)/python -m tools.docs
+
+format: $(VENV)/.dev  ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove what was made
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
