@@ -105,12 +105,6 @@ class BadMessage(ProtocolError):
     number = 211
 
 
-class WrongVersion(ProtocolError):
-    """The other end speaks another version of the protocol."""
-
-    number = 212
-
-
 # --- trust: never in service until a person has looked -----------------------------------------------------
 
 
@@ -242,3 +236,9 @@ class SimulatorNotFound(ConfigurationError):
     """No running simulator has this name."""
 
     number = 615
+
+
+class BadCapture(ConfigurationError):
+    """A file that should be a capture of frames is not one, or is damaged in the middle."""
+
+    number = 616

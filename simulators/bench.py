@@ -138,7 +138,7 @@ class SimulatedShuffler:
         self.twin.door(is_open=True)
         taken = self.mechanics.clear_path(TRAY)
         self.twin.door(is_open=False)
-        return f"{taken} cards taken off the path by hand"
+        return f"{taken} card{'s' * (taken != 1)} taken off the path by hand"
 
     def _take_deck(self) -> str:
         return f"{self.world.move_all(self.mechanics.place('presented'), TRAY)} cards taken from the gate to the tray"

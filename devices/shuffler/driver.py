@@ -74,12 +74,15 @@ class ShufflerDriver:
             if not isinstance(first, Report) or not isinstance(inventory, m.Status):
                 link.fail(BadMessage(f"the first report was {first!r}, {inventory!r}"))
                 return
-            self.reported = Reported(hello, first, inventory)
-            if self._first_word is not None and not self._first_word.done():
-                self._first_word.set_result(self.reported)
-            self._on_event(self.reported)
+            self._tell(Reported(hello, first, inventory))
 
         asyncio.gather(report, status, return_exceptions=True).add_done_callback(both)
+
+    def _tell(self, reported: Reported) -> None:
+        self.reported = reported
+        if self._first_word is not None and not self._first_word.done():
+            self._first_word.set_result(reported)
+        self._on_event(reported)
 
     def _take_event(self, message: Any) -> None:
         if isinstance(message, Settled):
@@ -101,6 +104,14 @@ class ShufflerDriver:
         if self._first_word is None or self._first_word.done():
             self._first_word = asyncio.get_running_loop().create_future()
         return await asyncio.shield(self._first_word)
+
+    async def report(self) -> Reported:
+        """Read the device anew, as after an acknowledgement; the listener is told too."""
+        hello = (await self.ready()).hello
+        first = await self._ask(GetReport(), Report)
+        reported = Reported(hello, first, await self.status())
+        self._tell(reported)
+        return reported
 
     async def status(self) -> m.Status:
         """What the machine does and what it believes is inside."""

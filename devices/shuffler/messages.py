@@ -105,6 +105,16 @@ class Phase(IntEnum):
     UNLOADING = 1
 
 
+_RANKS: Final = "A23456789TJQK"
+_SUITS: Final = "shdc"
+JOKER: Final = 52
+
+
+def card_name(card: int) -> str:
+    """Return a card number (0-51 by suit and rank, 52 the joker) as people write it: As, Td, Jk."""
+    return "Jk" if card == JOKER else _RANKS[card % 13] + _SUITS[card // 13]
+
+
 class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """One sensor: light level (0-1023), the level below which it counts as blocked, and the margin to it."""
 

@@ -42,6 +42,9 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
                            behind_gate=s.behind_gate)  # fmt: skip
         case m.Progress():
             busy = m.State.FEEDING if event.phase is m.Phase.FEEDING else m.State.UNLOADING
+            if not event.entered:  # cards leave that this cycle did not bring in: the machine is being emptied
+                return replace(view, state=m.State.CLEARING, phase=event.phase, entered=0, left=event.left, ended=None,
+                               inside=None, behind_gate=None, blocked=event.blocked)  # fmt: skip
             return replace(view, state=busy, phase=event.phase, entered=event.entered, left=event.left, ended=None,
                            inside=event.entered - event.left, behind_gate=event.left,
                            blocked=event.blocked)  # fmt: skip

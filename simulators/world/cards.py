@@ -6,9 +6,6 @@ from typing import Final
 
 import msgspec
 
-RANKS: Final = "A23456789TJQK"
-SUITS: Final = "shdc"
-JOKER: Final = 52
 DECK_53: Final = tuple(range(53))
 
 
@@ -18,11 +15,6 @@ class Card(msgspec.Struct, frozen=True):
     id: int
     face: int
     back: str
-
-
-def face_name(face: int) -> str:
-    """Return a card number as people write it: As, Td, Jk."""
-    return "Jk" if face == JOKER else RANKS[face % 13] + SUITS[face // 13]
 
 
 class World:

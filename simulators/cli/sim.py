@@ -1,0 +1,130 @@
+"""`pitbox sim`: start simulated machines, let faults happen in them, look at the truth. The machines are elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firmware_bridge.errors import ConfigurationError
+from simulators.bench import APPROVED, SimulatedShuffler
+from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
+from simulators.faults import VOCABULARY, parse_fault
+from simulators.hosts.pty import PtyHost
+
+if TYPE_CHECKING:
+    import argparse
+
+HELP = "simulated machines on the bench: start them, inject faults, see where every card really is"
+EXAMPLE = "pitbox sim up shuffler --seed 7 --fault jam:segment=lift,card=27"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
+
+    up = commands.add_parser("up", help="start a machine on a pty and keep it until Ctrl-C")
+    up.add_argument("kind", choices=[SimulatedShuffler.kind])
+    up.add_argument("--name", default="shuffler.1", help="its slot name, and the name of its port (default shuffler.1)")
+    up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
+    up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
+    up.add_argument("--identifies", action="store_true", help="a model that reads card faces")
+    up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
+    up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
+    up.set_defaults(what=_up)
+
+    inject = commands.add_parser("inject", help="let a fault happen, or hands do something, in a running machine")
+    inject.add_argument("name", help="as in `pitbox sim list`")
+    inject.add_argument("fault", help="NAME or NAME:DETAIL=VALUE,...; `pitbox sim faults` lists them")
+    inject.set_defaults(what=_inject)
+
+    world = commands.add_parser("world", help="where every card of a running machine really is")
+    world.add_argument("name")
+    world.set_defaults(what=_world)
+
+    commands.add_parser("list", help="the machines that are running").set_defaults(what=_list)
+    commands.add_parser("faults", help="the vocabulary of faults").set_defaults(what=_faults)
+
+    for command in (up, inject, world, commands.choices["list"]):
+        command.add_argument("--folder", type=Path, help="where ports, keys and sockets are (default: per user)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked."""
+    code: int = args.what(args)
+    return code
+
+
+def _up(args: argparse.Namespace) -> int:
+    if not 0.01 <= args.speed <= 1000:
+        raise ConfigurationError("--speed takes a number from 0.01 to 1000")
+    if not args.name or "/" in args.name or args.name.startswith("."):
+        raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; shuffler.1 can")
+    for text in args.fault:
+        parse_fault(text)  # complain before anything starts
+    return asyncio.run(_serve(args, runtime_folder(args.folder)))
+
+
+async def _serve(args: argparse.Namespace, folder: Path) -> int:
+    machine = SimulatedShuffler(
+        args.name, seed=args.seed, speed=args.speed, identifies=args.identifies, live_entropy=args.live_entropy
+    )
+    control = ControlServer(machine, folder / f"{args.name}.sock")
+    await control.start()
+    lay_out_trust(machine, folder, APPROVED)
+    host = PtyHost(machine, folder / args.name)
+    for text in args.fault:
+        print(machine.inject(parse_fault(text)))
+    where = "" if args.folder is None else f" --folder {folder}"
+    print(f"{args.name}: serial number {machine.key.serial}, 53 cards in the intake, seed {args.seed}")
+    print(f"port    {host.port}")
+    print(f"try     pitbox device shuffler --port {host.port} shuffle")
+    print(f"break   pitbox sim inject {args.name} jam:segment=lift{where}")
+    print(f"truth   pitbox sim world {args.name}{where}")
+    print("Ctrl-C ends it.", flush=True)
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    try:
+        await stop.wait()
+    finally:
+        host.close()
+        await control.close()
+    print(f"{args.name}: ended")
+    return 0
+
+
+def _inject(args: argparse.Namespace) -> int:
+    parse_fault(args.fault)
+    print(ask(runtime_folder(args.folder), args.name, {"do": "inject", "fault": args.fault})["said"])
+    return 0
+
+
+def _world(args: argparse.Namespace) -> int:
+    told = ask(runtime_folder(args.folder), args.name, {"do": "truth"})
+    for place, cards in told["truth"].items():
+        print(f"{cards:3d}  {place}")
+    print(f"{told['inside']:3d}  inside the machine in all")
+    return 0
+
+
+def _list(args: argparse.Namespace) -> int:
+    folder = runtime_folder(args.folder)
+    found = running(folder)
+    for name, told in found:
+        power = "" if told["powered"] else ", without power"
+        print(f"{name}  {told['serial']}  {told['state']}{power}  port {folder / name}  pid {told['pid']}")
+    if not found:
+        print(f"no simulator runs in {folder}; start one with: pitbox sim up shuffler")
+    return 0
+
+
+def _faults(_: argparse.Namespace) -> int:
+    for acts_on in ("line", "board", "machine", "hands"):
+        print(f"on the {acts_on}:")
+        for kind in VOCABULARY.values():
+            if kind.acts_on == acts_on:
+                details = ",".join(f"{name}={value}" for name, value in kind.details.items())
+                print(f"  {kind.name + (':' + details if details else ''):38s} {kind.meaning}")
+    return 0

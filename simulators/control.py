@@ -1,0 +1,138 @@
+"""How `pitbox sim` reaches running simulators: names, folder, and a local socket each. The machines know nothing of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.errors import ConfigurationError, PitboxError, SimulatorNotFound, code_of
+from firmware_bridge.keys import ApprovedFirmware, load_approved, save_approved, save_key
+from simulators.faults import parse_fault
+
+if TYPE_CHECKING:
+    from simulators.bench import SimulatedShuffler
+
+# A simulator answers at once; if not, it hangs.
+_ANSWER_TIME: Final = 2.0
+_MAX_LINE: Final = 4096
+
+
+def runtime_folder(given: Path | None) -> Path:
+    """Return the folder where simulators keep their ports, keys and sockets, made for this user alone."""
+    if given is None:
+        base = os.environ.get("PITBOX_RUNTIME") or os.environ.get("XDG_RUNTIME_DIR")
+        given = Path(base) / "pitbox" if base else Path(tempfile.gettempdir()) / f"pitbox-{os.getuid()}"
+    given.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if given.stat().st_uid != os.getuid():
+        raise ConfigurationError(f"{given} belongs to somebody else; name another folder with --folder")
+    return given
+
+
+def lay_out_trust(machine: SimulatedShuffler, folder: Path, approved: ApprovedFirmware) -> None:
+    """Write the machine's key file and add its firmware to the folder's approved list."""
+    key_file = folder / f"{machine.slot}.key"
+    key_file.unlink(missing_ok=True)
+    save_key(key_file, machine.key)
+    listed = folder / "approved.toml"
+    known = load_approved(listed) if listed.exists() else frozenset()
+    save_approved(listed, known | {approved})
+
+
+class ControlServer:
+    """Answers `inject` and `truth` for one machine: one JSON object per line each way."""
+
+    def __init__(self, machine: SimulatedShuffler, path: Path) -> None:
+        self._machine = machine
+        self._path = path
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Listen; an error if a simulator of this name runs already."""
+        with contextlib.suppress(SimulatorNotFound):
+            ask(self._path.parent, self._machine.slot, {"do": "truth"})
+            raise ConfigurationError(f"a simulator named {self._machine.slot} runs already in {self._path.parent}")
+        self._path.unlink(missing_ok=True)
+        self._server = await asyncio.start_unix_server(self._serve, self._path, limit=_MAX_LINE)
+        self._path.chmod(0o600)
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+        self._path.unlink(missing_ok=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ValueError, ConnectionError):  # an overlong line, or a caller who left
+            async with asyncio.timeout(_ANSWER_TIME):
+                line = await reader.readline()
+            writer.write(msgspec.json.encode(self._answer(line)) + b"\n")
+            await writer.drain()
+        writer.close()
+
+    def _answer(self, line: bytes) -> dict[str, Any]:
+        try:
+            request = msgspec.json.decode(line, type=dict[str, str])
+            if request.get("do") == "inject":
+                return {"said": self._machine.inject(parse_fault(request.get("fault", "")))}
+            if request.get("do") == "truth":
+                return {"truth": self._machine.truth(), "inside": self._machine.mechanics.inside(), **self._about()}
+        except PitboxError as error:
+            return {"number": error.number, "error": str(error)}
+        except msgspec.MsgspecError as error:
+            return {"number": ConfigurationError.number, "error": f"not a request: {error}"}
+        return {"number": ConfigurationError.number, "error": f"a request is inject or truth, not {request.get('do')!r}"}
+
+    def _about(self) -> dict[str, Any]:
+        machine = self._machine
+        return {
+            "serial": machine.key.serial,
+            "state": machine.twin.state.name.lower(),
+            "powered": machine.board.alive,
+            "seed": machine.seed,
+            "pid": os.getpid(),
+        }
+
+
+def ask(folder: Path, name: str, request: dict[str, str]) -> dict[str, Any]:
+    """Ask a running simulator; SimulatorNotFound if none has this name, its own error if it refuses."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+        caller.settimeout(_ANSWER_TIME)
+        try:
+            caller.connect(str(folder / f"{name}.sock"))
+            caller.sendall(msgspec.json.encode(request) + b"\n")
+            with caller.makefile("rb") as file:
+                answer: dict[str, Any] = msgspec.json.decode(file.readline())
+        except (OSError, msgspec.DecodeError) as error:
+            raise SimulatorNotFound(f"no simulator named {name} answers in {folder}") from error
+    if "error" in answer:
+        raise _Refused(answer["error"], answer["number"])
+    return answer
+
+
+def running(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Return the simulators that answer, with what they say of themselves."""
+    found = []
+    for path in sorted(folder.glob("*.sock")):
+        with contextlib.suppress(SimulatorNotFound):
+            found.append((path.stem, ask(folder, path.stem, {"do": "truth"})))
+    return found
+
+
+class _Refused(ConfigurationError):
+    """A simulator's own refusal, with the number that it gave."""
+
+    def __init__(self, message: str, number: int) -> None:
+        super().__init__(message)
+        self._given = number
+
+    @property
+    def code(self) -> str:
+        return code_of(self._given)

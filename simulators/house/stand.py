@@ -1,0 +1,101 @@
+"""A test stand: one simulated machine, its real driver and supervisor, and everything that is known of it. No rules."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from devices.report import Reported
+from devices.service import Service
+from devices.shuffler import messages as m
+from devices.shuffler.driver import DECODER, ShufflerDriver
+from devices.shuffler.state import ShufflerView, fold, service_trigger
+from firmware_bridge.handshake import Trust
+from firmware_bridge.supervisor import Supervisor
+from simulators.bench import APPROVED
+from simulators.faults import parse_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from devices.shuffler.state import DriverEvent
+    from firmware_bridge.wire import Capture, Transport
+    from simulators.bench import SimulatedShuffler
+
+_E = TypeVar("_E")
+
+
+def trust_in(machine: SimulatedShuffler) -> Trust:
+    """Return what a table that has enrolled this machine expects."""
+    return Trust(m.KIND, {machine.key.serial: machine.key}, frozenset([APPROVED]))
+
+
+class Stand:
+    """A machine on its stand: `view` is what its driver told, `service` the slot's state, `machine` the truth."""
+
+    def __init__(
+        self,
+        machine: SimulatedShuffler,
+        open_port: Callable[[], Awaitable[Transport]],
+        *,
+        trust: Trust | None = None,
+        capture: Capture | None = None,
+        on_event: Callable[[DriverEvent], None] | None = None,
+    ) -> None:
+        self.machine = machine
+        self.events: list[DriverEvent] = []
+        self.view = ShufflerView()
+        self.service = Service()
+        self.driver = ShufflerDriver(self._take)
+        self.trust = trust or trust_in(machine)
+        self.supervisor = Supervisor(
+            machine.slot, open_port, self.trust, DECODER, self.driver, capture=capture, jitter=Random(machine.seed)
+        )
+        self._on_event = on_event
+        self._ids = count(1)
+        self._watchers: list[tuple[Callable[[DriverEvent], bool], asyncio.Future[Any]]] = []
+
+    def _take(self, event: DriverEvent) -> None:
+        self.events.append(event)
+        self.view = fold(self.view, event)
+        trigger = service_trigger(event)
+        if trigger is not None:
+            getattr(self.service, trigger)()
+        for fits, future in self._watchers:
+            if not future.done() and fits(event):
+                future.set_result(event)
+        self._watchers = [(fits, future) for fits, future in self._watchers if not future.done()]
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def next_id(self) -> int:
+        """Return a fresh command id."""
+        return next(self._ids)
+
+    def inject(self, text: str) -> str:
+        """Let a fault happen, in the words of the vocabulary."""
+        return self.machine.inject(parse_fault(text))
+
+    def told(self, kind: type[_E]) -> list[_E]:
+        """Return every event of a kind so far."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def until(self, fits: Callable[[DriverEvent], bool], seconds: float = 120.0) -> Any:
+        """Wait for the next event that fits."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._watchers.append((fits, future))
+        async with asyncio.timeout(seconds):
+            return await future
+
+    async def until_reported(self, seconds: float = 120.0) -> Reported:
+        """Wait for the next report after a (re)connect."""
+        reported: Reported = await self.until(lambda event: isinstance(event, Reported), seconds)
+        return reported
+
+    async def close(self) -> None:
+        """Close the link and switch the machine off; every card must still be in exactly one place."""
+        await self.supervisor.close()
+        self.machine.board.power_off()
+        self.machine.world.check()

@@ -1,0 +1,122 @@
+"""The `pitbox` command: finds the subcommand, runs it, turns errors into sentences and exit codes. No work is done here.
+
+Every subcommand is a module with HELP, EXAMPLE, `add_arguments(parser)` and `run(args) -> exit code`, imported only when
+it is asked for, so that `pitbox --version` stays as quick as an interpreter can be.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.version import VERSION
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+# Our own commands. Others join through the entry-point group "pitbox.commands".
+_OWN: Final = {
+    "device": "table_controller.cli.device",
+    "explain": "table_controller.cli.explain",
+    "trace": "table_controller.cli.trace",
+}
+
+# Exit codes, for scripts.
+OK: Final = 0
+FAULT: Final = 1  # a device refused, failed, or is not what it should be
+USAGE: Final = 2  # what was typed or configured cannot be used
+LINK: Final = 3  # a device cannot be reached
+TRUST: Final = 4  # a device did not prove who it is
+UNKNOWN: Final = 5  # nobody knows whether a command was carried out
+INTERRUPTED: Final = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `pitbox`; return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments in (["--version"], ["-V"]):
+        print(f"pitbox {VERSION}")
+        return OK
+    parser, args = _parse(arguments)
+    if args is None:
+        parser.print_help()
+        return USAGE if arguments else OK
+    from firmware_bridge.errors import PitboxError
+
+    try:
+        result: int = args.run(args)
+    except PitboxError as error:
+        _explain(error)
+        return exit_code(error)
+    except KeyboardInterrupt:
+        print("\npitbox: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone: `pitbox ... | head`
+        sys.stderr.close()
+        return OK
+    return result
+
+
+def exit_code(error: Exception) -> int:
+    """Return the exit code for an error, by who must act."""
+    from firmware_bridge import errors
+
+    table: list[tuple[type[Exception], int]] = [
+        (errors.LinkError, LINK),
+        (errors.TrustError, TRUST),
+        (errors.OutcomeUnknown, UNKNOWN),
+        (errors.ConfigurationError, USAGE),
+    ]
+    return next((code for kind, code in table if isinstance(error, kind)), FAULT)
+
+
+def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Namespace | None]:
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="pitbox",
+        description="Drives a card table's machines and makes them obey the table-game regulations.",
+        epilog="example: pitbox demo",
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"pitbox {VERSION}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    wanted = next((word for word in arguments if not word.startswith("-")), None)
+    for name, module in _modules(wanted).items():
+        command = commands.add_parser(
+            name,
+            help=module.HELP,
+            description=module.HELP,
+            epilog=f"example: {module.EXAMPLE}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    args = parser.parse_args(arguments)
+    return parser, args if hasattr(args, "run") else None
+
+
+def _modules(wanted: str | None) -> dict[str, Any]:
+    """Return the command modules: only the wanted one if it is ours, else all of them."""
+    from importlib import import_module
+    from importlib.metadata import entry_points
+
+    if wanted in _OWN:
+        return {wanted: import_module(_OWN[wanted])}
+    joined = {point.name: point for point in entry_points(group="pitbox.commands")}
+    if wanted in joined:
+        return {wanted: joined[wanted].load()}
+    found = {name: import_module(path) for name, path in _OWN.items()}
+    found |= {name: point.load() for name, point in joined.items()}
+    return dict(sorted(found.items()))
+
+
+def _explain(error: Any) -> None:
+    """Say what happened and what to do, on standard error."""
+    from table_controller.catalogue import catalogue
+
+    entry = catalogue().get(error.code)
+    title = f" {entry.title}" if entry else ""
+    print(f"pitbox: {error.code}{title}: {error}", file=sys.stderr)
+    if entry:
+        print(f"  what to do: {entry.act}", file=sys.stderr)

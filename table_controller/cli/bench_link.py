@@ -1,0 +1,70 @@
+"""How a bench command reaches one device: key, approved list, an exclusive port, one attempt. Never for a running table."""
+
+from __future__ import annotations
+
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from devices.shuffler import messages as m
+from devices.shuffler.driver import DECODER, ShufflerDriver
+from firmware_bridge.errors import BadApprovedList, BadKeyFile, EnrolledKey
+from firmware_bridge.handshake import Trust
+from firmware_bridge.keys import load_approved, load_key
+from firmware_bridge.supervisor import Supervisor
+from firmware_bridge.transport.serial import open_serial
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator, Callable
+
+    from devices.shuffler.state import DriverEvent
+    from firmware_bridge.wire import Capture
+
+
+def add_link_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments that every bench command shares."""
+    parser.add_argument("--port", required=True, help="device path, socket://HOST:PORT or rfc2217://HOST:PORT")
+    parser.add_argument("--key", type=Path, help="the device's key file (default: PORT.key, as simulators make it)")
+    parser.add_argument(
+        "--approved", type=Path, help="list of approved firmware (default: approved.toml beside the key file)"
+    )
+
+
+def bench_trust(args: argparse.Namespace) -> Trust:
+    """Read key and approved list; refuse a key that is enrolled at a table."""
+    beside = "://" not in args.port
+    path = args.key or (Path(args.port + ".key") if beside else None)
+    if path is None or (args.key is None and not path.exists()):
+        raise BadKeyFile(f"{args.port}: say which key with --key FILE")
+    key = load_key(path)
+    if key.enrolled:
+        raise EnrolledKey(f"{path} is the key of {key.serial}, enrolled at {key.enrolled}; a bench command may not use it")
+    approved = args.approved or path.with_name("approved.toml")
+    if not approved.exists():
+        raise BadApprovedList(f"{approved} does not exist; say which list with --approved FILE")
+    return Trust(m.KIND, {key.serial: key}, load_approved(approved), role="bench")
+
+
+@asynccontextmanager
+async def bench_shuffler(
+    args: argparse.Namespace, on_event: Callable[[DriverEvent], None], capture: Capture | None = None
+) -> AsyncIterator[ShufflerDriver]:
+    """Connect to one shuffler for a moment; the first failure is raised, nothing is retried."""
+    trust = bench_trust(args)
+    driver = ShufflerDriver(on_event)
+    supervisor = Supervisor(
+        args.port, lambda: open_serial(args.port), trust, DECODER, driver, capture=capture
+    )
+    supervisor.start()
+    try:
+        await driver.ready()
+        yield driver
+    finally:
+        await supervisor.close()
+
+
+def bench_command_id() -> int:
+    """Return a command id that no earlier bench command on this machine had."""
+    return time.time_ns()

@@ -1,0 +1,95 @@
+"""What commands print: lines, tables, and a card path with its progress bar that lives while something moves.
+
+On a terminal the picture is redrawn in place; into a file or a pipe it becomes a line now and then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from devices.shuffler.messages import Phase
+from table_controller.cli.card_path import draw_path
+
+if TYPE_CHECKING:
+    from devices.shuffler.state import ShufflerView
+
+_BAR: Final = 46
+
+
+class Screen:
+    """A console with at most one living picture at its bottom."""
+
+    def __init__(self, console: Console | None = None, *, live: bool | None = None, every: int = 10) -> None:
+        """`live`: redraw in place (default: on a terminal); `every`: else a line for so many cards, 0 for none."""
+        self.console = console or Console(highlight=False)
+        self._lives = self.console.is_terminal if live is None else live
+        self._every = every
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the last picture standing."""
+        self._freeze()
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """Print one line below everything so far."""
+        self._freeze()
+        self.console.print(Text(text, style=style), soft_wrap=True)
+
+    def table(self, rows: list[tuple[str, ...]], heads: tuple[str, ...] = ()) -> None:
+        """Print rows in columns."""
+        self._freeze()
+        table = Table(box=None, show_header=bool(heads), pad_edge=False, padding=(0, 2, 0, 0))
+        for number in range(len(rows[0])):
+            head = heads[number] if heads else ""
+            table.add_column(head, style="dim" if number == 0 else "", header_style="dim", overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        self.console.print(table)
+
+    def path(self, view: ShufflerView, expected: int) -> None:
+        """Show the card path and how far the cycle is."""
+        if self._lives:
+            picture = self._picture(view, expected)
+            if self._live is None:
+                self._live = Live(picture, console=self.console, refresh_per_second=20, transient=False)
+                self._live.start()
+            self._live.update(picture)
+            if view.ended is not None:
+                self._freeze()
+        elif view.ended is not None:
+            self.console.print(self._picture(view, expected))
+        elif self._every and _moved(view) % self._every == 0:
+            self.console.print(_path_text(view, expected))
+
+    def _picture(self, view: ShufflerView, expected: int) -> Group:
+        half = "done" if view.behind_gate == expected else "feeding" if view.phase is Phase.FEEDING else "unloading"
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(
+            Text(half.ljust(9)),
+            ProgressBar(total=2 * expected, completed=min(2 * expected, _moved(view)), width=_BAR),
+            Text(f"in {view.entered:2d}  out {view.left:2d}  of {expected}"),
+        )
+        return Group(_path_text(view, expected), bar)
+
+    def _freeze(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def _path_text(view: ShufflerView, expected: int) -> Text:
+    return Text.assemble(*draw_path(view, expected), no_wrap=True)
+
+
+def _moved(view: ShufflerView) -> int:
+    return view.entered + view.left
