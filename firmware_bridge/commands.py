@@ -19,7 +19,6 @@ from firmware_bridge.errors import (
     NotSent,
     OutcomeUnknown,
     QueueFull,
-    code_of,
 )
 from firmware_bridge.messages import U16, U32, CommandId, Message, Name
 
@@ -180,11 +179,10 @@ class Commands:
 def _judge(settled: Settled) -> Settled:
     if settled.outcome is Outcome.DONE:
         return settled
-    text = f"command {settled.command}: {code_of(settled.reason)}"
     if settled.outcome is Outcome.REFUSED:
-        raise CommandRefused(f"{text} (refused, nothing moved)", settled.reason)
+        raise CommandRefused(f"the device refused command {settled.command}; nothing moved", settled.reason)
     if settled.outcome is Outcome.FAILED:
-        raise CommandFailed(f"{text} (failed)", settled.reason)
+        raise CommandFailed(f"the device could not finish command {settled.command}", settled.reason)
     raise OutcomeUnknown(f"the device does not remember command {settled.command}", settled.command)
 
 

@@ -1,4 +1,4 @@
-"""How `pitbox sim` reaches running simulators: names, folder, and a local socket each. The machines know nothing of it."""
+"""How `pitbox sim` reaches running simulators: folder, names, a local socket each. No machine is made here."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ class ControlServer:
             return {"number": error.number, "error": str(error)}
         except msgspec.MsgspecError as error:
             return {"number": ConfigurationError.number, "error": f"not a request: {error}"}
-        return {"number": ConfigurationError.number, "error": f"a request is inject or truth, not {request.get('do')!r}"}
+        wrong = f"a request is inject or truth, not {request.get('do')!r}"
+        return {"number": ConfigurationError.number, "error": wrong}
 
     def _about(self) -> dict[str, Any]:
         machine = self._machine

@@ -1,4 +1,4 @@
-"""Reads the catalogue of error codes. The texts are in catalogue.toml; the exceptions themselves are in firmware_bridge."""
+"""Reads the catalogue of error codes. The texts are in catalogue.toml, the exceptions in firmware_bridge."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,8 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     if not 0.1 <= args.speed <= 100:
         raise ConfigurationError("--speed takes a number from 0.1 to 100")
-    logging.getLogger("firmware_bridge").setLevel(logging.ERROR)  # the scenes tell what happens, in their own words
-    console = Console(highlight=False, record=bool(args.record), **({"width": 100} if args.record else {}))
+    console = Console(highlight=False, record=args.record is not None, width=100 if args.record else None)
 
     async def play(screen: Screen) -> Tally:
         return await Demo(screen, seed=args.seed, speed=args.speed, fast=args.fast).run()

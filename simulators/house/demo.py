@@ -23,13 +23,13 @@ from simulators.bench import SimulatedShuffler
 from simulators.hosts.memory import MemoryHost
 from simulators.hosts.pty import PtyHost
 from simulators.house.stand import Stand
-from table_controller.cli.screen import Screen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from devices.shuffler.state import DriverEvent
     from firmware_bridge.wire import Transport
+    from table_controller.cli.screen import Screen
 
 DECK: Final = 53
 # A pause between scenes, so that a person can read (s).

@@ -1,7 +1,7 @@
-"""The `pitbox` command: finds the subcommand, runs it, turns errors into sentences and exit codes. No work is done here.
+"""The `pitbox` command: finds the subcommand, turns errors into sentences and exit codes. No work is done here.
 
-Every subcommand is a module with HELP, EXAMPLE, `add_arguments(parser)` and `run(args) -> exit code`, imported only when
-it is asked for, so that `pitbox --version` stays as quick as an interpreter can be.
+Every subcommand is a module with HELP, EXAMPLE, `add_arguments(parser)` and `run(args) -> exit code`, imported only
+when it is asked for, so that `pitbox --version` stays as quick as an interpreter can be.
 """
 
 from __future__ import annotations
@@ -42,8 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args is None:
         parser.print_help()
         return USAGE if arguments else OK
+    import logging
+
     from firmware_bridge.errors import PitboxError
 
+    logging.getLogger().addHandler(logging.NullHandler())  # what a command has to say, it prints
     try:
         result: int = args.run(args)
     except PitboxError as error:

@@ -1,4 +1,4 @@
-"""How a bench command reaches one device: key, approved list, an exclusive port, one attempt. Never for a running table."""
+"""How a bench command reaches one device: key, approved list, exclusive port, one attempt. Not for a running table."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from devices.registry import all_messages
 from devices.shuffler import messages as m
 from devices.shuffler.driver import DECODER, ShufflerDriver
-from firmware_bridge.errors import BadApprovedList, BadKeyFile, EnrolledKey
+from firmware_bridge.capture import CaptureFile
+from firmware_bridge.errors import BadApprovedList, BadCapture, BadKeyFile, EnrolledKey
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.supervisor import Supervisor
@@ -40,11 +42,21 @@ def bench_trust(args: argparse.Namespace) -> Trust:
         raise BadKeyFile(f"{args.port}: say which key with --key FILE")
     key = load_key(path)
     if key.enrolled:
-        raise EnrolledKey(f"{path} is the key of {key.serial}, enrolled at {key.enrolled}; a bench command may not use it")
+        owner = f"{key.serial}, enrolled at {key.enrolled}"
+        raise EnrolledKey(f"{path} is the key of {owner}; a bench command may not use it")
     approved = args.approved or path.with_name("approved.toml")
     if not approved.exists():
         raise BadApprovedList(f"{approved} does not exist; say which list with --approved FILE")
     return Trust(m.KIND, {key.serial: key}, load_approved(approved), role="bench")
+
+
+def open_capture(path: Path) -> CaptureFile:
+    """Begin a capture file; never over an existing one."""
+    try:
+        file = path.open("xb", buffering=0)
+    except OSError as error:
+        raise BadCapture(f"{path}: {error.strerror}") from error
+    return CaptureFile(file, all_messages())
 
 
 @asynccontextmanager
@@ -54,9 +66,7 @@ async def bench_shuffler(
     """Connect to one shuffler for a moment; the first failure is raised, nothing is retried."""
     trust = bench_trust(args)
     driver = ShufflerDriver(on_event)
-    supervisor = Supervisor(
-        args.port, lambda: open_serial(args.port), trust, DECODER, driver, capture=capture
-    )
+    supervisor = Supervisor(args.port, lambda: open_serial(args.port), trust, DECODER, driver, capture=capture)
     supervisor.start()
     try:
         await driver.ready()

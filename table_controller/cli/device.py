@@ -41,7 +41,13 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError("--to shuffle or --to sort goes with the action mode, and only with it")
     if not 1 <= args.expect <= 60:
         raise ConfigurationError("--expect takes a number of cards from 1 to 60")
-    return asyncio.run(_session(args))
+    try:
+        return asyncio.run(_session(args))
+    except KeyboardInterrupt:
+        print(
+            f"\nThe machine goes on with what it began. To stop it: pitbox device {args.kind} --port {args.port} stop"
+        )
+        raise
 
 
 async def _session(args: argparse.Namespace) -> int:

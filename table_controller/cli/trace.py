@@ -3,17 +3,74 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from devices.registry import all_messages
-from firmware_bridge import frame as fr
-from firmware_bridge.capture import PcapngCapture
-from firmware_bridge.messages import tag_of
-from table_controller.cli.bench_link import add_link_arguments, bench_shuffler
+from devices.report import LinkDown
+from firmware_bridge.errors import ConfigurationError
+from table_controller.cli.bench_link import add_link_arguments, bench_shuffler, open_capture
+from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
     import argparse
 
+    from devices.shuffler.state import DriverEvent
+    from firmware_bridge.capture import CaptureFile
+
 HELP = "watch one device's frames, decoded, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
 EXAMPLE = "pitbox trace --port /dev/ttyUSB0 --key SN123.key --out shuffler.pcapng --seconds 30"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_link_arguments(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write every frame to this pcapng file")
+    parser.add_argument("--seconds", type=float, help="end after this long (default: until Ctrl-C)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Connect, watch, end on time or on Ctrl-C; the capture is whole either way."""
+    if args.seconds is not None and not 0 < args.seconds <= 86_400:
+        raise ConfigurationError("--seconds takes a number up to 86400")
+    file = open_capture(args.out) if args.out else None
+    tracer = _Tracer(file, args.port)
+    try:
+        asyncio.run(_watch(args, tracer))
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+    finally:
+        if file is not None:
+            file.close()
+            print(f"{file.packets} frames in {args.out}", file=sys.stderr)
+    if file is not None and file.error is not None:
+        print(f"pitbox: the capture is not whole: {file.error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+class _Tracer:
+    """Prints every frame and hands it on to the capture file."""
+
+    def __init__(self, file: CaptureFile | None, port: str) -> None:
+        self._kept = file.port(port) if file is not None else None
+        self._start = time.monotonic()
+
+    def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:
+        if self._kept is not None:
+            self._kept(outgoing, signed, mac)
+        print(f"{time.monotonic() - self._start:9.4f} {frame_text(outgoing, signed)}", flush=True)
+
+
+async def _watch(args: argparse.Namespace, tracer: _Tracer) -> None:
+    ended: asyncio.Future[LinkDown] = asyncio.get_running_loop().create_future()
+
+    def take(event: DriverEvent) -> None:
+        if isinstance(event, LinkDown) and not ended.done():
+            ended.set_result(event)
+
+    async with bench_shuffler(args, take, tracer):
+        done, _ = await asyncio.wait({ended}, timeout=args.seconds)
+        if done:
+            raise ended.result().cause
