@@ -1,0 +1,173 @@
+"""The service machine, pair by pair against a table written by hand, and the ways back to service, exhaustively."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+import pytest
+from transitions import MachineError
+
+from devices.service import (
+    ABSENT,
+    CLEARED,
+    FAULTED,
+    IN_SERVICE,
+    SIGNED,
+    STATES,
+    TRANSITIONS,
+    TRIGGERS,
+    UNSIGNED,
+    UNVERIFIED,
+    Service,
+)
+
+REFUSED: Final = None
+# Written by hand from what each state means, never from the machine: trigger -> result for each state in `COLUMNS`.
+COLUMNS: Final = (ABSENT, UNVERIFIED, IN_SERVICE, FAULTED, CLEARED, UNSIGNED, SIGNED)
+EXPECTED: Final[dict[str, tuple[str | None, ...]]] = {
+    "appear": (UNVERIFIED, UNVERIFIED, UNVERIFIED, FAULTED, FAULTED, UNSIGNED, SIGNED),
+    "vanish": (ABSENT, ABSENT, ABSENT, FAULTED, FAULTED, UNSIGNED, SIGNED),
+    "verify": (REFUSED, IN_SERVICE, REFUSED, REFUSED, REFUSED, REFUSED, REFUSED),
+    "doubt": (REFUSED, UNVERIFIED, UNVERIFIED, FAULTED, FAULTED, REFUSED, REFUSED),
+    "fault": (REFUSED, FAULTED, FAULTED, FAULTED, FAULTED, UNSIGNED, SIGNED),
+    "clear": (REFUSED, REFUSED, REFUSED, CLEARED, REFUSED, REFUSED, REFUSED),
+    "acknowledge": (REFUSED, REFUSED, REFUSED, REFUSED, UNVERIFIED, REFUSED, REFUSED),
+    "give_up": (UNSIGNED, UNSIGNED, UNSIGNED, UNSIGNED, UNSIGNED, REFUSED, REFUSED),
+    "sign": (REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, SIGNED, REFUSED),
+    "repair": (REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, CLEARED, CLEARED),
+}
+# What a person must do, and what must be read, on the way from a fault to service. A repair is a clearing.
+STEPS: Final = (("clear", "repair"), ("acknowledge",), ("verify",))
+
+
+def fire(state: str, trigger: str) -> str | None:
+    """Return the state after a trigger, or None if it is refused; a refusal changes nothing."""
+    service = Service(state)
+    try:
+        assert getattr(service, trigger)() is True
+    except MachineError:
+        assert service.state == state
+        return REFUSED
+    return service.state
+
+
+def test_the_table_has_every_state_and_every_trigger() -> None:
+    assert set(COLUMNS) == set(STATES)
+    assert set(EXPECTED) == set(TRIGGERS)
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS)
+@pytest.mark.parametrize("state", STATES)
+def test_every_pair_of_state_and_trigger(state: str, trigger: str) -> None:
+    assert fire(state, trigger) == EXPECTED[trigger][COLUMNS.index(state)]
+
+
+def test_no_pair_is_listed_twice() -> None:
+    pairs = [(trigger, source) for trigger, source, _ in TRANSITIONS]
+    assert len(pairs) == len(set(pairs))
+
+
+def test_only_in_service_serves() -> None:
+    assert [state for state in STATES if Service(state).serves] == [IN_SERVICE]
+
+
+def test_a_slot_begins_absent() -> None:
+    assert Service().state == ABSENT
+
+
+def test_every_trigger_is_declared_with_its_meaning() -> None:
+    for trigger in TRIGGERS:
+        assert getattr(Service, trigger).__doc__
+
+
+def steps_taken(triggers: tuple[str, ...]) -> int:
+    """How many of the steps a sequence contains, in their order."""
+    taken = 0
+    for trigger in triggers:
+        if taken < len(STEPS) and trigger in STEPS[taken]:
+            taken += 1
+    return taken
+
+
+def run(start: str, triggers: tuple[str, ...]) -> str:
+    """Fire triggers in a row, the refused ones without effect, as a stubborn caller would."""
+    service = Service(start)
+    for trigger in triggers:
+        try:
+            getattr(service, trigger)()
+        except MachineError:
+            continue
+        if service.serves:
+            break
+    return service.state
+
+
+def test_no_four_triggers_lead_from_a_fault_to_service_but_by_clearing_acknowledging_and_verifying() -> None:
+    # The whole tree of sequences on the table above, which the walk over every pair has compared with the machine.
+    ways = []
+    for length in range(1, 5):
+        for triggers in product(TRIGGERS, repeat=length):
+            state = FAULTED
+            for trigger in triggers:
+                state = EXPECTED[trigger][COLUMNS.index(state)] or state
+            if state == IN_SERVICE:
+                ways.append(triggers)
+                assert steps_taken(triggers) == len(STEPS), triggers
+    assert ("clear", "acknowledge", "verify") in ways
+    assert min(map(len, ways)) == len(STEPS)
+    # Without a clearing there is one way in four, and it goes through out of order and a repair.
+    assert [way for way in ways if "clear" not in way] == [("give_up", "repair", "acknowledge", "verify")]
+    for triggers in ways:
+        assert run(FAULTED, triggers) == IN_SERVICE
+
+
+@pytest.mark.parametrize("start", [FAULTED, CLEARED, UNSIGNED, SIGNED])
+def test_no_sequence_of_any_length_skips_a_step(start: str) -> None:
+    """Search (state, steps that still count) to its end; a step counts until the fault is back."""
+    first = 1 if start == CLEARED else 0
+    seen, todo = set(), [(start, first)]
+    while todo:
+        state, taken = todo.pop()
+        if (state, taken) in seen:
+            continue
+        seen.add((state, taken))
+        assert state != IN_SERVICE or taken == len(STEPS)
+        if state == IN_SERVICE:
+            continue
+        for trigger in TRIGGERS:
+            after = fire(state, trigger)
+            if after is REFUSED:
+                continue
+            if taken < len(STEPS) and trigger in STEPS[taken]:
+                todo.append((after, taken + 1))
+            elif after in (FAULTED, UNSIGNED, SIGNED):
+                todo.append((after, 0))
+            else:
+                todo.append((after, taken))
+    assert (IN_SERVICE, len(STEPS)) in seen  # there is a way back
+
+
+def test_unplugging_does_not_clear_a_fault() -> None:
+    service = Service(FAULTED)
+    service.vanish()
+    service.appear()
+    assert service.state == FAULTED
+
+
+def test_what_was_cleared_on_a_device_that_then_vanished_must_be_cleared_again() -> None:
+    service = Service(FAULTED)
+    service.clear()
+    service.vanish()
+    service.appear()
+    with pytest.raises(MachineError):
+        service.acknowledge()
+    assert service.state == FAULTED
+
+
+def test_a_reconnect_in_service_must_be_verified_again() -> None:
+    service = Service(IN_SERVICE)
+    service.appear()  # the old link's end was never told
+    assert not service.serves
+    service.verify()
+    assert service.serves
