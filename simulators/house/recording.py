@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import CONSOLE_SVG_FORMAT
+from rich.console import CONSOLE_SVG_FORMAT  # type: ignore[attr-defined]
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from devices.report import Reported
 from devices.service import Service
 from devices.shuffler import messages as m
 from devices.shuffler.driver import DECODER, ShufflerDriver
-from devices.shuffler.state import ShufflerView, fold, service_trigger
+from devices.shuffler.state import ShufflerView, fold, serve
 from firmware_bridge.handshake import Trust
 from firmware_bridge.supervisor import Supervisor
 from simulators.bench import APPROVED
@@ -60,9 +60,7 @@ class Stand:
     def _take(self, event: DriverEvent) -> None:
         self.events.append(event)
         self.view = fold(self.view, event)
-        trigger = service_trigger(event)
-        if trigger is not None:
-            getattr(self.service, trigger)()
+        serve(self.service, self.view, event)
         for fits, future in self._watchers:
             if not future.done() and fits(event):
                 future.set_result(event)

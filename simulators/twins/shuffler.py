@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome
 from firmware_bridge.errors import BadFault
+from simulators.twins.counts import Counts
 from simulators.twins.statistics import TransitLog
 from simulators.world.cards import DECK_53
 from simulators.world.shuffler import COMPARTMENTS, PASSING, STUCK_CURRENT, TRANSIT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from random import Random
 
     from firmware_bridge.messages import Message
@@ -30,7 +32,6 @@ TOO_LONG: Final = 1.3
 TOO_SHORT: Final = 0.7
 # More cards than any deck: the intake sensor must be lying.
 MAX_CARDS: Final = 60
-PER_COMPARTMENT: Final = 9
 GATE_TIME: Final = 0.4
 TEST_TIME: Final = 0.8
 # A clear sensor that is closer to its threshold than this is not to be trusted.
@@ -66,6 +67,7 @@ class ShufflerTwin:
         self._identifies = identifies
         self._at_rest: m.State | None = m.State.IDLE  # kept over power cuts; None while cards may be anywhere
         self._cycles = 0
+        self._counts = Counts()
         self._forget()
         mechanics.on_edge = self._edge
 
@@ -76,12 +78,10 @@ class ShufflerTwin:
         self._reason = m.Reason.NONE
         self._command = 0
         self._started = 0.0
-        self._entered = 0
-        self._left = 0
+        self._counts.forget()
+        self._halted_in = self.state
         self._behind_gate: int | None = 0 if self.state is m.State.IDLE else None
-        self._stored = [0] * COMPARTMENTS
         self._order: deque[int] = deque()
-        self._cards_wanted = True  # unloading: a card is known to be there; else the compartment is being swept
         self._shelf = 0
         self._faces: Counter[int] = Counter()
         self._findings: m.Findings | None = None
@@ -96,10 +96,11 @@ class ShufflerTwin:
         """Start after power came; tell the memory that what ran did not finish."""
         interrupted = self._at_rest is None
         self.board.memory.interrupted(m.Reason.POWER_LOST)
-        self.stalled = False
+        self.stalled = self._mechanics.frozen = False
         self._forget()
         if interrupted:
             self._reason = m.Reason.POWER_LOST
+            self._counts.doubt()
         # Nobody is connected yet: whoever connects reads it in the status.
         self.board.emit(m.Power(interrupted))
 
@@ -129,14 +130,9 @@ class ShufflerTwin:
                 return self._command_once(message)
 
     def _status(self) -> m.Status:
-        known = self.state is not m.State.DOUBTFUL and self._reason not in (
-            m.Reason.COUNTS_DISAGREE,
-            m.Reason.DOUBLE_FEED,
-        )
-        extra = 1 if self._reason is m.Reason.JAM and self._segment is m.Segment.FEED else 0
         return m.Status(
             self.state, self.mode, self._mechanics.door_open, self._mechanics.blocked(m.Sensor.INTAKE),
-            self._entered + extra - self._left if known else None, self._behind_gate, self._cycles, self._reason,
+            self._counts.inside, self._behind_gate, self._cycles, self._reason,
         )  # fmt: skip
 
     def _command_once(self, message: m.Actuation) -> Message:
@@ -153,9 +149,9 @@ class ShufflerTwin:
             case m.ClearJam():
                 self._start_clearing(command)
             case m.Eject():
-                self._later(GATE_TIME, m.State.UNLOADING, lambda: self._ejected(command))
+                self._later(command, GATE_TIME, m.State.UNLOADING, self._ejected)
             case m.SelfTest():
-                self._later(TEST_TIME, m.State.TESTING, lambda: self._tested(command))
+                self._later(command, TEST_TIME, m.State.TESTING, self._tested)
             case m.Stop():
                 self._stop(m.Reason.STOPPED)
                 return self.board.memory.settle(command, Outcome.DONE)
@@ -188,9 +184,10 @@ class ShufflerTwin:
             return m.Reason.NONE if self._mechanics.blocked(m.Sensor.INTAKE) else m.Reason.NOTHING_LOADED
         return m.Reason.NONE
 
-    def _later(self, seconds: float, state: m.State, end: Any) -> None:
-        self.state = state
-        self._watch = self._clock.after(seconds, end)
+    def _later(self, command: int, seconds: float, state: m.State, end: Callable[[int], None]) -> None:
+        """Do what moves no card along the path: it ends by itself, and the machine is at rest again."""
+        self._command, self.state = command, state
+        self._watch = self._clock.after(seconds, lambda: end(command))
 
     def _settle(self, command: int, outcome: Outcome, reason: m.Reason = m.Reason.NONE) -> None:
         self.board.emit(self.board.memory.settle(command, outcome, reason))
@@ -205,7 +202,9 @@ class ShufflerTwin:
     def _tested(self, command: int) -> None:
         levels = self._mechanics.levels()
         bad = sum(1 << s for s in PATH_SENSORS if levels[s].blocked or levels[s].margin < LEAST_MARGIN)
-        self.state = m.State.READY if self._behind_gate else m.State.IDLE
+        self.state = self._at_rest or m.State.DOUBTFUL
+        if not bad:
+            self._counts.tested()
         self.board.emit(m.SelfTested(command, bad, 0))
         self._settle(
             command,
@@ -223,9 +222,8 @@ class ShufflerTwin:
 
     def _forget_cycle(self, command: int) -> None:
         self._command, self._started, self._at_rest = command, self._clock.now, None
-        self._entered = self._left = 0
+        self._counts.forget()
         self._behind_gate = 0
-        self._stored = [0] * COMPARTMENTS
         self._faces.clear()
         self._findings = None
         self._reason = m.Reason.NONE
@@ -234,12 +232,12 @@ class ShufflerTwin:
         if not self._mechanics.blocked(m.Sensor.INTAKE):
             self._note_intake()
             self._unload_all()
-        elif self._entered >= MAX_CARDS:
+        elif self._counts.entered >= MAX_CARDS:
             self._halt_with(m.Reason.TOO_MANY_CARDS, m.Segment.FEED)
         else:
-            room = [i for i, stored in enumerate(self._stored) if stored < PER_COMPARTMENT]
-            self._shelf = self._rng.choice(room)
+            self._shelf = self._rng.choice(self._counts.room())
             ready = self._mechanics.route(self._shelf, bottom=self._rng.random() < 0.5)
+            self._counts.draw()
             self._mechanics.feed()
             self._expect(m.Segment.FEED, ready)
 
@@ -258,7 +256,6 @@ class ShufflerTwin:
             self._finish()
             return
         self._shelf = self._order[0]
-        self._cards_wanted = self._stored[self._shelf] > 0
         self._mechanics.unload(self._shelf)
         self._expect(m.Segment.UNLOAD, 0.0)
 
@@ -270,15 +267,17 @@ class ShufflerTwin:
             self._cleared(command)
             return
         self._cycles += 1
-        if self._entered != self._left:
+        counts = self._counts
+        if counts.entered != counts.left:
             self._reason, self.state = m.Reason.COUNTS_DISAGREE, m.State.HALTED
-            self.board.emit(m.Incomplete(command, self._entered, self._left))
+            counts.doubt()
+            self.board.emit(m.Incomplete(command, counts.entered, counts.left))
             self._settle(command, Outcome.FAILED, self._reason)
             return
         self.state = self._at_rest = m.State.READY
         rejected = self._judge_faces(command)
         duration = round((self._clock.now - self._started) * 1000)
-        self.board.emit(m.Completed(command, self._left, duration, self.mode, rejected))
+        self.board.emit(m.Completed(command, counts.left, duration, self.mode, rejected))
         self._settle(command, Outcome.DONE)
 
     def _judge_faces(self, command: int) -> bool:
@@ -307,7 +306,7 @@ class ShufflerTwin:
         self._log.transit(ended, self._clock.now - self._segment_since)
         self._front_at[sensor] = self._clock.now
         if sensor is m.Sensor.FEED:
-            self._entered += 1
+            self._counts.enter()
             face = self._mechanics.read_face()
             if face is not None and self._identifies:
                 self._faces[face] += 1
@@ -330,15 +329,14 @@ class ShufflerTwin:
         self._log.passed(sensor, length)
         if sensor is m.Sensor.LIFT:
             self._log.transit(m.Segment.SHELF, length)
-            self._stored[self._shelf] += 1
+            self._counts.stored[self._shelf] += 1
             self._progress(m.Phase.FEEDING)
             self._feed_next()
         elif sensor is m.Sensor.STACK:
             self._log.transit(m.Segment.DROP, length)
-            self._left += 1
+            self._counts.leave(self._shelf)
             if self._behind_gate is not None:
                 self._behind_gate += 1
-            self._stored[self._shelf] = max(0, self._stored[self._shelf] - 1)
             self._progress(m.Phase.UNLOADING)
             self._unload_next()
 
@@ -361,7 +359,7 @@ class ShufflerTwin:
         strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STUCK_CURRENT
         if segment is m.Segment.UNLOAD and not strained:
             # Nothing came and the motor ran free: the compartment is empty, whatever we believed.
-            self._stored[self._order.popleft()] = 0
+            self._counts.stored[self._order.popleft()] = 0
             self._unload_next()
             return
         self._jam(segment)
@@ -370,38 +368,45 @@ class ShufflerTwin:
 
     def _jam(self, segment: m.Segment) -> None:
         phase = m.Phase.FEEDING if self.state is m.State.FEEDING else m.Phase.UNLOADING
-        entered = self._entered + (1 if segment is m.Segment.FEED else 0)
-        card = entered if phase is m.Phase.FEEDING else self._left + 1
+        entered, left = self._counts.drawn_in, self._counts.left
+        card = entered if phase is m.Phase.FEEDING else left + 1
         levels, currents = self._mechanics.levels(), self._mechanics.currents()
         self._halt(m.Reason.JAM)
-        self.board.emit(m.Jam(self._command, phase, segment, card, entered, self._left, levels, currents))
+        self.board.emit(m.Jam(self._command, phase, segment, card, entered, left, levels, currents))
         self._settle(self._command, Outcome.FAILED, m.Reason.JAM)
 
     def _halt_with(self, reason: m.Reason, segment: m.Segment) -> None:
-        card = self._entered if self.state is m.State.FEEDING else self._left + 1
+        entered, left = self._counts.drawn_in, self._counts.left
+        card = entered if self.state is m.State.FEEDING else left + 1
+        if reason is m.Reason.DOUBLE_FEED:
+            self._counts.doubt()
         self._halt(reason)
-        self.board.emit(m.Fault(self._command, reason, segment, card, self._entered, self._left))
+        self.board.emit(m.Fault(self._command, reason, segment, card, entered, left))
         self._settle(self._command, Outcome.FAILED, reason)
 
     def _stop(self, reason: m.Reason) -> None:
         if self.state not in _BUSY:
             return
-        running = self._command if self.state in _MOVING else 0
-        self._halt(reason)
-        if running:
-            self.board.emit(m.Stopped(running, self._entered, self._left, reason))
-            self._settle(running, Outcome.FAILED, reason)
+        if self._at_rest is not None:  # a gate or a test that did not get to its end: no card is on the path
+            self._unwatch()
+            self.state = self._at_rest
+        else:
+            self._halt(reason)
+            self.board.emit(m.Stopped(self._command, self._counts.drawn_in, self._counts.left, reason))
+        self._settle(self._command, Outcome.FAILED, reason)
 
     def _halt(self, reason: m.Reason) -> None:
         self._unwatch()
         self._mechanics.halt()
+        self._halted_in = self.state
         self.state, self._reason = m.State.HALTED, reason
 
     # --- after a halt ----------------------------------------------------------------------------------------
 
     def _start_clearing(self, command: int) -> None:
         self._command, self._at_rest = command, None
-        self._entered = self._left = 0
+        unloading = self._halted_in is m.State.UNLOADING and self._counts.stored[self._shelf] > 0
+        self._counts.begin_emptying(on_the_way=int(unloading))
         self._reason = m.Reason.NONE
         if not self._mechanics.blocked(m.Sensor.GATE):
             self._behind_gate = 0
@@ -409,7 +414,7 @@ class ShufflerTwin:
         self._unload_all()
 
     def _cleared(self, command: int) -> None:
-        emptied, self._left = self._left, 0
+        emptied = self._counts.emptied()
         occupied = self._mechanics.blocked(m.Sensor.GATE)
         self.state = self._at_rest = m.State.READY if occupied else m.State.IDLE
         self.board.emit(m.Cleared(command, emptied, self._behind_gate))
@@ -419,7 +424,8 @@ class ShufflerTwin:
 
     def _progress(self, phase: m.Phase) -> None:
         bits = sum(1 << s for s in m.Sensor if self._mechanics.blocked(s))
-        self.board.emit(m.Progress(self._command, phase, self._entered, self._left, bits), droppable=True)
+        counts = self._counts
+        self.board.emit(m.Progress(self._command, phase, counts.entered, counts.left, bits), droppable=True)
 
     def _note_intake(self) -> None:
         has_cards = self._mechanics.blocked(m.Sensor.INTAKE)
@@ -437,6 +443,8 @@ class ShufflerTwin:
         if self._mechanics.door_open is is_open:
             return
         self._mechanics.door_open = is_open
+        if is_open:
+            self._counts.door_opened(at_rest=self._at_rest is not None)
         if not self.board.alive:
             return
         self.board.emit(m.Door(is_open))
@@ -447,7 +455,8 @@ class ShufflerTwin:
         """Let something happen that concerns the firmware and its switches."""
         match fault.kind.name:
             case "stall":
-                self.stalled = True
+                self.stalled = self._mechanics.frozen = True
+                self._mechanics.halt()
                 self._unwatch()
             case "sort_mode":
                 self.mode = m.Mode.SORT

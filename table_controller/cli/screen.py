@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from devices.shuffler.messages import Phase
+from devices.shuffler.messages import State
 from table_controller.cli.card_path import draw_path
 
 if TYPE_CHECKING:
@@ -72,7 +72,11 @@ class Screen:
             self.console.print(_path_text(view, expected))
 
     def _picture(self, view: ShufflerView, expected: int) -> Group:
-        half = "done" if view.behind_gate == expected else "feeding" if view.phase is Phase.FEEDING else "unloading"
+        half = view.phase.name.lower()
+        if view.state is State.CLEARING:
+            half = "emptying"
+        elif view.behind_gate == expected:
+            half = "done"
         bar = Table.grid(padding=(0, 1))
         bar.add_row(
             Text(half.ljust(9)),

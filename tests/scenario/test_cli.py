@@ -1,0 +1,209 @@
+"""The commands as a person types them: real processes, real ptys, one terminal beside another."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware_bridge.capture import read_capture
+from firmware_bridge.keys import load_key, new_key, save_approved, save_key
+from simulators.bench import APPROVED
+from tests.support.processes import PITBOX, background, pitbox, simulator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def device(port: Path, *words: str, expect: int = 0) -> str:
+    return pitbox("device", "shuffler", "--port", str(port), *words, expect=expect)
+
+
+def test_a_jam_injected_half_way_is_located_by_the_driver_and_by_the_truth(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "8") as port:
+        with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
+            assert shuffle.stdout is not None
+            for line in shuffle.stdout:
+                if "▕20▏" in line:  # twenty cards are in the shelves
+                    break
+            pitbox("sim", "inject", "shuffler.1", "jam:segment=bridge", "--folder", str(tmp_path))
+            report = shuffle.stdout.read()
+            assert shuffle.wait(10) == 1
+        truth = pitbox("sim", "world", "shuffler.1", "--folder", str(tmp_path))
+    assert "✖bridge✖" in report
+    found = re.search(r"jammed in segment bridge at card (\d+), (\d+) cards inside", report)
+    assert found, report
+    assert found[1] == found[2]
+    assert int(found[1]) > 20
+    assert re.search(r"^ +1  shuffler.1/bridge$", truth, re.MULTILINE), truth
+    assert f"{found[2]}  inside the machine in all" in truth
+
+
+def test_a_technician_clears_it_and_gets_every_card_back(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "40", "--fault", "jam:segment=stack,card=5") as port:
+        folder = ("--folder", str(tmp_path))
+        assert "jammed in segment stack" in device(port, "shuffle", expect=1)
+        assert "PB-423 needs clearing" in device(port, "eject", expect=1)
+        assert "halted" in device(port, "status")
+        assert "dark" in device(port, "sensors")
+        pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)
+        assert "48 cards came out of the compartments; 52 lie behind the gate" in device(port, "clear")
+        device(port, "eject")
+        pitbox("sim", "inject", "shuffler.1", "take_deck", *folder)
+        assert re.search(r"53  tray", pitbox("sim", "world", "shuffler.1", *folder))
+        pitbox("sim", "inject", "shuffler.1", "load", *folder)
+        assert "a whole, shuffled deck" in device(port, "shuffle")
+
+
+def test_every_question_and_action_prints_something_readable(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "40", "--identifies") as port:
+        assert "key proved" in device(port, "identify")
+        assert "every sensor and motor passed" in device(port, "selftest")
+        assert "deviation" in device(port, "transits")
+        assert "no rejected deck" in device(port, "findings")
+        assert "SORT" not in device(port, "status")
+        device(port, "mode", "--to", "sort")
+        assert "not a shuffle" in device(port, "shuffle", expect=1)
+        device(port, "stop")
+        device(port, "eject")
+        device(port, "reset")
+        assert "bench" in device(port, "identify")
+        assert "left unverified" in device(port, "status")
+
+
+def test_an_identifying_machine_tells_what_is_wrong_with_a_rejected_deck(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "40", "--identifies", "--fault", "swapped_card") as port:
+        assert "identified a wrong card" in device(port, "shuffle", expect=1)
+        findings = device(port, "findings")
+        assert re.search(r"missing +\w\w\s", findings), findings
+        assert re.search(r"extra +\w\w\s", findings), findings
+
+
+def test_a_bench_command_refuses_what_belongs_to_a_table(tmp_path: Path) -> None:
+    with simulator(tmp_path) as port:
+        key = load_key(tmp_path / "shuffler.1.key")
+        enrolled = tmp_path / "enrolled.key"
+        save_key(enrolled, type(key)(key.serial, key.kind, key.key, "table 12, shuffler.1"))
+        said = device(port, "status", "--key", str(enrolled), expect=4)
+        assert "PB-316" in said
+        assert "table 12" in said
+        hold = f"p = serial.Serial({str(port)!r}, exclusive=True); print('held', flush=True); time.sleep(30)"
+        holder = f"import serial, time; {hold}"
+        with subprocess.Popen([sys.executable, "-c", holder], stdout=subprocess.PIPE, text=True) as held:
+            assert held.stdout is not None
+            assert held.stdout.readline() == "held\n"
+            assert "PB-112 port busy" in device(port, "status", expect=3)
+            held.kill()
+        assert "idle" in device(port, "status")
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"), [("wrong_key", "PB-311 wrong key"), ("rogue_firmware", "PB-313 firmware not approved")]
+)
+def test_a_device_that_cannot_be_trusted_is_never_used(tmp_path: Path, fault: str, code: str) -> None:
+    with simulator(tmp_path, "--fault", fault) as port:
+        assert code in device(port, "shuffle", expect=4)
+        assert "53  shuffler.1/intake" in pitbox("sim", "world", "shuffler.1", "--folder", str(tmp_path))
+
+
+def test_keys_that_others_can_read_or_that_are_missing_are_refused(tmp_path: Path) -> None:
+    with simulator(tmp_path) as port:
+        key = tmp_path / "shuffler.1.key"
+        key.chmod(0o644)
+        assert "chmod 600" in device(port, "status", expect=2)
+        key.unlink()
+        assert "--key FILE" in device(port, "status", expect=2)
+
+
+def test_wrong_words_get_a_sentence_that_helps(tmp_path: Path) -> None:
+    folder = ("--folder", str(tmp_path))
+    assert "did you mean 'jam'" in pitbox("sim", "inject", "shuffler.1", "jamm", expect=2)
+    assert "segment is one of feed" in pitbox("sim", "up", "shuffler", "--fault", "jam:segment=x", *folder, expect=2)
+    assert "did you mean 'segment'" in pitbox("sim", "inject", "x", "jam:segmnt=lift", expect=2)
+    assert "PB-615" in pitbox("sim", "inject", "nobody", "jam", *folder, expect=2)
+    assert "no simulator runs" in pitbox("sim", "list", *folder)
+    assert "PB-111 port missing" in device(tmp_path / "gone", "status", "--key", str(_key(tmp_path)), expect=3)
+    assert "--to" in device(tmp_path / "gone", "mode", expect=2)
+    assert "there is no code" in pitbox("explain", "PB-999", expect=2)
+    assert "invalid choice" in pitbox("nonsense", expect=2)
+
+
+def _key(folder: Path) -> Path:
+    save_key(folder / "a.key", new_key("SN1", "shuffler"))
+    save_approved(folder / "approved.toml", frozenset([APPROVED]))
+    return folder / "a.key"
+
+
+def test_one_name_serves_one_simulator_and_is_free_again_afterwards(tmp_path: Path) -> None:
+    folder = ("--folder", str(tmp_path))
+    with simulator(tmp_path):
+        assert "runs already" in pitbox("sim", "up", "shuffler", *folder, expect=2)
+        assert "shuffler.1  SIM-0000-1  idle" in pitbox("sim", "list", *folder)
+        with simulator(tmp_path, "--seed", "5", name="shuffler.2") as second:
+            assert "SIM-0005-2" in device(second, "identify")
+    assert not (tmp_path / "shuffler.1").is_symlink()
+    assert not (tmp_path / "shuffler.1.sock").exists()
+    with simulator(tmp_path):
+        pass
+
+
+def test_trace_prints_frames_and_keeps_them(tmp_path: Path) -> None:
+    out = tmp_path / "x.pcapng"
+    with simulator(tmp_path) as port:
+        said = pitbox("trace", "--port", str(port), "--seconds", "1.5", "--out", str(out))
+        assert "HostHello(role=bench" in said
+        assert re.search(r"<- REPLY +Status\(", said)
+        assert re.search(r"PING", said)
+        packets = list(read_capture(out))
+        assert f"{len(packets)} frames in" in said
+        key = load_key(tmp_path / "shuffler.1.key").key
+        assert key not in out.read_bytes()
+        assert "PB-616" in pitbox("trace", "--port", str(port), "--out", str(out), expect=2)
+
+
+def test_ctrl_c_ends_a_shuffle_command_and_says_that_the_machine_goes_on(tmp_path: Path) -> None:
+    with simulator(tmp_path) as port:
+        with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
+            time.sleep(1.5)
+            shuffle.send_signal(signal.SIGINT)
+            said, _ = shuffle.communicate(timeout=10)
+        assert shuffle.returncode == 130
+        assert "The machine goes on" in said
+        assert "feeding" in device(port, "status")
+        device(port, "stop")
+        assert "halted" in device(port, "status")
+
+
+def test_printing_the_version_imports_nothing_heavy() -> None:
+    heavy = "asyncio msgspec rich serial argparse importlib.metadata"
+    code = (
+        "import sys; from table_controller.cli import main; main(['--version']);"
+        f"print([name for name in {heavy.split()!r} if name in sys.modules])"
+    )
+    printed = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert printed.stdout.endswith("[]\n"), printed.stdout
+
+
+def test_the_demo_ends_by_itself_and_gives_out_no_bad_deck() -> None:
+    first, second = pitbox("demo", "--fast"), pitbox("demo", "--fast")
+    assert first == second
+    assert "1 given out, 0 of those not a whole, shuffled deck" in first
+    assert pitbox("demo", "--fast", "--seed", "8") != first
+
+
+def test_the_demo_over_real_ptys_says_the_same_as_in_virtual_time() -> None:
+    assert pitbox("demo", "--speed", "60") == pitbox("demo", "--fast")
+
+
+def test_output_may_be_cut_off_by_its_reader() -> None:
+    with subprocess.Popen([*PITBOX, "explain"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert "Traceback" not in process.stderr.read()

@@ -1,0 +1,61 @@
+"""Starts `pitbox` as real processes and ends them by their own process id. No tests here."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# Seconds. Far more than any of these needs; a process that takes longer hangs.
+LIMIT: Final = 30.0
+PITBOX: Final = (sys.executable, "-m", "table_controller.cli")
+
+
+def pitbox(*arguments: str, expect: int = 0) -> str:
+    """Run `pitbox` to its end; return what it printed, both streams. Fails unless the exit code is as expected."""
+    done = subprocess.run([*PITBOX, *arguments], capture_output=True, text=True, timeout=LIMIT, check=False)
+    printed = done.stdout + done.stderr
+    assert done.returncode == expect, f"pitbox {' '.join(arguments)} gave {done.returncode}, not {expect}:\n{printed}"
+    assert "Traceback" not in printed, printed
+    return printed
+
+
+@contextmanager
+def background(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run `pitbox` beside the test; ended by SIGTERM, or by SIGKILL if that does not help."""
+    process = subprocess.Popen([*PITBOX, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGTERM)
+        try:
+            process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+@contextmanager
+def simulator(folder: Path, *options: str, name: str = "shuffler.1") -> Iterator[Path]:
+    """Run `pitbox sim up shuffler` and yield its port once it is there."""
+    with background("sim", "up", "shuffler", "--folder", str(folder), "--name", name, *options) as process:
+        wait_for(folder / name, process)
+        yield folder / name
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    """Wait until a file exists; fail with the process's words if it ends first."""
+    until = time.monotonic() + LIMIT
+    while not path.exists():
+        assert process.poll() is None, process.stdout.read() if process.stdout else ""
+        assert time.monotonic() < until, f"{path} did not appear"
+        time.sleep(0.02)

@@ -1,0 +1,38 @@
+"""The drawn card path: cards, dark sensors and the jam stand where they are."""
+
+from __future__ import annotations
+
+from devices.shuffler import messages as m
+from devices.shuffler.state import ShufflerView
+from table_controller.cli.card_path import WRONG, draw_path, plain
+
+LEVELS = [m.SensorLevel(False, 900, 500)] * len(m.Sensor)
+
+
+def jam(segment: m.Segment, phase: m.Phase) -> ShufflerView:
+    ended = m.Jam(1, phase, segment, 27, 27, 0, LEVELS, [0, 0, 0, 0])
+    return ShufflerView(state=m.State.HALTED, phase=phase, entered=27, inside=27, behind_gate=0, ended=ended)
+
+
+def test_every_segment_can_be_marked_and_the_line_keeps_its_length() -> None:
+    calm = plain(draw_path(ShufflerView(entered=27, inside=27, behind_gate=0), 53))
+    for segment in m.Segment:
+        spans = draw_path(jam(segment, m.Phase.FEEDING), 53)
+        name = segment.name.lower()
+        assert (f"✖{name}✖", WRONG) in spans
+        assert len(plain(spans)) == len(calm) <= 80
+        assert [style for text, style in spans if style == WRONG] == [WRONG]
+
+
+def test_counts_and_dark_sensors_are_shown() -> None:
+    view = ShufflerView(phase=m.Phase.FEEDING, entered=10, inside=10, behind_gate=0, blocked=1 << m.Sensor.BRIDGE)
+    line = plain(draw_path(view, 53))
+    assert line.startswith("intake ▕43▏")
+    assert "bridge─●─lift─○" in line
+    assert "▕10▏" in line
+    assert line.endswith("▕ 0▏ gate")
+
+
+def test_what_nobody_knows_is_a_question_mark() -> None:
+    view = ShufflerView(state=m.State.CLEARING, phase=m.Phase.UNLOADING, inside=None, behind_gate=None)
+    assert plain(draw_path(view, 53)).count("▕ ?▏") == 3

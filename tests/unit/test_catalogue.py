@@ -1,0 +1,34 @@
+"""One catalogue: every error and every reason of a device has its entry, and every entry its error."""
+
+from __future__ import annotations
+
+from devices.shuffler.messages import Reason
+from firmware_bridge import errors
+from firmware_bridge.errors import PitboxError, code_of
+from table_controller.catalogue import catalogue
+
+
+def tree(root: type[PitboxError]) -> list[type[PitboxError]]:
+    own = [root] if root.__module__ == errors.__name__ else []
+    return own + [found for child in root.__subclasses__() for found in tree(child)]
+
+
+def test_every_error_and_every_reason_has_an_entry_and_every_entry_has_one_of_them() -> None:
+    codes = [code_of(error.number) for error in tree(PitboxError)]
+    codes += [code_of(reason) for reason in Reason if reason is not Reason.NONE]
+    assert len(codes) == len(set(codes)), "two errors share a number"
+    assert set(codes) == set(catalogue())
+
+
+def test_every_entry_says_something_and_stands_in_the_order_of_its_code() -> None:
+    entries = catalogue()
+    assert list(entries) == sorted(entries)
+    for code, entry in entries.items():
+        assert all((entry.title, entry.who, entry.meaning, entry.act)), code
+        assert entry.meaning.endswith("."), code
+        assert entry.act.endswith("."), code
+
+
+def test_a_devices_fault_shows_the_devices_own_code() -> None:
+    assert errors.CommandFailed("x", Reason.JAM).code == "PB-430"
+    assert errors.PortBusy("x").code == "PB-112"
