@@ -208,9 +208,15 @@ class Link:
             self._post(_Outgoing(fr.EVENT, fr.NO_RE, encode(message), None, False), False)
 
     def reply(self, seq: int, message: Message) -> None:
-        """Answer the request that came with this sequence number (a device's side)."""
+        """Answer the request that came with this sequence number (a device's side).
+
+        A host that asks on and does not take its answers ends the session: the link fails with QueueFull.
+        """
         if self.down is None:
-            self._post(_Outgoing(fr.REPLY, seq, encode(message), None, False), False)
+            try:
+                self._post(_Outgoing(fr.REPLY, seq, encode(message), None, False), False)
+            except QueueFull as full:
+                self.fail(full)
 
     def close(self) -> None:
         """End the session by our own will; waiters get LinkClosed."""
@@ -240,13 +246,15 @@ class Link:
 
     def _post(self, out: _Outgoing, urgent: bool) -> bool:
         """Send at once if the window allows (True), else queue (False)."""
-        waiting = len(self._queue) + len(self._urgent)
-        if len(self._unacked) < (URGENT_WINDOW if urgent else WINDOW) and (urgent or not waiting):
+        assert len(out.payload) <= fr.MAX_PAYLOAD, f"{self.name}: no frame carries {len(out.payload)} bytes"
+        first = not self._urgent and (urgent or not self._queue)
+        if first and len(self._unacked) < (URGENT_WINDOW if urgent else WINDOW):
             self._send(out)
             return True
-        if waiting >= QUEUE_LIMIT:
+        lane = self._urgent if urgent else self._queue  # each with its own bound: questions never crowd out a stop
+        if len(lane) >= QUEUE_LIMIT:
             raise QueueFull(f"{self.name}: {QUEUE_LIMIT} messages wait already; nothing was sent")
-        (self._urgent if urgent else self._queue).append(out)
+        lane.append(out)
         return False
 
     def _send(self, out: _Outgoing) -> None:
@@ -265,7 +273,7 @@ class Link:
         try:
             signed, mac = self._sealer.seal(flags, type_, seq, self._expected, re, payload)
         except SessionWornOut as worn:
-            self.fail(worn)
+            self._loop.call_soon(self.fail, worn)  # later: whoever writes has not noted its question yet
             return
         self._ack_due = 0.0
         self._last_sent = self._loop.time()
@@ -298,11 +306,10 @@ class Link:
             self._ask(question)
 
     def _revoke_queued(self) -> None:
-        for question in [q for q in self._waiting if q.out.actuation]:
+        """Take back the actuations that wait; what is urgent itself (another stop, a lock) stays."""
+        for question in [q for q in self._waiting if q.out.actuation and q.out in self._queue]:
             self._waiting.remove(question)
-            for lane in (self._queue, self._urgent):
-                if question.out in lane:
-                    lane.remove(question.out)
+            self._queue.remove(question.out)
             _release(question.waiter, Revoked(f"{self.name}: a stop overtook this command before it was sent"))
 
     # --- receiving -------------------------------------------------------------------------------------------
@@ -318,8 +325,10 @@ class Link:
         now = self._loop.time()
         self._last_heard = now
         self.counters.received += 1
-        self._take_ack(frame.ack, now)
         type_ = frame.type
+        if type_ == fr.HANDSHAKE:  # a welcome once more; it acknowledges nothing
+            return
+        self._take_ack(frame.ack, now)
         if type_ == fr.PING:
             self._write(0, fr.ACK, 0, fr.NO_RE, b"")
         elif fr.REQUEST <= type_ <= fr.EVENT:

@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from simulators.virtual_time import VirtualLoop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# The same examples every time, so that a red run can be repeated; a loaded computer is no failure.
+settings.register_profile("pitbox", deadline=None, derandomize=True, database=None)
+settings.load_profile("pitbox")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,0 +1,294 @@
+"""Two real links over a pipe in memory, with a fate for every frame that is written. No tests here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from enum import Enum
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import (
+    Accepted,
+    AskCommand,
+    CommandMemory,
+    DeviceCommands,
+    HostCommands,
+    Outcome,
+)
+from firmware_bridge.framer import Framer
+from firmware_bridge.link import Link
+from firmware_bridge.messages import CommandId, Message, decoder
+from firmware_bridge.seal import Opener, Sealer, Session
+from firmware_bridge.transport.memory import MemoryTransport, memory_pair
+from firmware_bridge.wire import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import msgspec
+
+    from firmware_bridge.errors import LinkError
+    from firmware_bridge.wire import Transport
+
+
+class Question(Message, frozen=True, tag=100):
+    """Something a host asks; the far end answers with the same number."""
+
+    n: int
+
+
+class Answer(Message, frozen=True, tag=101):
+    """The reply to a question."""
+
+    n: int
+
+
+class Told(Message, frozen=True, tag=102):
+    """Something a device tells by itself."""
+
+    n: int
+
+
+class Move(Message, frozen=True, tag=103):
+    """Something that must happen at most once."""
+
+    command: CommandId
+
+
+class Halt(Message, frozen=True, tag=104):
+    """Something that must not wait."""
+
+    command: CommandId
+
+
+class Stranger(Message, frozen=True, tag=199):
+    """A message that neither end knows."""
+
+    n: int
+
+
+TO_DEVICE: Final = decoder(Question | Move | Halt | HostCommands)
+TO_HOST: Final = decoder(Answer | Told | DeviceCommands)
+KEYS: Final = Session(to_device=bytes(range(32)), to_host=bytes(range(32, 64)))
+
+
+class Fate(Enum):
+    """What the way does to one frame."""
+
+    DELIVER = "deliver"
+    DROP = "drop"
+    DUPLICATE = "duplicate"
+    CORRUPT = "corrupt"
+    HOLD = "hold until after the next frame"
+
+
+def kind_of(data: bytes) -> int:
+    """Return the type of a whole frame on the wire; 0 for what is no frame."""
+    frames = Framer().feed(data)
+    return frames[0].type if frames else 0
+
+
+def _ignore(_: Any) -> None:
+    """Take what nobody listens to."""
+
+
+class Port:
+    """One end of a pipe whose written frames meet their fate. `fate` gets each frame and answers with a Fate or with
+    the seconds that the frame spends on the way; frames never overtake each other unless one is held."""
+
+    def __init__(self, inner: MemoryTransport) -> None:
+        self.on_bytes: Callable[[bytes], None] = _ignore
+        self.on_lost: Callable[[LinkError], None] = _ignore
+        self.fate: Callable[[bytes], Fate | float] = lambda _: Fate.DELIVER
+        self.backlog = 0
+        self.written: list[bytes] = []
+        self._inner = inner
+        self._loop = asyncio.get_running_loop()
+        self._held: list[bytes] = []
+        self._on_the_way: deque[tuple[float, bytes]] = deque()
+        inner.on_bytes = self._take
+        inner.on_lost = self._lose
+
+    @property
+    def closed(self) -> bool:
+        """Whether the pipe is gone."""
+        return self._inner.closed
+
+    def write(self, data: bytes) -> None:
+        """Send one frame to its fate."""
+        self.written.append(data)
+        fate = self.fate(data)
+        held, self._held = self._held, []
+        match fate:
+            case Fate.DROP:
+                pass
+            case Fate.HOLD:
+                self._held.append(data)
+            case Fate.DELIVER:
+                self.push(data)
+            case Fate.DUPLICATE:
+                self.push(data)
+                self.push(data)
+            case Fate.CORRUPT:
+                self.push(corrupted(data))
+            case seconds:
+                assert isinstance(seconds, float)
+                self._later(seconds, data)
+        for late in held:
+            self.push(late)
+
+    def push(self, data: bytes) -> None:
+        """Deliver bytes to the other end, whoever wrote them."""
+        self._inner.write(data)
+
+    def close(self) -> None:
+        """Give the port back."""
+        self._inner.close()
+
+    def frames(self) -> list[fr.Frame]:
+        """Every frame that was written here, whatever became of it."""
+        return Framer().feed(b"".join(self.written))
+
+    def _take(self, data: bytes) -> None:
+        self.on_bytes(data)
+
+    def _lose(self, cause: LinkError) -> None:
+        self.on_lost(cause)
+
+    def _later(self, seconds: float, data: bytes) -> None:
+        due = self._loop.time() + seconds
+        if self._on_the_way:
+            due = max(due, self._on_the_way[-1][0])
+        self._on_the_way.append((due, data))
+        self._loop.call_at(due, lambda: self.push(self._on_the_way.popleft()[1]))
+
+
+def corrupted(data: bytes) -> bytes:
+    """Flip one bit in the middle of a frame."""
+    broken = bytearray(data)
+    broken[len(data) // 2] ^= 0x10
+    return bytes(broken)
+
+
+def ports() -> tuple[Port, Port]:
+    """Return the two ends of a new pipe."""
+    one, other = memory_pair()
+    return Port(one), Port(other)
+
+
+def taking_turns(*fates: Fate | float, after: Fate | float = Fate.DELIVER) -> Callable[[bytes], Fate | float]:
+    """Give the first frames these fates, one each, and all others the last one."""
+    left = deque(fates)
+    return lambda _: left.popleft() if left else after
+
+
+def sometimes(fate: Fate, seed: int = 1, share: float = 0.3) -> Callable[[bytes], Fate | float]:
+    """Give a share of all frames this fate."""
+    rng = Random(seed)
+    return lambda _: fate if rng.random() < share else Fate.DELIVER
+
+
+class Device:
+    """What a far end does with messages: answers questions, moves at most once per id, and remembers."""
+
+    def __init__(self, link: Link | None = None) -> None:
+        self.memory = CommandMemory()
+        self.taken: list[Any] = []
+        self.executed: list[int] = []
+        self.withhold: set[type[Message]] = set()
+        self.thinking = 0.0  # seconds until a question is answered
+        self.moving: float | None = 0.0  # seconds that a move takes; None: it never ends
+        self.link: Link
+        if link is not None:
+            self.serve(link)
+
+    def serve(self, link: Link, _role: str = "") -> None:
+        """Answer on this link from now on."""
+        self.link = link
+        link.on_request = lambda message, seq: self._request(link, message, seq)
+
+    def _request(self, link: Link, message: Any, seq: int) -> None:
+        self.taken.append(message)
+        reply = self._reply_to(message)
+        if type(message) in self.withhold:
+            return
+        if self.thinking:
+            asyncio.get_running_loop().call_later(self.thinking, link.reply, seq, reply)
+        else:
+            link.reply(seq, reply)
+
+    def _reply_to(self, message: Any) -> Message:
+        if isinstance(message, Question):
+            return Answer(message.n)
+        if isinstance(message, AskCommand):
+            return self.memory.recall(message.command)
+        command: int = message.command
+        known = self.memory.begin(command)
+        if known is not None:
+            return known
+        self.executed.append(command)
+        if isinstance(message, Halt):
+            return self.memory.settle(command, Outcome.DONE)
+        if self.moving is not None:
+            asyncio.get_running_loop().call_later(self.moving, self._moved, command)
+        return Accepted(command)
+
+    def _moved(self, command: int) -> None:
+        settled = self.memory.settle(command, Outcome.DONE)
+        if self.link.down is None:
+            self.link.event(settled)
+
+
+class Pair:
+    """A host's link and a device's link in one session, and everything that came out of both."""
+
+    def __init__(self, *, counter: int = fr.FIRST_COUNTER) -> None:
+        self.host_port, self.device_port = ports()
+        self.host = _link(self.host_port, Sealer(KEYS.to_device, counter), Opener(KEYS.to_host), TO_HOST, "host's")
+        self.far = _link(self.device_port, Sealer(KEYS.to_host), Opener(KEYS.to_device), TO_DEVICE, "device's")
+        self.device = Device(self.far)
+        self.events: list[Any] = []
+        self.downs: list[Exception] = []
+        self.host.on_event = self.events.append
+        self.host.on_down = self.downs.append
+
+    def fates(self, fate: Callable[[], Callable[[bytes], Fate | float]]) -> None:
+        """Give both directions a fate of their own."""
+        self.host_port.fate, self.device_port.fate = fate(), fate()
+
+    def ask(self, n: int, patience: float = 0.3, **how: bool) -> asyncio.Future[Any]:
+        """Ask the device a question."""
+        return self.host.request(Question(n), patience, **how)
+
+    def fill_window(self, count: int, first: int = 1000) -> list[asyncio.Future[Any]]:
+        """Ask so many questions that none of them is acknowledged before the caller goes on."""
+        return [self.ask(first + n) for n in range(count)]
+
+
+def _link(port: Transport, sealer: Sealer, opener: Opener, decode: msgspec.msgpack.Decoder[Any], name: str) -> Link:
+    return Link(Wire(port), sealer, opener, decode, name)
+
+
+def timers() -> list[asyncio.TimerHandle]:
+    """Return the timers that are still set in this loop."""
+    scheduled: list[asyncio.TimerHandle] = getattr(asyncio.get_running_loop(), "_scheduled")  # noqa: B009
+    return [handle for handle in scheduled if not handle.cancelled()]
+
+
+async def settle(seconds: float = 0.0) -> None:
+    """Let everything happen that is due within this time."""
+    await asyncio.sleep(seconds)
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def outcome_of(waiter: asyncio.Future[Any]) -> Any:
+    """Wait, and return the result or the error."""
+    try:
+        return await waiter
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, the test judges it
+        return error

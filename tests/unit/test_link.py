@@ -1,0 +1,298 @@
+"""The link's delivery: in order and once under every fate, repeated when it must be, and on time by its own measure."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware_bridge import frame as fr
+from firmware_bridge import link as lk
+from firmware_bridge.errors import LinkError, ReplyTimeout
+from tests.support.links import Answer, Fate, Pair, Question, Told, kind_of, outcome_of, settle, sometimes, taking_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Line = Callable[[bytes], Fate | float]
+
+
+def everything(seed: int) -> Callable[[], Line]:
+    """Every fate at random, each direction with its own."""
+    rng = Random(seed)
+    return lambda: lambda _: rng.choices(list(Fate), [6, 1, 1, 1, 1])[0]
+
+
+FATES: dict[str, Callable[[], Line]] = {
+    "delivered": lambda: lambda _: Fate.DELIVER,
+    "some dropped": lambda: sometimes(Fate.DROP),
+    "some doubled": lambda: sometimes(Fate.DUPLICATE),
+    "some corrupted": lambda: sometimes(Fate.CORRUPT),
+    "some held": lambda: sometimes(Fate.HOLD),
+    "all doubled": lambda: lambda _: Fate.DUPLICATE,
+    "slow": lambda: lambda _: 0.8,
+    "slow, then quick": lambda: taking_turns(*[0.9] * 20),
+    "everything, seed 1": everything(1),
+    "everything, seed 2": everything(2),
+    "everything, seed 3": everything(3),
+}
+
+
+@pytest.mark.parametrize("name", FATES)
+async def test_both_directions_arrive_in_order_and_once(name: str) -> None:
+    pair = Pair()
+    pair.fates(FATES[name])
+    answers = []
+    for n in range(40):
+        pair.far.event(Told(n))
+        answers.append(pair.ask(n, 60.0))
+        if n % 7 == 6:
+            await answers[-1]
+    assert [await answer for answer in answers] == [Answer(n) for n in range(40)]
+    await settle(20.0)
+    assert pair.events == [Told(n) for n in range(40)]
+    assert pair.device.taken == [Question(n) for n in range(40)]
+    assert pair.host.down is pair.far.down is None
+
+
+@pytest.mark.parametrize("name", FATES)
+async def test_only_a_repeated_frame_carries_the_retransmit_mark(name: str) -> None:
+    pair = Pair()
+    pair.fates(FATES[name])
+    answers = [pair.ask(n, 60.0) for n in range(20)]
+    for answer in answers:
+        await answer
+    await settle(20.0)
+    for port, link in ((pair.host_port, pair.host), (pair.device_port, pair.far)):
+        seen: set[int] = set()
+        marked = 0
+        for frame in port.frames():
+            if frame.type in (fr.REQUEST, fr.REPLY, fr.EVENT):
+                assert bool(frame.flags & fr.RETRANSMIT) is (frame.seq in seen)
+                marked += bool(frame.flags & fr.RETRANSMIT)
+                seen.add(frame.seq)
+            else:
+                assert not frame.flags & fr.RETRANSMIT
+        assert marked == link.counters.retransmitted
+
+
+async def test_a_frame_doubled_by_the_line_is_refused_by_its_counter() -> None:
+    pair = Pair()
+    pair.host_port.fate = taking_turns(Fate.DUPLICATE)
+    assert await pair.ask(1) == Answer(1)
+    assert pair.device.taken == [Question(1)]
+    assert (pair.far.replayed, pair.far.counters.duplicates) == (1, 0)
+
+
+async def test_a_frame_repeated_for_want_of_an_acknowledgement_is_suppressed_counted_and_acknowledged_again() -> None:
+    pair = Pair()
+    pair.device.withhold.add(Question)
+    pair.device_port.fate = taking_turns(Fate.DROP)  # the first acknowledgement
+    waiter = pair.ask(1, 1.0)
+    await settle(0.9)
+    assert pair.device.taken == [Question(1)]
+    assert pair.far.counters.duplicates == pair.host.counters.retransmitted == 1
+    assert [frame.type for frame in pair.device_port.frames()] == [fr.ACK, fr.ACK]
+    assert isinstance(await outcome_of(waiter), ReplyTimeout)
+    assert pair.host.counters.retransmitted == 1
+
+
+async def test_a_gap_is_counted_and_filled_by_repetition() -> None:
+    pair = Pair()
+    pair.host_port.fate = taking_turns(Fate.DROP)
+    waiters = [pair.ask(n) for n in range(3)]
+    await settle()
+    assert pair.device.taken == []
+    assert pair.far.counters.gaps == 2
+    assert [await waiter for waiter in waiters] == [Answer(0), Answer(1), Answer(2)]
+    assert pair.device.taken == [Question(0), Question(1), Question(2)]
+
+
+async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> None:
+    pair = Pair()
+    pair.host_port.fate = taking_turns(Fate.DROP, after=0.1)
+    pair.device_port.fate = lambda _: 0.1
+    assert await pair.ask(1) == Answer(1)
+    assert pair.host.counters.retransmitted == 1
+    assert (pair.host.round_trip, pair.host.rto) == (0.0, lk.FIRST_RTO)
+    assert await pair.ask(2) == Answer(2)
+    assert pair.host.round_trip == pytest.approx(0.2, abs=lk.ACK_DELAY)
+
+
+async def test_the_spacing_of_repetitions_doubles_and_is_kept_until_a_fresh_frame_is_acknowledged() -> None:
+    pair = Pair()
+    loop, sent = asyncio.get_running_loop(), []
+
+    def note(data: bytes) -> Fate:
+        if kind_of(data) == fr.REQUEST:
+            sent.append(loop.time())
+        return Fate.DROP if len(sent) < 3 else Fate.DELIVER
+
+    pair.host_port.fate = note
+    assert await pair.ask(1) == Answer(1)
+    assert [round(at, 3) for at in sent] == [0.0, 0.5, 1.5]
+    assert await pair.ask(2) == Answer(2)  # fresh: the spacing is back at one
+    pair.host_port.fate = lambda data: note(data) and Fate.DROP
+    asked_at, sent[:] = loop.time(), []
+    waiter = pair.ask(3)
+    await settle(0.7)
+    assert [round(at - asked_at, 3) for at in sent][:3] == [0.0, *(round(k * pair.host.rto, 3) for k in (1, 3))]
+    pair.host.close()
+    await outcome_of(waiter)
+
+
+@pytest.mark.parametrize("one_way", [0.001, 0.05, 0.2, 0.9])
+async def test_the_retransmission_time_learns_the_line(one_way: float) -> None:
+    pair = Pair()
+    pair.fates(lambda: lambda _: one_way)
+    for n in range(30):
+        assert await pair.ask(n, 30.0) == Answer(n)
+    assert pair.host.round_trip == pytest.approx(2 * one_way, rel=0.3, abs=lk.ACK_DELAY)
+    assert pair.host.rto >= max(lk.MIN_RTO, 2 * one_way)
+    assert pair.host.rto <= max(lk.MIN_RTO, 3 * one_way + 2 * lk.ACK_DELAY)
+    settled = pair.host.counters.retransmitted
+    for n in range(20):
+        assert await pair.ask(n) == Answer(n)
+    assert pair.host.counters.retransmitted == settled  # a known slow line is no reason to repeat
+
+
+async def test_frames_that_have_not_left_the_port_are_not_repeated() -> None:
+    pair = Pair()
+    pair.host_port.backlog = 500
+    pair.host_port.fate = lambda _: Fate.HOLD
+    waiter = pair.ask(1)
+    await settle(2.5)
+    assert pair.host.counters.retransmitted == 0
+    pair.host_port.backlog = 0
+    pair.host_port.fate = lambda _: Fate.DELIVER
+    assert await waiter == Answer(1)
+
+
+async def test_the_deadline_is_on_the_reply_not_on_the_acknowledgement() -> None:
+    pair = Pair()
+    pair.device.withhold.add(Question)
+    loop = asyncio.get_running_loop()
+    for n in range(5):
+        pair.far.event(Told(n))  # the link is as lively as can be
+    error = await outcome_of(pair.ask(1, 0.3))
+    assert isinstance(error, ReplyTimeout)
+    assert loop.time() == pytest.approx(0.3 + lk.REPLY_RTOS * lk.FIRST_RTO, abs=0.01)
+    assert pair.host.down is None
+    assert pair.host.counters.retransmitted == 0
+
+
+@pytest.mark.parametrize("one_way", [0.001, 0.25])
+async def test_the_deadline_of_a_reply_adapts_to_the_line(one_way: float) -> None:
+    pair = Pair()
+    pair.fates(lambda: lambda _: one_way)
+    for n in range(20):
+        await pair.ask(n)
+    await settle(1.0)
+    loop = asyncio.get_running_loop()
+    began, rto = loop.time(), pair.host.rto
+    pair.device.withhold.add(Question)
+    assert isinstance(await outcome_of(pair.ask(1, 0.3)), ReplyTimeout)
+    assert loop.time() - began == pytest.approx(0.3 + lk.REPLY_RTOS * rto, abs=0.01)
+
+
+async def test_a_reply_that_thinks_within_its_patience_is_in_time() -> None:
+    pair = Pair()
+    for n in range(20):
+        await pair.ask(n)
+    pair.device.thinking = 0.9
+    assert await pair.ask(1, 0.5) == Answer(1)  # 0.5 s and eight times the least retransmission time
+
+
+async def test_a_late_reply_is_counted_and_never_credited_to_another_request() -> None:
+    pair = Pair()
+    for n in range(20):
+        await pair.ask(n)
+    pair.device.thinking = 5.0
+    late = pair.ask(100, 0.3)
+    assert isinstance(await outcome_of(late), ReplyTimeout)
+    pair.device.thinking = 0.0
+    pair.device.withhold.add(Question)
+    unanswered = [pair.ask(n, 10.0) for n in range(5)]
+    await settle(4.9)
+    assert pair.host.counters.late_replies == 1
+    assert not any(waiter.done() for waiter in unanswered)
+    assert isinstance(late.exception(), ReplyTimeout)
+    pair.host.close()
+    assert all([isinstance(await outcome_of(waiter), LinkError) for waiter in unanswered])
+
+
+async def test_replies_in_another_order_find_their_own_questions() -> None:
+    pair = Pair()
+    asked: list[tuple[Question, int]] = []
+    pair.far.on_request = lambda message, seq: asked.append((message, seq))
+    waiters = [pair.ask(n, 5.0) for n in range(6)]
+    await settle()
+    for message, seq in reversed(asked):
+        pair.far.reply(seq, Answer(message.n))
+    assert [await waiter for waiter in waiters] == [Answer(n) for n in range(6)]
+
+
+async def test_a_reply_to_nothing_is_counted_and_harms_nobody() -> None:
+    pair = Pair()
+    pair.far.reply(0x4242, Answer(9))
+    waiter = pair.ask(1)
+    assert await waiter == Answer(1)
+    assert pair.host.counters.late_replies == 1
+
+
+async def test_a_second_reply_to_the_same_question_is_counted_and_dropped() -> None:
+    pair = Pair()
+    answer_twice = pair.far.on_request
+
+    def twice(message: Question, seq: int) -> None:
+        answer_twice(message, seq)
+        pair.far.reply(seq, Answer(-1))
+
+    pair.far.on_request = twice
+    assert await pair.ask(1) == Answer(1)
+    await settle()
+    assert pair.host.counters.late_replies == 1
+
+
+async def test_sequence_numbers_wrap_without_a_stumble() -> None:
+    pair = Pair()
+    for n in range(0, 70_000, 10):
+        batch = [pair.ask(n + i) for i in range(10)]
+        if n % 1000 == 0:
+            pair.far.event(Told(n))
+        for i, waiter in enumerate(batch):
+            assert await waiter == Answer(n + i)
+    assert pair.events == [Told(n) for n in range(0, 70_000, 1000)]
+    assert len(pair.device.taken) == 70_000
+    assert pair.host.counters.retransmitted == pair.host.counters.late_replies == 0
+
+
+@pytest.mark.parametrize("name", ["some dropped", "some doubled", "some held", "slow"])
+async def test_the_wrap_survives_a_bad_line(name: str) -> None:
+    pair = Pair()
+    start = 0x10000 - 10
+    for one, other in ((pair.host, pair.far), (pair.far, pair.host)):
+        one._next_seq = other._expected = start
+    pair.fates(FATES[name])
+    for n in range(30):
+        pair.far.event(Told(n))
+    answers = [pair.ask(n, 60.0) for n in range(30)]
+    assert [await answer for answer in answers] == [Answer(n) for n in range(30)]
+    await settle(30.0)
+    assert pair.events == [Told(n) for n in range(30)]
+    assert pair.device.taken == [Question(n) for n in range(30)]
+
+
+async def test_an_acknowledgement_of_what_was_never_sent_changes_nothing() -> None:
+    pair = Pair()
+    pair.device.withhold.add(Question)
+    pair.device_port.fate = lambda _: Fate.DROP
+    waiter = pair.ask(1, 1.0)
+    for ack in (0x0000, 0x0101, 0x0103, 0x8000, 0xFFFF):
+        pair.device_port.push(fr.to_wire(*pair.far._sealer.seal(0, fr.ACK, 0, ack, fr.NO_RE, b"")))
+    await settle(0.6)
+    assert pair.host.counters.retransmitted == 1  # still in doubt, so repeated
+    pair.host.close()
+    await outcome_of(waiter)
