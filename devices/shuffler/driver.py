@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from devices.report import LinkDown, LinkUp, Misread, Reported
 from devices.shuffler import messages as m
+from devices.shuffler.state import GivenOut
 from firmware_bridge.commands import Commands, GetReport, Report, Settled
 from firmware_bridge.errors import BadMessage, LinkError, NotSent, OutcomeUnknown, PitboxError
 from firmware_bridge.messages import decoder
@@ -87,7 +88,6 @@ class ShufflerDriver:
     def _take_event(self, message: Any) -> None:
         if isinstance(message, Settled):
             self._commands.settled(message)
-            return
         command = getattr(message, "command", None)
         if command is not None:
             self._commands.heard_of(command, asyncio.get_running_loop().time())
@@ -130,8 +130,10 @@ class ShufflerDriver:
         return await self._ask(m.GetFindings(), m.Findings, m.NoFindings)
 
     async def outcome(self, command: int) -> Settled:
-        """Ask what became of a command; the way out of OutcomeUnknown."""
-        return await self._commands.ask(self._need_link(), command)
+        """Ask what became of a command; the way out of OutcomeUnknown. The listener is told the answer too."""
+        answer = await self._commands.ask(self._need_link(), command)
+        self._on_event(answer)
+        return answer
 
     # --- actuations: each is done at most once -----------------------------------------------------------------
 
@@ -141,7 +143,9 @@ class ShufflerDriver:
 
     async def eject(self, command: int) -> Settled:
         """Give the deck out."""
-        return await self._actuate(m.Eject(command))
+        settled = await self._actuate(m.Eject(command))
+        self._on_event(GivenOut(command))
+        return settled
 
     async def stop(self, command: int) -> Settled:
         """Stop all motion at once: written now, before anything queued; queued actuations are revoked."""
@@ -166,8 +170,8 @@ class ShufflerDriver:
     async def _actuate(self, message: m.Actuation, *, urgent: bool = False) -> Settled:
         try:
             return await self._commands.actuate(self._need_link(), message, message.command, urgent=urgent)
-        except OutcomeUnknown as unknown:
-            self._on_event(Misread(unknown.command))
+        except (OutcomeUnknown, asyncio.CancelledError):  # whoever stops waiting does not stop the machine
+            self._on_event(Misread(message.command))
             raise
 
     async def _ask(self, question: Message, *answers: type[_Answer]) -> _Answer:

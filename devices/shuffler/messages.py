@@ -182,7 +182,7 @@ class Stop(Message, frozen=True, tag=70):
 
 
 class SelfTest(Message, frozen=True, tag=71):
-    """Test lamps, sensors and motors with an empty path."""
+    """Test lamps, sensors and motors with an empty path; who orders it after opening the door has looked inside."""
 
     command: CommandId
 
@@ -295,13 +295,13 @@ class Jam(Message, frozen=True, tag=88):
     currents: Currents
 
     @property
-    def inside(self) -> int:
-        """How many cards are in the machine: past the intake and not yet behind the gate."""
-        return self.entered - self.left
+    def inside(self) -> int | None:
+        """How many cards are past the intake and not yet behind the gate; None if the machine was being emptied."""
+        return self.entered - self.left if self.entered else None
 
 
 class Stopped(Message, frozen=True, tag=89):
-    """Motion ended in mid-cycle on command or because the door was opened."""
+    """Motion ended in mid-cycle on command or because the door was opened. `entered` includes a card being drawn."""
 
     command: CommandId
     entered: U16

@@ -5,10 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from devices.report import LinkDown, LinkUp, Misread, Reported
+from devices.service import ABSENT, SIGNED, UNSIGNED, UNVERIFIED, Service
 from devices.shuffler import messages as m
+from firmware_bridge.commands import Outcome, Settled
 
-# Everything that a shuffler's driver tells.
-DriverEvent = m.Event | LinkUp | LinkDown | Reported | Misread
+
+class GivenOut(msgspec.Struct, frozen=True):
+    """The gate was opened on command: what lay behind it is in people's hands."""
+
+    command: int
+
+
+# Everything that a shuffler's driver tells; a Settled is a command's end, as it came or as it was asked for.
+DriverEvent = m.Event | LinkUp | LinkDown | Reported | Misread | Settled | GivenOut
 # How a cycle can end.
 Ended = m.Completed | m.Incomplete | m.Jam | m.Stopped | m.Fault
 
@@ -27,6 +36,8 @@ class ShufflerView(msgspec.Struct, frozen=True):
     behind_gate: int | None = None
     blocked: int = 0  # bit per Sensor
     ended: Ended | None = None  # how the last cycle ended
+    sure: bool = True  # False: a card may be inside that no count shows; only a report says otherwise
+    unsettled: frozenset[int] = frozenset()  # commands whose outcome nobody knows; they outlive the link
 
 
 def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
@@ -34,40 +45,63 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
-            return ShufflerView(connected=True)
+            return ShufflerView(connected=True, unsettled=view.unsettled)
         case LinkDown():
             return replace(view, connected=False, state=None, inside=None, behind_gate=None)
         case Reported(inventory=m.Status() as s):
             return replace(view, state=s.state, mode=s.mode, door_open=s.door_open, inside=s.inside,
-                           behind_gate=s.behind_gate)  # fmt: skip
+                           sure=s.inside is not None, behind_gate=s.behind_gate)  # fmt: skip
+        case Misread():
+            return replace(view, inside=None, sure=False, behind_gate=None,
+                           unsettled=view.unsettled | {event.command})  # fmt: skip
+        case Settled():
+            known = event.outcome is not Outcome.RUNNING
+            return replace(view, unsettled=view.unsettled - {event.command}) if known else view
+        case GivenOut():
+            return replace(view, state=m.State.IDLE, behind_gate=0)
         case m.Progress():
             busy = m.State.FEEDING if event.phase is m.Phase.FEEDING else m.State.UNLOADING
             if not event.entered:  # cards leave that this cycle did not bring in: the machine is being emptied
                 return replace(view, state=m.State.CLEARING, phase=event.phase, entered=0, left=event.left, ended=None,
                                inside=None, behind_gate=None, blocked=event.blocked)  # fmt: skip
             return replace(view, state=busy, phase=event.phase, entered=event.entered, left=event.left, ended=None,
-                           inside=event.entered - event.left, behind_gate=event.left,
+                           inside=event.entered - event.left if view.sure else None, behind_gate=event.left,
                            blocked=event.blocked)  # fmt: skip
+        case m.Door():
+            # Hands may take what is inside; where nothing was, nothing can be missed.
+            return replace(view, door_open=event.open, inside=0 if view.inside == 0 else None)
+        case m.Cleared():
+            state = m.State.IDLE if event.behind_gate == 0 else m.State.READY
+            return replace(view, state=state, inside=None, sure=False, behind_gate=event.behind_gate, blocked=0,
+                           ended=None)  # fmt: skip
+        case m.Completed() | m.Incomplete() | m.Jam() | m.Stopped() | m.Fault():
+            return _fold_end(view, event)
+        case _:
+            return view
+
+
+def _fold_end(view: ShufflerView, event: Ended) -> ShufflerView:
+    """Return the picture after a cycle's end; without cards `entered` it was the end of emptying, which counts none."""
+    replace = msgspec.structs.replace
+    match event:
         case m.Completed():
-            return replace(view, state=m.State.READY, mode=event.mode, entered=event.count, left=event.count, inside=0,
-                           behind_gate=event.count, blocked=0, ended=event)  # fmt: skip
+            return replace(view, state=m.State.READY, mode=event.mode, entered=event.count, left=event.count,
+                           inside=0 if view.sure else None, behind_gate=event.count, blocked=0,
+                           ended=event)  # fmt: skip
         case m.Incomplete():
             return replace(view, state=m.State.HALTED, entered=event.cards_in, left=event.cards_out, inside=None,
-                           behind_gate=event.cards_out, ended=event)  # fmt: skip
+                           sure=False, behind_gate=event.cards_out, ended=event)  # fmt: skip
         case m.Jam():
             bits = sum(1 << i for i, level in enumerate(event.levels) if level.blocked)
             return replace(view, state=m.State.HALTED, phase=event.phase, entered=event.entered, left=event.left,
-                           inside=event.inside, behind_gate=event.left, blocked=bits, ended=event)  # fmt: skip
+                           inside=event.inside if view.sure else None, blocked=bits, ended=event,
+                           behind_gate=event.left if event.entered else None)  # fmt: skip
         case m.Stopped() | m.Fault():
-            sure = event.reason is not m.Reason.DOUBLE_FEED  # then two cards were counted as one
-            return replace(view, state=m.State.HALTED, entered=event.entered, left=event.left, behind_gate=event.left,
-                           inside=event.entered - event.left if sure else None, ended=event)  # fmt: skip
-        case m.Door():
-            return replace(view, door_open=event.open)
-        case m.Cleared():
-            return replace(view, state=m.State.READY, inside=0, behind_gate=event.behind_gate, blocked=0, ended=None)
-        case _:
-            return view
+            sure = view.sure and event.reason is not m.Reason.DOUBLE_FEED  # then two cards were counted as one
+            counted = sure and event.entered and not view.door_open  # not while it was emptied, nor with hands in it
+            return replace(view, state=m.State.HALTED, entered=event.entered, left=event.left, sure=sure,
+                           inside=event.entered - event.left if counted else None, ended=event,
+                           behind_gate=event.left if event.entered else None)  # fmt: skip
 
 
 def verdict(ended: Ended, expected: int) -> list[str]:
@@ -85,7 +119,8 @@ def verdict(ended: Ended, expected: int) -> list[str]:
         case m.Incomplete():
             return [f"{ended.cards_in} cards went in and {ended.cards_out} came out"]
         case m.Jam():
-            return [f"jammed in segment {ended.segment.name.lower()} at card {ended.card}, {ended.inside} cards inside"]
+            inside = "an unknown number of" if ended.inside is None else ended.inside
+            return [f"jammed in segment {ended.segment.name.lower()} at card {ended.card}, {inside} cards inside"]
         case m.Stopped():
             return [f"stopped in mid-cycle ({ended.reason.name.lower()}), {ended.entered - ended.left} cards inside"]
         case m.Fault():
@@ -112,3 +147,18 @@ def service_trigger(event: DriverEvent) -> str | None:
             return "fault"
         case _:
             return None
+
+
+def serve(service: Service, view: ShufflerView, event: DriverEvent) -> None:
+    """Move the slot's service state by an event that `view` has already taken.
+
+    A good report of a slot that is faulted or out of order unlatches nothing, and none is good enough while a
+    command's outcome is unknown: it must be asked about first. A slot that is absent is in doubt anyway.
+    """
+    trigger = service_trigger(event)
+    if trigger == "verify" and (service.state != UNVERIFIED or view.unsettled):
+        return
+    if trigger == "doubt" and service.state in (ABSENT, UNSIGNED, SIGNED):
+        return
+    if trigger is not None:
+        getattr(service, trigger)()

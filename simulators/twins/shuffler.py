@@ -202,7 +202,8 @@ class ShufflerTwin:
     def _tested(self, command: int) -> None:
         levels = self._mechanics.levels()
         bad = sum(1 << s for s in PATH_SENSORS if levels[s].blocked or levels[s].margin < LEAST_MARGIN)
-        self.state = self._at_rest or m.State.DOUBTFUL
+        assert self._at_rest is not None, "a machine with cards on its path refuses the test"
+        self.state = self._at_rest
         if not bad:
             self._counts.tested()
         self.board.emit(m.SelfTested(command, bad, 0))
