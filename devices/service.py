@@ -5,9 +5,13 @@ No clock, no link, no rule of a game: who may acknowledge, and with what evidenc
 
 from __future__ import annotations
 
+import logging
 from typing import Final
 
 from transitions import Machine
+
+# With `model_override` it warns of every convenience that it does not bind; we want none but what is declared below.
+logging.getLogger("transitions.core").setLevel(logging.ERROR)
 
 ABSENT: Final = "absent"
 UNVERIFIED: Final = "unverified"

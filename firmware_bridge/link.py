@@ -370,9 +370,9 @@ class Link:
         newest = unacked[0]
         while unacked and (ack - unacked[0].seq) & 0xFFFF:
             newest = unacked.popleft()
+        self._backoff = 1  # the line carries frames again
         if newest.tries == 1:  # a repeated frame's acknowledgement does not tell which copy it answers (Karn)
             self._measure(now - newest.sent_at)
-            self._backoff = 1
         if self._queue or self._urgent:
             self._flush()
 

@@ -39,3 +39,10 @@ async def test_a_jam_is_located_and_the_cards_inside_are_counted(seed: int, rung
         assert b.service.state == "faulted"
         with pytest.raises(CommandRefused):
             await b.driver.eject(b.next_id())
+
+
+@pytest.mark.parametrize("other_seed", range(100, 125))
+async def test_a_lossy_line_slows_a_cycle_but_never_spoils_it(other_seed: int) -> None:
+    async with bench(other_seed, "lossy") as b:
+        assert (await b.driver.shuffle(b.next_id())).outcome is Outcome.DONE
+        assert [completed.count for completed in b.told(m.Completed)] == [53]
