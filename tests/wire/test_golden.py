@@ -321,7 +321,7 @@ class _GoldenRandom(Random):
 class _Twin:
     """A real twin with the golden identity, key and challenge, on a real link; its deck is still in the tray."""
 
-    def __init__(self) -> None:
+    def __init__(self, challenge: bytes = SHAKE["device_challenge"]) -> None:
         world, clock = World(), DeviceClock()
         self.world = world
         self.mechanics = ShufflerMechanics(world, clock, Random(1), "shuffler.1")
@@ -329,7 +329,7 @@ class _Twin:
         hello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
         self.board = Board(
             hello, SHAKE["key"], m.ToDevice, self.twin.handle, self.twin.boot, clock, _GoldenRandom(3),
-            lambda _: SHAKE["device_challenge"],
+            lambda _: challenge,
         )  # fmt: skip
         self.twin.board = self.board
         world.make_deck("tray", "blue")
@@ -519,4 +519,29 @@ async def test_a_wrong_proof_gets_the_golden_refusal() -> None:
     device.host.say(fr.to_wire(wrong))
     assert (await device.host.hear()).hex() == GOLDEN["frame"][1]["wire"]
     assert Refuse(HostRefused.number) == handshake._TO_HOST.decode(_payload("Refuse"))
+    device.close()
+
+
+async def test_a_recorded_handshake_opens_nothing() -> None:
+    device = _Twin(challenge=bytes(range(16)))  # fresh, as every handshake has it
+    for number in (0, 3, 5):
+        device.host.say(_wire(number))
+    heard = [await device.host.hear() for _ in range(4)]
+    said = [handshake._TO_HOST.decode(Framer().feed(frame)[0].payload) for frame in heard]
+    assert [type(message).__name__ for message in said] == ["DeviceHello", "DeviceProof", "Refuse", "NoSession"]
+    device.close()
+
+
+async def test_a_stranger_neither_ends_a_session_nor_moves_anything_in_it() -> None:
+    device = _Twin()
+    await device.open_session()
+    hello = fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([1, "table", bytes(16)])
+    proof = fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([4, bytes(16)])
+    order = fr.head(0, fr.REQUEST, 0x0101, 0x0101, fr.NO_RE, 0x01010101) + _payload("StartCycle")
+    for unsealed in (hello, proof, order):
+        device.host.say(fr.to_wire(unsealed))
+    device.load()
+    status = await device.ask(m.GetStatus())
+    assert isinstance(status, m.Status)
+    assert status.state is m.State.IDLE
     device.close()

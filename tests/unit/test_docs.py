@@ -1,0 +1,92 @@
+"""The generated parts of the documents: current as committed, and noticed when they are not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tools import docs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    shutil.copytree(docs.ROOT / "docs", tmp_path / "docs")
+    return tmp_path
+
+
+def test_the_committed_documents_are_current() -> None:
+    assert docs.stale() == []
+    assert docs.main(["--check"]) == 0
+
+
+@pytest.mark.parametrize("part", list(docs.PARTS))
+def test_a_stale_part_is_named_with_the_command_that_mends_it(copy: Path, part: str) -> None:
+    document = docs.PARTS[part][0]
+    path = copy / document
+    before, begin, rest = path.read_text("utf-8").partition(f"<!-- generated: {part} -->")
+    path.write_text(before + begin + rest.replace("e", "3", 1), "utf-8")
+    (said,) = docs.stale(copy)
+    assert document in said
+    assert repr(part) in said
+    assert said.endswith("make recording")
+    assert docs.stale(copy, mend=True) == []
+    assert path.read_text("utf-8") == (docs.ROOT / document).read_text("utf-8")
+
+
+def test_what_is_written_by_hand_stays_as_it_is(copy: Path) -> None:
+    path = copy / "docs/faults.md"
+    path.write_text("# another title\n" + path.read_text("utf-8") + "\nand a last line\n", "utf-8")
+    text = path.read_text("utf-8")
+    assert docs.stale(copy, mend=True) == []
+    assert path.read_text("utf-8") == text
+
+
+def test_a_part_without_its_markers_is_told_and_cannot_be_mended(copy: Path) -> None:
+    path = copy / "docs/service.md"
+    path.write_text(path.read_text("utf-8").replace("<!-- end generated -->", ""), "utf-8")
+    for mend in (False, True):
+        (said,) = docs.stale(copy, mend=mend)
+        assert "docs/service.md has lost the markers of its part 'service'" in said
+
+
+def test_a_missing_document_is_told(copy: Path) -> None:
+    (copy / "docs/errors.md").unlink()
+    (said,) = docs.stale(copy)
+    assert "docs/errors.md" in said
+
+
+def test_check_changes_nothing_and_fails(copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    path = copy / "docs/faults.md"
+    path.write_text(path.read_text("utf-8").replace("unplug", "replug"), "utf-8")
+    text = path.read_text("utf-8")
+    real = docs.stale
+    monkeypatch.setattr(docs, "stale", lambda *, mend: real(copy, mend=mend))
+    assert docs.main(["--check"]) == 1
+    assert "docs/faults.md: the part 'faults' is out of date; run: make recording" in capsys.readouterr().out
+    assert path.read_text("utf-8") == text
+
+
+def test_every_marker_belongs_to_a_known_part_and_every_link_leads_somewhere() -> None:
+    for path in sorted((docs.ROOT / "docs").rglob("*.md")):
+        text = path.read_text("utf-8")
+        name = path.relative_to(docs.ROOT).as_posix()
+        for part in re.findall(r"^<!-- generated: (\S+) -->$", text, re.MULTILINE):
+            assert docs.PARTS[part][0] == name
+        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)[^)]*\)", text):
+            assert (path.parent / target).exists(), f"{name} points to {target}"
+
+
+def test_every_test_that_a_document_names_exists() -> None:
+    named = set()
+    for path in sorted((docs.ROOT / "docs").rglob("*.md")):
+        named |= set(re.findall(r"`(test_\w+\.py)::(\w+)`", path.read_text("utf-8")))
+    assert named
+    for file, test in sorted(named):
+        (found,) = (docs.ROOT / "tests").rglob(file)
+        assert f"def {test}(" in found.read_text("utf-8"), f"{file} has no {test}"

@@ -1,0 +1,314 @@
+"""Writes the generated parts of the documents, each from the code or data that it describes.
+
+python -m tools.docs           rewrite them all, and the dissector's table
+python -m tools.docs --check   change nothing; name what is out of date
+
+A part stands between `<!-- generated: NAME -->` and `<!-- end generated -->`; what is around it is written by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import sys
+import tomllib
+from enum import EnumMeta
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from msgspec import inspect as types
+
+from devices import service
+from devices.registry import all_messages
+from devices.shuffler import messages as shuffler
+from firmware_bridge import commands, frame, handshake, link, messages, seal
+from simulators.faults import VOCABULARY
+from table_controller.catalogue import catalogue
+from tools import dissector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import ModuleType
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+END: Final = "<!-- end generated -->"
+MEND: Final = "make recording"
+
+
+def _table(*rows: Iterable[object]) -> str:
+    """Return a Markdown table; the first row is its head."""
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+    lines = ["| " + " | ".join(row) + " |" for row in cells]
+    return "\n".join([lines[0], "|" + "---|" * len(cells[0]), *lines[1:]])
+
+
+def _first_line(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+
+# --- messages --------------------------------------------------------------------------------------------------------
+
+_INTEGERS: Final = {(0, 0xFF): "u8", (0, 0xFFFF): "u16", (0, 0xFFFF_FFFF): "u32", (1, (1 << 63) - 1): "id"}
+_WAYS: Final[list[tuple[Any, str]]] = [
+    (messages.HandshakeToDevice, "host → device, handshake"),
+    (messages.HandshakeToHost, "device → host, handshake"),
+    (shuffler.ToDevice, "host → device, request"),
+    (commands.Accepted | commands.Report | shuffler.Reply, "device → host, reply"),
+    (commands.Settled, "device → host, reply or event"),
+    (shuffler.Event, "device → host, event"),
+]
+
+
+def _way(message: type) -> str:
+    return next(way for union, way in _WAYS if message in (get_args(union) or (union,)))
+
+
+def _size(least: int | None, most: int | None) -> str:
+    if least == most:
+        return f"{most}"
+    return f"{least or 0}-{'?' if most is None else most}"
+
+
+def _kind(found: types.Type) -> str:
+    """Return a field's type and limits in the protocol's own words."""
+    match found:
+        case types.IntType(ge=least, le=most) if least is not None and most is not None:
+            return _INTEGERS[least, most]
+        case types.BoolType():
+            return "bool"
+        case types.NoneType():
+            return "nil"
+        case types.StrType():
+            return f"text {_size(found.min_length, found.max_length)}"
+        case types.BytesType():
+            return f"bytes {_size(found.min_length, found.max_length)}"
+        case types.EnumType() | types.StructType():
+            return found.cls.__name__
+        case types.ListType():
+            bounds = "" if found.max_length is None else f" {_size(found.min_length, found.max_length)}"
+            return f"array{bounds} of {_kind(found.item_type)}"
+        case types.UnionType():
+            return " or ".join(_kind(option) for option in found.types)
+    raise TypeError(f"no words for {found}")
+
+
+def _fields(struct: type) -> list[types.Field]:
+    info = types.type_info(struct)
+    assert isinstance(info, types.StructType)
+    return list(info.fields)
+
+
+def _parts_of(found: types.Type) -> Iterable[type]:
+    """Every enumeration and inner array in a type."""
+    match found:
+        case types.EnumType() | types.StructType():
+            yield found.cls
+        case types.ListType():
+            yield from _parts_of(found.item_type)
+        case types.UnionType():
+            for option in found.types:
+                yield from _parts_of(option)
+
+
+def _shape(struct: type) -> str:
+    return ", ".join(f"{field.name}: {_kind(field.type)}" for field in _fields(struct)) or "none"
+
+
+def _members(enum: Any) -> str:
+    return ", ".join(f"{member.value} {member.name}" for member in enum)
+
+
+def message_table() -> str:
+    """Every message with tag, direction and fields; then what is inside them."""
+    known = all_messages()
+    inner = {part: None for message in known for field in _fields(message) for part in _parts_of(field.type)}
+    arrays = [part for part in inner if not isinstance(part, EnumMeta) and part not in known]
+    # Places in an array and bits of a byte are enumerations too, though no field carries them.
+    enums = [*(part for part in inner if isinstance(part, EnumMeta)), shuffler.Sensor, shuffler.Motor]
+    rows = [(messages.tag_of(m), f"`{m.__name__}`", _way(m), _shape(m), _first_line(m)) for m in known]
+    named = [(f"`{enum.__name__}`", _members(enum), _first_line(enum)) for enum in enums]
+    inside = [(f"`{a.__name__}`", _shape(a), _first_line(a)) for a in arrays]
+    return "\n\n".join([
+        _table(("tag", "message", "way", "fields, in order", "meaning"), *rows),
+        "Arrays inside messages (no tag; `Settled` inside a `Report` keeps its own):",
+        _table(("array", "fields, in order", "meaning"), *inside),
+        "Enumerations (on the wire: the number):",
+        _table(("name", "values", "meaning"), *named),
+    ])  # fmt: skip
+
+
+# --- golden bytes ----------------------------------------------------------------------------------------------------
+
+
+def _hex(text: str) -> list[str]:
+    return [f"    {line}" for line in wrap(" ".join(re.findall("..", text)), 96)] or ["    (empty)"]
+
+
+def _golden_value(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_golden_value, value)) + "]"
+    return str(value).lower() if isinstance(value, bool) else str(value).removeprefix("hex:") or "(empty)"
+
+
+def golden() -> str:
+    """The golden file as a page: payloads, the handshake's values, whole frames."""
+    data = tomllib.loads((ROOT / "tests" / "wire" / "golden.toml").read_text("utf-8"))
+    lines = ["Payloads:", "", "```text"]
+    for entry in data["message"]:
+        given = " ".join(f"{name}={_golden_value(value)}" for name, value in entry.get("fields", {}).items())
+        shown = wrap(f"{entry['name']} {given}", 110, subsequent_indent=" " * 8, break_on_hyphens=False)
+        lines += [*shown, *_hex(entry["payload"])]
+    lines += ["```", "", "The handshake's values:", "", "```text"]
+    for name, value in data["handshake"].items():
+        lines += [name, *_hex(value)]
+    lines += ["```", "", "One session, frame by frame (`wire` is stuffed and ends with the delimiter):", "", "```text"]
+    for number, entry in enumerate(data["session"], 1):
+        lines += [f"{number}. {entry['sender']}: {entry['about']}", *_frame(entry)]
+    lines += ["```", "", "Frames outside of a session:", "", "```text"]
+    for entry in data["frame"]:
+        lines += [f"{entry['sender']}: {entry['about']}", *_frame(entry)]
+    return "\n".join([*lines, "```"])
+
+
+def _frame(entry: dict[str, Any]) -> list[str]:
+    head = f"type={frame.TYPE_NAMES[entry['type']]} flags={entry['flags']} seq={entry['seq']:04x} "
+    head += f"ack={entry['ack']:04x} re={entry['re']:04x} counter={entry['counter']:08x} message={entry['message']}"
+    lost = "  (lost on the way)" if entry.get("lost") else ""
+    return [
+        f"  {head.removesuffix(' message=')}{lost}", f"  mac={entry['mac'] or 'none'} crc={entry['crc']} wire=",
+        *_hex(entry["wire"]),
+    ]  # fmt: skip
+
+
+# --- constants -------------------------------------------------------------------------------------------------------
+
+# Which constants an implementer needs, and their units; the reasons are the comments beside them in the code.
+_CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
+    frame: {
+        "VERSION": "", "FIRST_SEQ": "hex", "FIRST_COUNTER": "hex", "NO_RE": "hex", "HEADER_SIZE": "bytes",
+        "MAC_SIZE": "bytes", "CRC_SIZE": "bytes", "MAX_PAYLOAD": "bytes", "MAX_BODY": "bytes", "MAX_WIRE": "bytes",
+    },
+    seal: {"KEY_SIZE": "bytes", "CHALLENGE_SIZE": "bytes", "PROOF_SIZE": "bytes", "MAX_COUNTER": "hex"},
+    handshake: {"FIRST_WAIT": "s", "MAX_STEPS": "attempts"},
+    link: {
+        "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "ACK_DELAY": "s", "MIN_RTO": "s",
+        "MAX_RTO": "s", "FIRST_RTO": "s", "MAX_TRIES": "repetitions", "MAX_BACKOFF": "times",
+        "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s",
+    },
+    commands: {"REMEMBERED": "commands", "ACCEPT_PATIENCE": "s", "SETTLE_QUIET": "s", "MAX_ASKS": "questions"},
+}  # fmt: skip
+
+
+def _reason(module: ModuleType, name: str) -> str:
+    """Return the comment at or above a constant; constants in a row share the one above them."""
+    lines = inspect.getsource(module).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith(f"{name}: Final"))
+    if "  # " in lines[at]:
+        return lines[at].partition("  # ")[2]
+    while re.match(r"[A-Z_]+: Final", lines[at]):
+        at -= 1
+    reason: list[str] = []
+    while lines[at].startswith("# "):
+        reason.insert(0, lines[at][2:])
+        at -= 1
+    return " ".join(reason)
+
+
+def constants() -> str:
+    """Limits and times of the protocol."""
+    rows = []
+    for module, wanted in _CONSTANTS.items():
+        for name, unit in wanted.items():
+            value = getattr(module, name)
+            shown = f"0x{value:0{8 if value > 0xFFFF else 4}X}" if unit == "hex" else f"{value} {unit}".strip()
+            rows.append((f"`{name}`", shown, _reason(module, name)))
+    return _table(("constant", "value", "why"), *rows)
+
+
+# --- the rest --------------------------------------------------------------------------------------------------------
+
+
+def errors() -> str:
+    """The catalogue of codes."""
+    rows = [(code, e.title, e.who, e.meaning, e.act) for code, e in sorted(catalogue().items())]
+    return _table(("code", "what", "who acts", "meaning", "what to do"), *rows)
+
+
+def service_diagram() -> str:
+    """The service machine as a picture (loops left out) and as a table of every state and trigger."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for trigger, source, destination in service.TRANSITIONS:
+        if source != destination:
+            arrows.setdefault((source, destination), []).append(trigger)
+    drawn = [f"    {source} --> {to}: {', '.join(by)}" for (source, to), by in arrows.items()]
+    picture = "\n".join(["```mermaid", "stateDiagram-v2", f"    [*] --> {service.ABSENT}", *drawn, "```"])
+    results = {(source, trigger): to for trigger, source, to in service.TRANSITIONS}
+    rows = [
+        (f"`{state}`", *(results.get((state, trigger), "refused") for trigger in service.TRIGGERS))
+        for state in service.STATES
+    ]
+    meanings = [(f"`{trigger}`", _first_line(getattr(service.Service, trigger))) for trigger in service.TRIGGERS]
+    table = _table(("state", *(f"`{trigger}`" for trigger in service.TRIGGERS)), *rows)
+    return f"{picture}\n\n{table}\n\n{_table(('trigger', 'meaning'), *meanings)}"
+
+
+def faults() -> str:
+    """The vocabulary of faults."""
+    rows = [
+        (f"`{kind.name}`", kind.acts_on, ", ".join(f"{k}={v}" for k, v in kind.details.items()) or "none", kind.meaning)
+        for kind in VOCABULARY.values()
+    ]
+    return _table(("fault", "acts on", "details and their defaults", "what happens"), *rows)
+
+
+# Part -> the document that it stands in, and what writes it.
+PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
+    "messages": ("docs/protocol.md", message_table),
+    "constants": ("docs/protocol.md", constants),
+    "golden": ("docs/protocol.md", golden),
+    "errors": ("docs/errors.md", errors),
+    "service": ("docs/service.md", service_diagram),
+    "faults": ("docs/faults.md", faults),
+}
+
+
+def renewed(text: str, part: str) -> str | None:
+    """Return a document's text with one part as it must be, or None if the part's markers are not there."""
+    begin = f"<!-- generated: {part} -->"
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(END)
+    return f"{before}{begin}\n\n{PARTS[part][1]()}\n\n{END}{after}" if found and ended else None
+
+
+def stale(root: Path = ROOT, *, mend: bool = False) -> list[str]:
+    """Return a sentence for every part that is not as it must be; with `mend`, rewrite those that can be."""
+    said = []
+    for part, (document, _) in PARTS.items():
+        path = root / document
+        old = path.read_text("utf-8") if path.exists() else ""
+        new = renewed(old, part)
+        if new is None:
+            said.append(f"{document} has lost the markers of its part {part!r}; put them back by hand")
+        elif new != old and mend:
+            path.write_text(new, "utf-8")
+        elif new != old:
+            said.append(f"{document}: the part {part!r} is out of date; run: {MEND}")
+    return said
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Rewrite every generated part; with --check only tell (1) what would change."""
+    parser = argparse.ArgumentParser(prog="python -m tools.docs", description="The generated parts of the documents.")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a part is out of date")
+    options = parser.parse_args(arguments)
+    said = stale(mend=not options.check)
+    for sentence in said:
+        print(sentence)
+    other = dissector.main(["--check"] if options.check else [])
+    return 1 if said or other else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
