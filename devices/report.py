@@ -29,6 +29,7 @@ class Reported(msgspec.Struct, frozen=True):
     hello: DeviceHello
     report: Report
     inventory: Any  # the device kind's own status message
+    rebooted: bool = False  # its boot id is not the one that this driver saw before
 
 
 class Misread(msgspec.Struct, frozen=True):

@@ -1,0 +1,140 @@
+"""What every driver does alike: take a link, read the first report, ask, actuate, and tell. No machine is known here.
+
+A driver opens no port, keeps no rule and decides nothing: whoever calls an actuation has a permit for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from devices.report import LinkDown, LinkUp, Misread, Reported
+from firmware_bridge.commands import Commands, GetReport, Report, Settled
+from firmware_bridge.errors import BadMessage, LinkError, NotSent, OutcomeUnknown, PitboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.link import Link
+    from firmware_bridge.messages import DeviceHello, Message
+
+# A question is answered from the firmware's memory (s).
+PATIENCE: Final = 0.3
+
+_Answer = TypeVar("_Answer")
+
+
+class Driver:
+    """Talks to one device. `on_event` is called synchronously, in the order of the wire.
+
+    Every report has an inventory: the `answer` to `question`, what the machine holds and does.
+    """
+
+    def __init__(self, name: str, question: Message, answer: type[Message], on_event: Callable[[Any], None]) -> None:
+        self.name = name
+        self.reported: Reported | None = None
+        self.tell = on_event
+        self._question = question
+        self._answer = answer
+        self._link: Link | None = None
+        self._down: PitboxError | None = None
+        self._boot_id: int | None = None
+        self._commands = Commands()
+        self._first_word: asyncio.Future[Reported] | None = None
+
+    # --- the supervisor's side ---------------------------------------------------------------------------------
+
+    def link_up(self, link: Link, hello: DeviceHello) -> None:
+        """Take a fresh link; read the device's report before anything else."""
+        self._link, self._down = link, None
+        link.on_event = self._take_event
+        self.tell(LinkUp(hello))
+        self._read_report(link, hello)
+
+    def link_down(self, cause: PitboxError) -> None:
+        """Release everybody who waits, with the cause."""
+        self._link, self.reported, self._down = None, None, cause
+        self._commands.link_lost(cause if isinstance(cause, LinkError) else LinkError(str(cause)))
+        if self._first_word is not None and not self._first_word.done():
+            self._first_word.set_exception(cause)
+        self.tell(LinkDown(cause))
+
+    def _read_report(self, link: Link, hello: DeviceHello) -> None:
+        """Ask for report and inventory in one breath; a device that does not answer them is of no use."""
+        report = link.request(GetReport(), PATIENCE)
+        inventory = link.request(self._question, PATIENCE)
+
+        def both(_: asyncio.Future[Any]) -> None:
+            if report.cancelled() or inventory.cancelled() or link.down is not None:
+                return
+            failed = report.exception() or inventory.exception()
+            if failed is not None:
+                link.fail(failed if isinstance(failed, PitboxError) else LinkError(str(failed)))
+            elif not isinstance(report.result(), Report) or not isinstance(inventory.result(), self._answer):
+                link.fail(BadMessage(f"{self.name}: its first report was {report.result()!r}, {inventory.result()!r}"))
+            else:
+                self._tell_report(hello, report.result(), inventory.result())
+
+        asyncio.gather(report, inventory, return_exceptions=True).add_done_callback(both)
+
+    def _tell_report(self, hello: DeviceHello, report: Report, inventory: Any) -> Reported:
+        rebooted = self._boot_id is not None and self._boot_id != report.boot_id
+        self._boot_id = report.boot_id
+        self.reported = Reported(hello, report, inventory, rebooted)
+        if self._first_word is not None and not self._first_word.done():
+            self._first_word.set_result(self.reported)
+        self.tell(self.reported)
+        return self.reported
+
+    def _take_event(self, message: Any) -> None:
+        if isinstance(message, Settled):
+            self._commands.settled(message)
+        command = getattr(message, "command", None)
+        if command is not None:
+            self._commands.heard_of(command, asyncio.get_running_loop().time())
+        self.tell(message)
+
+    # --- for every kind of machine -----------------------------------------------------------------------------
+
+    async def ready(self) -> Reported:
+        """Wait for the device's first report; raises the cause if the link fails first."""
+        if self.reported is not None:
+            return self.reported
+        if self._down is not None:
+            raise self._down
+        if self._first_word is None or self._first_word.done():
+            self._first_word = asyncio.get_running_loop().create_future()
+        return await asyncio.shield(self._first_word)
+
+    async def report(self) -> Reported:
+        """Read the device anew, as after an acknowledgement; the listener is told too."""
+        hello = (await self.ready()).hello
+        report = await self.ask(GetReport(), Report)
+        return self._tell_report(hello, report, await self.ask(self._question, self._answer))
+
+    async def outcome(self, command: int) -> Settled:
+        """Ask what became of a command; the way out of OutcomeUnknown. The listener is told the answer too."""
+        answer = await self._commands.ask(self.need_link(), command)
+        self.tell(answer)
+        return answer
+
+    async def ask(self, question: Message, *answers: type[_Answer]) -> _Answer:
+        """Ask a question; BadMessage unless the reply is one of the answers."""
+        reply = await self.need_link().request(question, PATIENCE)
+        if isinstance(reply, answers):
+            return reply
+        raise BadMessage(f"{self.name}: {question!r} was answered by {reply!r}")
+
+    async def actuate(self, message: Message, command: int, *, urgent: bool = False) -> Settled:
+        """Have a command carried out at most once, and wait for its end."""
+        try:
+            return await self._commands.actuate(self.need_link(), message, command, urgent=urgent)
+        except (OutcomeUnknown, asyncio.CancelledError):  # whoever stops waiting does not stop the machine
+            self.tell(Misread(command))
+            raise
+
+    def need_link(self) -> Link:
+        """Return the link, or raise NotSent with the reason why there is none."""
+        if self._link is None:
+            raise NotSent(f"the {self.name} is not connected: {self._down or 'not yet'}") from self._down
+        return self._link
