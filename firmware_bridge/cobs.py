@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 # A block's length byte counts itself; 0xFF means 254 bytes that are *not* followed by an implied zero.
-_FULL = 254
-_LENGTH = [bytes([n]) for n in range(256)]
+_FULL: Final = 254
+LENGTH: Final = tuple(bytes([n]) for n in range(256))
+# Up to this many bytes without a zero are one block: their length, then themselves.
+MAX_BLOCK: Final = _FULL - 1
 
 
 def encode(data: bytes) -> bytes:
     """Return `data` stuffed: no zero byte inside, no delimiter appended."""
-    parts = data.split(b"\0")
-    if len(data) < _FULL:
-        return b"".join([_LENGTH[len(part) + 1] + part for part in parts])
+    if len(data) <= MAX_BLOCK:
+        return b"".join([LENGTH[len(part) + 1] + part for part in data.split(b"\0")])
     out = bytearray()
-    for part in parts:
+    for part in data.split(b"\0"):
         start = 0
         while len(part) - start >= _FULL:
             out += b"\xff" + part[start : start + _FULL]
             start += _FULL
-        out += _LENGTH[len(part) - start + 1] + part[start:]
+        out += LENGTH[len(part) - start + 1] + part[start:]
     return bytes(out)
 
 
 def decode(stuffed: bytes) -> bytes | None:
     """Return the bytes that were stuffed, or None if `stuffed` (without its delimiter) is not whole."""
+    end = len(stuffed)
+    if end > MAX_BLOCK + 1:
+        return _decode_long(stuffed)
+    if end and stuffed[0] == end:  # one block
+        return stuffed[1:]
+    out = bytearray(stuffed)
+    at = 0
+    while at < end:  # each length but the first stands where a zero was
+        length = out[at]
+        if not length:
+            return None
+        out[at] = 0
+        at += length
+    return bytes(out)[1:] if at == end else None
+
+
+def _decode_long(stuffed: bytes) -> bytes | None:
     out: list[bytes] = []
     at, end = 0, len(stuffed)
     while at < end:

@@ -44,8 +44,11 @@ MAX_PAYLOAD: Final = 512
 MAX_BODY: Final = HEADER_SIZE + MAX_PAYLOAD + MAC_SIZE + CRC_SIZE
 MAX_WIRE: Final = MAX_BODY + MAX_BODY // 254 + 2  # stuffing, then the delimiter
 
-_CRC: Final = struct.Struct(">H")
 _FIRST: Final = VERSION << 4
+_FIRST_BYTES: Final = frozenset(_FIRST | flags for flags in range((SEALED | RETRANSMIT) + 1))
+_pack: Final = HEADER.pack
+_unpack: Final = HEADER.unpack_from
+_pack_crc: Final = struct.Struct(">H").pack
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
@@ -64,27 +67,31 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 def head(flags: int, type: int, seq: int, ack: int, re: int, counter: int) -> bytes:  # noqa: A002 - the field's name
     """Return the header's bytes."""
-    return HEADER.pack(_FIRST | flags, type, seq, ack, re, counter)
+    return _pack(_FIRST | flags, type, seq, ack, re, counter)
 
 
 def to_wire(signed: bytes, mac: bytes = b"") -> bytes:
     """Return a frame's bytes on the wire, from header + payload and the MAC."""
     body = signed + mac
-    return cobs.encode(body + _CRC.pack(crc_hqx(body, 0xFFFF))) + b"\0"
+    body += _pack_crc(crc_hqx(body, 0xFFFF))
+    if 0 in body or len(body) > cobs.MAX_BLOCK:
+        return cobs.encode(body) + b"\0"
+    return cobs.LENGTH[len(body) + 1] + body + b"\0"  # most frames: one block
 
 
 def crc_fits(body: bytes) -> bool:
     """Tell whether a destuffed body's last two bytes are its CRC."""
-    return len(body) >= HEADER_SIZE + CRC_SIZE and crc_hqx(body[:-2], 0xFFFF) == (body[-2] << 8 | body[-1])
+    # Run over its own remainder, this CRC gives zero.
+    return len(body) >= HEADER_SIZE + CRC_SIZE and not crc_hqx(body, 0xFFFF)
 
 
 def parse(body: bytes) -> Frame | None:
     """Return the frame in a body whose CRC fits, or None if it is not a frame of this version."""
-    first, type_, seq, ack, re, counter = HEADER.unpack_from(body)
-    flags = first & 0x0F
-    end = len(body) - CRC_SIZE
-    if first & 0xF0 != _FIRST or flags > (SEALED | RETRANSMIT) or type_ not in TYPE_NAMES:
+    first, type_, seq, ack, re, counter = _unpack(body)
+    if first not in _FIRST_BYTES or type_ not in TYPE_NAMES:
         return None
+    flags = first - _FIRST
+    end = len(body) - CRC_SIZE
     if not flags & SEALED:
         return Frame(flags, type_, seq, ack, re, counter, body[HEADER_SIZE:end], body[:end], b"")
     split = end - MAC_SIZE

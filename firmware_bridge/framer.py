@@ -38,17 +38,20 @@ class Framer:
         """Take a chunk; return the frames that it completed, in order. Never raises, whatever the bytes."""
         counters = self.counters
         counters.bytes_in += len(chunk)
+        parts = (self._rest + chunk).split(b"\0") if self._rest else chunk.split(b"\0")
+        rest = parts.pop()
         frames: list[Frame] = []
-        *whole, rest = (self._rest + chunk).split(b"\0") if self._rest else chunk.split(b"\0")
-        for stuffed in whole:
+        framed = 0
+        for stuffed in parts:
             frame = self._frame(stuffed)
-            if frame is not None:
-                counters.frames += 1
-                counters.bytes_framed += len(stuffed) + 1
-                frames.append(frame)
-            else:
+            if frame is None:
                 counters.bytes_dropped += len(stuffed) + 1
-        if len(rest) >= MAX_WIRE or (self._skipping and rest):
+            else:
+                framed += len(stuffed) + 1
+                frames.append(frame)
+        counters.frames += len(frames)
+        counters.bytes_framed += framed
+        if rest and (self._skipping or len(rest) >= MAX_WIRE):
             counters.too_long += not self._skipping
             counters.bytes_dropped += len(rest)
             self._skipping = True

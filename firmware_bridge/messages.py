@@ -5,11 +5,14 @@ Tags 1-15 are the handshake's, 16-31 belong to commands (every kind of machine),
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from firmware_bridge.seal import CHALLENGE_SIZE, PROOF_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 U8 = Annotated[int, msgspec.Meta(ge=0, le=0xFF)]
 U16 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF)]
@@ -20,8 +23,6 @@ Challenge = Annotated[bytes, msgspec.Meta(min_length=CHALLENGE_SIZE, max_length=
 Proof = Annotated[bytes, msgspec.Meta(min_length=PROOF_SIZE, max_length=PROOF_SIZE)]
 Digest = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-
 
 class Message(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """Base of everything that travels. A message that names cards says so, and captures blank it."""
@@ -29,9 +30,8 @@ class Message(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     carries_cards: ClassVar[bool] = False
 
 
-def encode(message: Message) -> bytes:
-    """Return a message's payload bytes."""
-    return _ENCODER.encode(message)
+# Returns a message's payload bytes.
+encode: Final[Callable[[Message], bytes]] = msgspec.msgpack.Encoder().encode
 
 
 def tag_of(message: type[Message]) -> int:

@@ -16,6 +16,10 @@ CHALLENGE_SIZE: Final = 16
 PROOF_SIZE: Final = 16
 MAX_COUNTER: Final = 0xFFFF_FFFF
 
+# Every frame is sealed, so its header is packed in place, not by `fr.head`.
+_FIRST: Final = fr.VERSION << 4 | fr.SEALED
+_pack: Final = fr.HEADER.pack
+
 
 def transcript(host_hello: bytes, device_hello: bytes) -> bytes:
     """Bind both hellos, and with them both challenges, into one digest; lengths keep them apart."""
@@ -56,16 +60,17 @@ class Sealer:
     """Seals outgoing frames of one direction: each gets the next counter and a MAC."""
 
     def __init__(self, key: bytes, counter: int = fr.FIRST_COUNTER) -> None:
-        self._keyed = blake2s(key=key, digest_size=fr.MAC_SIZE)
+        self._fresh = blake2s(key=key, digest_size=fr.MAC_SIZE).copy
         self.counter = counter
 
     def seal(self, flags: int, type: int, seq: int, ack: int, re: int, payload: bytes) -> tuple[bytes, bytes]:  # noqa: A002
         """Return header + payload and their MAC; SessionWornOut once the counter is used up."""
-        if self.counter >= MAX_COUNTER:
+        counter = self.counter
+        if counter >= MAX_COUNTER:
             raise SessionWornOut("the session's frame counter is used up")
-        signed = fr.head(flags | fr.SEALED, type, seq, ack, re, self.counter) + payload
-        self.counter += 1
-        digest = self._keyed.copy()
+        self.counter = counter + 1
+        signed = _pack(_FIRST | flags, type, seq, ack, re, counter) + payload
+        digest = self._fresh()
         digest.update(signed)
         return signed, digest.digest()
 
@@ -74,14 +79,14 @@ class Opener:
     """Checks incoming frames of one direction: the MAC must fit and the counter must rise."""
 
     def __init__(self, key: bytes) -> None:
-        self._keyed = blake2s(key=key, digest_size=fr.MAC_SIZE)
+        self._fresh = blake2s(key=key, digest_size=fr.MAC_SIZE).copy
         self._last = 0
         self.forged = 0
         self.replayed = 0
 
     def accepts(self, frame: fr.Frame) -> bool:
         """Tell whether a frame is authentic and new; what is not is counted and must be dropped."""
-        digest = self._keyed.copy()
+        digest = self._fresh()
         digest.update(frame.signed)
         if not compare_digest(digest.digest(), frame.mac):
             self.forged += 1

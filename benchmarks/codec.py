@@ -1,0 +1,125 @@
+"""Message to wire bytes and back, CRC and MAC in, beside pymodbus's RTU framer and PDU. No line and no link here.
+
+All make the message object and get one frame per chunk, as a serial port gives it. Ours is a message with four numbers.
+The peer that the budget names is the PDU that sends four numbers, a write of four registers; the reply to a read, which
+carries them without an address, is shown beside it.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from pymodbus.framer import FramerRTU
+from pymodbus.pdu import DecodePDU
+from pymodbus.pdu.register_message import ReadHoldingRegistersResponse, WriteMultipleRegistersRequest
+
+from benchmarks.rows import Row, arguments, interleave, print_at_least, print_table
+from devices.shuffler.messages import Reason, Stopped, ToHost
+from firmware_bridge.frame import EVENT, FIRST_SEQ, NO_RE, to_wire
+from firmware_bridge.framer import Framer
+from firmware_bridge.messages import decoder, encode
+from firmware_bridge.seal import KEY_SIZE, Opener, Sealer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pymodbus.pdu import ModbusPDU
+
+# Frames per sample: enough that reading the clock does not show, few enough that p99 still says something.
+BATCH: Final = 1024
+ROUNDS: Final = 250
+BUDGET: Final = 3.0
+
+_KEY: Final = bytes(range(1, KEY_SIZE + 1))
+# Every count that a deck can show, zeros among them: a zero byte is what stuffing costs.
+_VALUES: Final = [(1000 + n, n % 54, n // 5 % 54, Reason.STOPPED) for n in range(BATCH)]
+_REGISTERS: Final = [[int(value) for value in values] for values in _VALUES]
+_FROM_DEVICE: Final = decoder(ToHost)
+_MASTER: Final = FramerRTU(DecodePDU(is_server=False))
+_SLAVE: Final = FramerRTU(DecodePDU(is_server=True))
+_ADDRESS: Final = 1
+
+
+def encode_ours() -> list[bytes]:
+    """Make message objects, payloads, seals, frames."""
+    seal = Sealer(_KEY).seal
+    wires = []
+    for command, entered, left, reason in _VALUES:
+        payload = encode(Stopped(command, entered, left, reason))
+        signed, mac = seal(0, EVENT, FIRST_SEQ, FIRST_SEQ, NO_RE, payload)
+        wires.append(to_wire(signed, mac))
+    return wires
+
+
+def decode_ours(wires: list[bytes]) -> list[object]:
+    """Turn a stream's chunks into frames, check them, return message objects."""
+    feed = Framer().feed
+    accepts = Opener(_KEY).accepts
+    decode = _FROM_DEVICE.decode
+    return [decode(frame.payload) for wire in wires for frame in feed(wire) if accepts(frame)]
+
+
+def encode_write() -> list[bytes]:
+    """Make pymodbus's PDU objects and frames of four registers to write."""
+    build, pdu = _MASTER.buildFrame, WriteMultipleRegistersRequest
+    return [build(pdu(address=_ADDRESS, registers=values, dev_id=1)) for values in _REGISTERS]
+
+
+def encode_reply() -> list[bytes]:
+    """Make pymodbus's PDU objects and frames of four registers that were read."""
+    build, pdu = _SLAVE.buildFrame, ReadHoldingRegistersResponse
+    return [build(pdu(registers=values, dev_id=1)) for values in _REGISTERS]
+
+
+def decode_write(wires: list[bytes]) -> list[ModbusPDU | None]:
+    """Turn a stream's chunks into pymodbus's PDU objects, as its server does."""
+    handle = _SLAVE.handleFrame
+    return [handle(wire, 0, 0)[1] for wire in wires]
+
+
+def decode_reply(wires: list[bytes]) -> list[ModbusPDU | None]:
+    """Turn a stream's chunks into pymodbus's PDU objects, as its client does."""
+    handle = _MASTER.handleFrame
+    return [handle(wire, 1, 0)[1] for wire in wires]
+
+
+def _row(name: str, work: Callable[[], Sequence[object]]) -> Row:
+    def batch() -> list[float]:
+        start = perf_counter()
+        done = work()
+        took = perf_counter() - start
+        assert len(done) == BATCH
+        assert None not in done
+        return [took / BATCH]
+
+    return Row(name, batch)
+
+
+def main() -> None:
+    """Measure, print, judge."""
+    rounds = arguments(
+        "Encode and decode frames beside pymodbus. Ratios count; absolute figures show the size.",
+        "python -m benchmarks.codec --rounds 200",
+        ROUNDS,
+    )
+    ours, write, reply = encode_ours(), encode_write(), encode_reply()
+    encoding = [
+        _row("pitbox", encode_ours),
+        _row("pymodbus, write", encode_write),
+        _row("pymodbus, read reply", encode_reply),
+    ]
+    decoding = [
+        _row("pitbox", lambda: decode_ours(ours)),
+        _row("pymodbus, write", lambda: decode_write(write)),
+        _row("pymodbus, read reply", lambda: decode_reply(reply)),
+    ]
+    interleave([*encoding, *decoding], rounds)
+    print_table(f"encode, per frame ({len(ours[0])}, {len(write[0])}, {len(reply[0])} bytes)", encoding, encoding[:1])
+    print_table("decode from a stream, per frame", decoding, decoding[:1])
+    for what, rows in (("encode", encoding), ("decode", decoding)):
+        print_at_least(f"{what}, pymodbus's write / pitbox", BUDGET, rows[1].ratio(rows[0]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""The device's end of every row of the link benchmark, one process each; ends when its standard input does.
+
+Run by `benchmarks.link` as `python -m benchmarks.far_ends NAME PORT`: it puts a pty behind the symbolic link PORT and
+prints a line once a host may open it. Nothing is measured here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tty
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from unittest import mock
+
+from devices.shuffler import messages as m
+from firmware_bridge.frame import FIRST_SEQ, NO_RE, REPLY, REQUEST, to_wire
+from firmware_bridge.framer import Framer
+from firmware_bridge.keys import DeviceKey
+from firmware_bridge.messages import decoder, encode
+from firmware_bridge.seal import KEY_SIZE, Opener, Sealer
+from simulators.bench import SimulatedShuffler
+from simulators.hosts.pty import PtyHost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.messages import Message
+
+CHUNK: Final = 4096
+TO_DEVICE: Final = bytes(range(1, KEY_SIZE + 1))
+TO_HOST: Final = bytes(range(2, KEY_SIZE + 2))
+DEVICE_KEY: Final = DeviceKey("BENCH-1", m.KIND, TO_DEVICE)
+REGISTERS: Final = [3, 1, 53, 17]  # what pymodbus's server has to tell
+
+
+class Codec:
+    """The least that an authenticated exchange does at one end: frame, check and decode; encode, seal and stuff."""
+
+    def __init__(self, own_key: bytes, other_key: bytes, messages: object, type_: int) -> None:
+        self._feed = Framer().feed
+        self._accepts = Opener(other_key).accepts
+        self._decode = decoder(messages).decode
+        self._seal = Sealer(own_key).seal
+        self._type = type_
+
+    def read(self, chunk: bytes) -> list[Message]:
+        """Return the authentic messages in a chunk."""
+        return [self._decode(frame.payload) for frame in self._feed(chunk) if self._accepts(frame)]
+
+    def write(self, message: Message) -> bytes:
+        """Return a message's bytes on the wire."""
+        signed, mac = self._seal(0, self._type, FIRST_SEQ, FIRST_SEQ, NO_RE, encode(message))
+        return to_wire(signed, mac)
+
+
+def host_codec() -> Codec:
+    """The host's half of the floor with codec and MAC."""
+    return Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST)
+
+
+def device_codec() -> Codec:
+    """The device's half."""
+    return Codec(TO_HOST, TO_DEVICE, m.ToDevice, REPLY)
+
+
+def status() -> m.Status:
+    """What an idle shuffler with a deck in its intake answers."""
+    return m.Status(m.State.IDLE, m.Mode.SHUFFLE, False, True, 0, 0, 0, m.Reason.NONE)
+
+
+def _pty(port: Path) -> tuple[int, int]:
+    """Return master and slave of a new raw pty behind `port`; the slave stays open, so that a host may come and go."""
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    os.set_blocking(master, False)
+    port.symlink_to(os.ttyname(slave))
+    return master, slave
+
+
+def _echo(port: Path, answer: Callable[[bytes], bytes]) -> None:
+    master, _ = _pty(port)
+
+    def readable() -> None:
+        os.write(master, answer(os.read(master, CHUNK)))
+
+    asyncio.get_running_loop().add_reader(master, readable)
+
+
+async def bare(port: Path) -> None:
+    """Send back what came."""
+    _echo(port, lambda chunk: chunk)
+
+
+async def codec(port: Path) -> None:
+    """Decode, check, answer with a status, seal, encode."""
+    end = device_codec()
+    _echo(port, lambda chunk: b"".join([end.write(status()) for _ in end.read(chunk)]))
+
+
+async def pitbox(port: Path) -> PtyHost:
+    """Our own twin."""
+    return PtyHost(SimulatedShuffler(key=DEVICE_KEY), port)
+
+
+async def pymodbus(port: Path) -> object:
+    """Its asynchronous serial server, RTU."""
+    from pymodbus.server import ModbusSerialServer  # noqa: PLC0415 - the other rows do without it
+    from pymodbus.simulator import DataType, SimData, SimDevice  # noqa: PLC0415
+
+    master, _ = _pty(port)
+    device = SimDevice(1, [SimData(0, values=REGISTERS, datatype=DataType.REGISTERS)])
+    server = ModbusSerialServer(device, port=str(port))
+    # The server opens its port by name, and a pty's master has none.
+    with mock.patch("os.open", return_value=master):
+        await server.serve_forever(background=True)
+    return server
+
+
+FAR_ENDS: Final = {end.__name__: end for end in (bare, codec, pitbox, pymodbus)}
+
+
+async def _serve(name: str, port: Path) -> None:
+    loop = asyncio.get_running_loop()
+    kept = await FAR_ENDS[name](port)
+    ended = asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is ever written to it: readable means that it was closed
+    print("ready", flush=True)
+    await ended.wait()
+    if isinstance(kept, PtyHost):
+        kept.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(sys.argv[1], Path(sys.argv[2])))

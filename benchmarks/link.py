@@ -1,0 +1,164 @@
+"""Request and reply over a real pty between two processes: two floors, our stack, pymodbus. Far ends live elsewhere.
+
+The host's ends of all rows share this process and one event loop; each far end is a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import subprocess
+import sys
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from pymodbus.client import AsyncModbusSerialClient
+
+from benchmarks.far_ends import CHUNK, DEVICE_KEY, FAR_ENDS, REGISTERS, device_codec, host_codec, status
+from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
+from devices.shuffler import messages as m
+from devices.shuffler.driver import DECODER
+from firmware_bridge.handshake import Trust, greet
+from firmware_bridge.transport.serial import open_serial
+from firmware_bridge.wire import Wire
+from simulators.bench import APPROVED
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+# Round trips per row and round: long enough to settle, short enough that noise meets all rows alike.
+BATCH: Final = 100
+ROUNDS: Final = 150
+# How long (s) a far end may take to start or end, a reply to come and a batch to be done before the run is given up.
+START_PATIENCE: Final = 20.0
+TRIP_PATIENCE: Final = 5.0
+BATCH_PATIENCE: Final = 30.0
+
+
+class _Echoed:
+    """The host's end of both floors: bytes out, and a future for what `take` makes of the bytes that come back."""
+
+    def __init__(self, port: Path, take: Callable[[bytes], Any]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fd = os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        self._take = take
+        self._reply: asyncio.Future[Any]
+        self._loop.add_reader(self._fd, self._readable)
+
+    def ask(self, data: bytes) -> asyncio.Future[Any]:
+        self._reply = self._loop.create_future()
+        os.write(self._fd, data)
+        return self._reply
+
+    def _readable(self) -> None:
+        self._reply.set_result(self._take(os.read(self._fd, CHUNK)))
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._fd)
+        os.close(self._fd)
+
+
+async def _bare(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+    frame = device_codec().write(status())
+    end = _Echoed(port, bytes)
+    closing.callback(end.close)
+    assert await end.ask(frame) == frame
+    return lambda: end.ask(frame)
+
+
+async def _codec(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+    half = host_codec()
+    end = _Echoed(port, half.read)
+    closing.callback(end.close)
+    assert await end.ask(half.write(m.GetStatus())) == [status()]
+    return lambda: end.ask(half.write(m.GetStatus()))
+
+
+async def _pitbox(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([APPROVED]))
+    transport = await open_serial(str(port))
+    closing.callback(transport.close)
+    link, _ = await greet(Wire(transport), trust, DECODER)
+    closing.callback(link.close)
+    assert await link.request(m.GetStatus(), TRIP_PATIENCE) == status()
+    return lambda: link.request(m.GetStatus(), TRIP_PATIENCE)
+
+
+async def _pymodbus(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+    client = AsyncModbusSerialClient(str(port), timeout=TRIP_PATIENCE)
+    if not await client.connect():
+        raise SystemExit("pymodbus's client did not connect")
+    closing.callback(client.close)
+    reply = await client.read_holding_registers(0, count=len(REGISTERS), device_id=1)
+    assert reply.registers == REGISTERS
+    return lambda: client.read_holding_registers(0, count=len(REGISTERS), device_id=1)
+
+
+HOSTS: Final = {
+    "bare": ("bare echo", _bare),
+    "codec": ("echo + codec + MAC", _codec),
+    "pitbox": ("pitbox", _pitbox),
+    "pymodbus": ("pymodbus", _pymodbus),
+}
+assert HOSTS.keys() == FAR_ENDS.keys()
+
+
+@contextmanager
+def far_end(name: str, port: Path) -> Iterator[None]:
+    """Run a far end in a process of its own; it ends with this block, or with this process."""
+    command = [sys.executable, "-m", "benchmarks.far_ends", name, str(port)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            said, _, _ = select.select([process.stdout], [], [], START_PATIENCE)
+            if not said or process.stdout.readline() != b"ready\n":
+                raise SystemExit(f"the far end {name!r} did not start")
+            yield
+        finally:
+            process.stdin.close()
+            try:
+                process.wait(START_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any]]) -> Row:
+    async def trips() -> list[float]:
+        took = []
+        async with asyncio.timeout(BATCH_PATIENCE):
+            for _ in range(BATCH):
+                start = perf_counter()
+                await ask()
+                took.append(perf_counter() - start)
+        return took
+
+    return Row(name, lambda: runner.run(trips()))
+
+
+def main() -> None:
+    """Start the far ends, measure, print, judge."""
+    rounds = arguments(
+        "Authenticated request and reply over a pty beside two floors and pymodbus. Ratios count.",
+        "python -m benchmarks.link --rounds 40",
+        ROUNDS,
+    )
+    with TemporaryDirectory() as folder, ExitStack() as far_ends, asyncio.Runner() as runner, ExitStack() as hosts:
+        for name in HOSTS:
+            far_ends.enter_context(far_end(name, Path(folder, name)))
+        rows = [
+            _row(runner, title, runner.run(host(Path(folder, name), hosts))) for name, (title, host) in HOSTS.items()
+        ]
+        interleave(rows, rounds)
+        bare, codec, ours, modbus = rows
+        print_table("request -> reply over a pty, two processes", rows, [bare, codec])
+        print_at_most("pitbox / echo + codec + MAC, p50", 1.5, ours.ratio(codec))
+        print_at_most("pitbox / pymodbus, p50", 1.0, ours.ratio(modbus))
+
+
+if __name__ == "__main__":
+    main()
