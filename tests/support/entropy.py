@@ -1,0 +1,26 @@
+"""Makes the host's challenges follow a seed, so that a whole run gives the same bytes every time. No tests here."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from firmware_bridge import supervisor
+from firmware_bridge.handshake import greet
+
+if TYPE_CHECKING:
+    import pytest
+
+    from firmware_bridge.handshake import Trust
+    from firmware_bridge.link import Link
+    from firmware_bridge.messages import DeviceHello
+    from firmware_bridge.wire import Wire
+
+
+def seed_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give every handshake of every supervisor the same challenge; only for tests that compare runs."""
+
+    async def seeded(wire: Wire, trust: Trust, decode: Any) -> tuple[Link, DeviceHello]:
+        return await greet(wire, trust, decode, Random(5).randbytes)
+
+    monkeypatch.setattr(supervisor, "greet", seeded)
