@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from msgspec import inspect as types
 
-from devices import service
+from devices import driver, service
 from devices.registry import all_messages
 from devices.shuffler import messages as shuffler
 from firmware_bridge import commands, frame, handshake, link, messages, seal
@@ -198,6 +198,7 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
         "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s",
     },
     commands: {"REMEMBERED": "commands", "ACCEPT_PATIENCE": "s", "SETTLE_QUIET": "s", "MAX_ASKS": "questions"},
+    driver: {"PATIENCE": "s"},
 }  # fmt: skip
 
 
