@@ -54,7 +54,8 @@ def _open(url: str) -> serial.SerialBase:
         port: serial.SerialBase = serial.serial_for_url(url, baudrate=BAUD, timeout=0.5, **options)
     except ValueError as error:
         raise BadPort(f"{url}: {error}") from error
-    except (serial.SerialException, OSError) as error:
+    except Exception as error:
+        # SerialException and OSError, but pyserial lets others through too; none of them may end a supervisor.
         raise _why_not_opened(url, error) from error
     return port
 
@@ -162,7 +163,10 @@ class _FdTransport:
         if self._open:
             self.close()
             # Told later: a loss found while writing must not re-enter the writer.
-            self._loop.call_soon(self.on_lost, _failed(self._url, error))
+            self._loop.call_soon(self._tell, _failed(self._url, error))
+
+    def _tell(self, cause: LinkError) -> None:
+        self.on_lost(cause)
 
 
 class _ThreadTransport:
@@ -243,7 +247,10 @@ class _ThreadTransport:
     def _lose(self, error: Exception) -> None:
         if self._open:
             self.close()
-            self._loop.call_soon(self.on_lost, _failed(self._url, error))
+            self._loop.call_soon(self._tell, _failed(self._url, error))
+
+    def _tell(self, cause: LinkError) -> None:
+        self.on_lost(cause)
 
 
 def _failed(url: str, error: Exception) -> PortFailed:
