@@ -114,6 +114,7 @@ class Commands:
         Returns `Settled` with outcome DONE. Raises CommandRefused or CommandFailed with the device's reason, NotSent,
         QueueFull or Revoked if it certainly had no effect, and OutcomeUnknown if nobody knows.
         """
+        assert command not in self._waiting, f"command {command} is under way already"
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Settled] = loop.create_future()
         self._waiting[command] = waiter
@@ -125,10 +126,10 @@ class Commands:
                 raise
             except LinkError as cause:
                 reply = await self._ask_or_unknown(link, command, cause)
-            if isinstance(reply, Settled) and reply.outcome is not Outcome.RUNNING:
-                return _judge(reply)
             if not isinstance(reply, Accepted | Settled) or reply.command != command:
                 raise BadMessage(f"command {command} was answered by {reply!r}")
+            if isinstance(reply, Settled) and reply.outcome is not Outcome.RUNNING:
+                return _judge(reply)
             return _judge(await self._wait(link, command, waiter))
         finally:
             del self._waiting[command], self._heard[command]
@@ -146,11 +147,11 @@ class Commands:
         loop = asyncio.get_running_loop()
         asks = 0
         while True:
-            quiet_until = self._heard[command] + SETTLE_QUIET
-            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, quiet_until - loop.time()))
+            heard = self._heard[command]
+            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, heard + SETTLE_QUIET - loop.time()))
             if done:
                 return waiter.result()
-            if self._heard[command] + SETTLE_QUIET > loop.time():
+            if self._heard[command] != heard:
                 asks = 0
                 continue
             asks += 1

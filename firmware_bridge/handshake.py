@@ -24,6 +24,7 @@ from firmware_bridge.errors import (
     HostRefused,
     LinkError,
     LinkSilent,
+    SessionLost,
     UnknownSerial,
     WrongKey,
     WrongKind,
@@ -76,6 +77,8 @@ def check_hello(hello: DeviceHello, trust: Trust) -> DeviceKey:
     if key is None:
         known = ", ".join(sorted(trust.keys)) or "none"
         raise UnknownSerial(f"no key for {hello.kind} {hello.serial}; known serial numbers: {known}")
+    if key.kind != hello.kind:
+        raise WrongKind(f"the key for {hello.serial} was made for a {key.kind}, a {hello.kind} answers")
     return key
 
 
@@ -113,13 +116,22 @@ async def greet(
     opener = seal.Opener(session.to_host)
     await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _Welcomed(opener))
     link = Link(wire, seal.Sealer(session.to_device), opener, decode, name=f"{hello.kind} {hello.serial}")
-    while not inbox.empty():  # the device may have spoken in the same breath
+    if not inbox.empty():  # the device spoke in the same breath: it waits until the owner has set its callbacks
+        wire.on_frame = inbox.put_nowait
+        asyncio.get_running_loop().call_soon(_catch_up, link, inbox)
+    return link, hello
+
+
+def _catch_up(link: Link, inbox: asyncio.Queue[fr.Frame | LinkError]) -> None:
+    """Give a new link what came before it could listen, in order."""
+    if link.down is None:
+        link.wire.on_frame = link.receive
+    while link.down is None and not inbox.empty():
         early = inbox.get_nowait()
         if isinstance(early, LinkError):
             link.fail(early)
         else:
             link.receive(early)
-    return link, hello
 
 
 class _Hellos:
@@ -146,6 +158,8 @@ class _Welcomed:
     def take(self, message: Message, frame: fr.Frame) -> bool | None:
         if isinstance(message, Refuse):
             raise HostRefused("the device does not accept this host's proof of its key")
+        if isinstance(message, NoSession):
+            raise SessionLost("the device forgot the handshake; it may have rebooted")
         if isinstance(message, Welcome) and frame.flags & fr.SEALED and self._opener.accepts(frame):
             return True
         return None
@@ -246,6 +260,9 @@ class Greeter:
     def _take_proof(self, message: HostProof) -> None:
         if self._link is not None and self._sealer is not None and message.proof == self._opened_by:
             self._send_welcome(self._sealer)  # our first welcome was lost
+            return
+        if not self._asked and self._link is None:  # we rebooted, or our session ended before the host heard of it
+            self._say(NoSession(self._identity.boot_id))
             return
         if not self._asked or not compare_digest(message.proof, seal.host_proof(self._key, self._bound)):
             self._say(Refuse(HostRefused.number))

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import LinkError
     from firmware_bridge.wire import Transport
 
+    Line = Callable[[bytes], "Fate | float | bytes"]
+
 
 class Question(Message, frozen=True, tag=100):
     """Something a host asks; the far end answers with the same number."""
@@ -95,13 +97,13 @@ def _ignore(_: Any) -> None:
 
 
 class Port:
-    """One end of a pipe whose written frames meet their fate. `fate` gets each frame and answers with a Fate or with
-    the seconds that the frame spends on the way; frames never overtake each other unless one is held."""
+    """One end of a pipe whose written frames meet their fate. `fate` gets each frame and answers with a Fate, with the
+    seconds that the frame spends on the way, or with the bytes that arrive instead; only a held frame is overtaken."""
 
     def __init__(self, inner: MemoryTransport) -> None:
         self.on_bytes: Callable[[bytes], None] = _ignore
         self.on_lost: Callable[[LinkError], None] = _ignore
-        self.fate: Callable[[bytes], Fate | float] = lambda _: Fate.DELIVER
+        self.fate: Line = lambda _: Fate.DELIVER
         self.backlog = 0
         self.written: list[bytes] = []
         self._inner = inner
@@ -133,8 +135,9 @@ class Port:
                 self.push(data)
             case Fate.CORRUPT:
                 self.push(corrupted(data))
-            case seconds:
-                assert isinstance(seconds, float)
+            case bytes(other):
+                self.push(other)
+            case float(seconds):
                 self._later(seconds, data)
         for late in held:
             self.push(late)
@@ -178,16 +181,38 @@ def ports() -> tuple[Port, Port]:
     return Port(one), Port(other)
 
 
-def taking_turns(*fates: Fate | float, after: Fate | float = Fate.DELIVER) -> Callable[[bytes], Fate | float]:
+def taking_turns(*fates: Fate | float, after: Fate | float = Fate.DELIVER) -> Line:
     """Give the first frames these fates, one each, and all others the last one."""
     left = deque(fates)
     return lambda _: left.popleft() if left else after
 
 
-def sometimes(fate: Fate, seed: int = 1, share: float = 0.3) -> Callable[[bytes], Fate | float]:
+def sometimes(fate: Fate, seed: int = 1, share: float = 0.3) -> Line:
     """Give a share of all frames this fate."""
     rng = Random(seed)
     return lambda _: fate if rng.random() < share else Fate.DELIVER
+
+
+def everything(seed: int) -> Callable[[], Line]:
+    """Every fate at random, each direction with its own."""
+    rng = Random(seed)
+    return lambda: lambda _: rng.choices(list(Fate), [6, 1, 1, 1, 1])[0]
+
+
+FATES: Final[dict[str, Callable[[], Line]]] = {
+    # How a line treats what is written; each call gives one direction its own.
+    "delivered": lambda: lambda _: Fate.DELIVER,
+    "some dropped": lambda: sometimes(Fate.DROP),
+    "some doubled": lambda: sometimes(Fate.DUPLICATE),
+    "some corrupted": lambda: sometimes(Fate.CORRUPT),
+    "some held": lambda: sometimes(Fate.HOLD),
+    "all doubled": lambda: lambda _: Fate.DUPLICATE,
+    "slow": lambda: lambda _: 0.8,
+    "slow, then quick": lambda: taking_turns(*[0.9] * 20),
+    "everything, seed 1": everything(1),
+    "everything, seed 2": everything(2),
+    "everything, seed 3": everything(3),
+}
 
 
 class Device:
@@ -254,7 +279,7 @@ class Pair:
         self.host.on_event = self.events.append
         self.host.on_down = self.downs.append
 
-    def fates(self, fate: Callable[[], Callable[[bytes], Fate | float]]) -> None:
+    def fates(self, fate: Callable[[], Line]) -> None:
         """Give both directions a fate of their own."""
         self.host_port.fate, self.device_port.fate = fate(), fate()
 

@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
 from firmware_bridge.errors import LinkError, ReplyTimeout
-from tests.support.links import Answer, Fate, Pair, Question, Told, kind_of, outcome_of, settle, sometimes, taking_turns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Line = Callable[[bytes], Fate | float]
-
-
-def everything(seed: int) -> Callable[[], Line]:
-    """Every fate at random, each direction with its own."""
-    rng = Random(seed)
-    return lambda: lambda _: rng.choices(list(Fate), [6, 1, 1, 1, 1])[0]
-
-
-FATES: dict[str, Callable[[], Line]] = {
-    "delivered": lambda: lambda _: Fate.DELIVER,
-    "some dropped": lambda: sometimes(Fate.DROP),
-    "some doubled": lambda: sometimes(Fate.DUPLICATE),
-    "some corrupted": lambda: sometimes(Fate.CORRUPT),
-    "some held": lambda: sometimes(Fate.HOLD),
-    "all doubled": lambda: lambda _: Fate.DUPLICATE,
-    "slow": lambda: lambda _: 0.8,
-    "slow, then quick": lambda: taking_turns(*[0.9] * 20),
-    "everything, seed 1": everything(1),
-    "everything, seed 2": everything(2),
-    "everything, seed 3": everything(3),
-}
+from tests.support.links import FATES, Answer, Fate, Pair, Question, Told, kind_of, outcome_of, settle, taking_turns
 
 
 @pytest.mark.parametrize("name", FATES)
