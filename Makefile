@@ -54,8 +54,7 @@ bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.link
 
-recording: $(VENV)/.dev  ## make the recording that README shows, and the generated parts of the documents
-	$(BIN)/pitbox demo --fast --record docs/demo.svg
+recording: $(VENV)/.dev  ## renew the recordings that README shows and the generated parts of the documents
 	$(BIN)/python -m tools.docs
 
 format: $(VENV)/.dev  ## format the code

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import logging
 import re
 import sys
 import tomllib
@@ -26,7 +27,7 @@ from devices.shuffler import messages as shuffler
 from firmware_bridge import commands, frame, handshake, link, messages, seal
 from simulators.faults import VOCABULARY
 from table_controller.catalogue import catalogue
-from tools import dissector
+from tools import dissector, recordings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -272,7 +273,10 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "errors": ("docs/errors.md", errors),
     "service": ("docs/service.md", service_diagram),
     "faults": ("docs/faults.md", faults),
+    "jam": ("README.md", recordings.jam_text),
 }
+# Whole files that are generated.
+FILES: Final[dict[str, Callable[[], str]]] = {"docs/demo.svg": recordings.demo_svg}
 
 
 def renewed(text: str, part: str) -> str | None:
@@ -281,6 +285,11 @@ def renewed(text: str, part: str) -> str | None:
     before, found, rest = text.partition(begin)
     _, ended, after = rest.partition(END)
     return f"{before}{begin}\n\n{PARTS[part][1]()}\n\n{END}{after}" if found and ended else None
+
+
+def _words(picture: str) -> str:
+    """What a picture says; how it is drawn may change with the drawing library."""
+    return re.sub(r"<style>.*?</style>|<[^>]*>|\s+", " ", picture, flags=re.DOTALL)
 
 
 def stale(root: Path = ROOT, *, mend: bool = False) -> list[str]:
@@ -296,6 +305,12 @@ def stale(root: Path = ROOT, *, mend: bool = False) -> list[str]:
             path.write_text(new, "utf-8")
         elif new != old:
             said.append(f"{document}: the part {part!r} is out of date; run: {MEND}")
+    for file, make in FILES.items():
+        path, new = root / file, make()
+        if mend:
+            path.write_text(new, "utf-8")
+        elif not path.exists() or _words(path.read_text("utf-8")) != _words(new):
+            said.append(f"{file} is out of date; run: {MEND}")
     return said
 
 
@@ -304,6 +319,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.docs", description="The generated parts of the documents.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a part is out of date")
     options = parser.parse_args(arguments)
+    logging.getLogger().addHandler(logging.NullHandler())  # the recordings lose links on purpose
     said = stale(mend=not options.check)
     for sentence in said:
         print(sentence)

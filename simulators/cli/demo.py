@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from simulators.house.demo import Demo
-    from simulators.house.recording import save_svg
+    from simulators.house.recording import svg
     from simulators.virtual_time import run_virtual
     from table_controller.cli.screen import Screen
 
@@ -45,5 +45,5 @@ def run(args: argparse.Namespace) -> int:
     with Screen(console, live=False if args.record or args.fast else None, every=0) as screen:
         tally = run_virtual(play(screen)) if args.fast else asyncio.run(play(screen))
     if args.record:
-        save_svg(console, args.record, "pitbox demo")
+        args.record.write_text(svg(console, "pitbox demo"), "utf-8")
     return 1 if tally.bad_given_out else 0

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from rich.console import CONSOLE_SVG_FORMAT  # type: ignore[attr-defined]
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
 
-def save_svg(console: Console, path: Path, title: str) -> None:
-    """Write the recorded output. Rich's template fetches a web font; ours uses what the viewer has."""
+def svg(console: Console, title: str) -> str:
+    """Return the recorded output. Rich's template fetches a web font; ours uses what the viewer has."""
     before, _, rest = CONSOLE_SVG_FORMAT.partition("@font-face")
     after = rest[rest.rindex("}}", 0, rest.index(".{unique_id}-matrix")) + 2 :]
     template = (before + after).replace("<!-- Generated with Rich https://www.textualize.io -->", "")
-    path.write_text(console.export_svg(title=title, code_format=template, unique_id="pitbox"), "utf-8")
+    return console.export_svg(title=title, code_format=template, unique_id="pitbox")

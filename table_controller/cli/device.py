@@ -14,6 +14,7 @@ from table_controller.cli.screen import Screen
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from devices.shuffler.driver import ShufflerDriver
 
@@ -102,7 +103,7 @@ async def _act(args: argparse.Namespace, driver: ShufflerDriver, screen: Screen,
         case "findings":
             screen.table(_findings(await driver.findings()))
         case "shuffle":
-            return await _shuffle(driver, command, screen, picture, args.expect)
+            return await show_shuffle(driver, command, screen, lambda: picture.view, args.expect)
         case "mode":
             await driver.set_mode(command, m.Mode[args.to.upper()])
         case _:
@@ -114,17 +115,20 @@ async def _act(args: argparse.Namespace, driver: ShufflerDriver, screen: Screen,
     return 0
 
 
-async def _shuffle(driver: ShufflerDriver, command: int, screen: Screen, picture: _Picture, expected: int) -> int:
+async def show_shuffle(
+    driver: ShufflerDriver, command: int, screen: Screen, view: Callable[[], ShufflerView], expected: int
+) -> int:
     """Run a cycle and judge what came out; exit code 1 unless it is a whole, shuffled deck."""
     try:
         await driver.shuffle(command)
     except CommandFailed as failed:
-        if picture.view.ended is None:
+        ended = view().ended
+        if ended is None:
             raise
-        screen.line(f"{failed.code}: {'; '.join(verdict(picture.view.ended, expected))}", "bold red")
-        _show_jam(picture.view, screen)
+        screen.line(f"{failed.code}: {'; '.join(verdict(ended, expected))}", "bold red")
+        _show_jam(view(), screen)
         return 1
-    ended = picture.view.ended
+    ended = view().ended
     assert isinstance(ended, m.Completed)
     wrong = verdict(ended, expected)
     screen.line(f"{ended.count} cards in {ended.duration_ms / 1000:.1f} s, mode {ended.mode.name}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     shutil.copytree(docs.ROOT / "docs", tmp_path / "docs")
+    shutil.copy(docs.ROOT / "README.md", tmp_path)
     return tmp_path
 
 

@@ -1,0 +1,51 @@
+"""Recordings that documents show: the real commands' code, run in virtual time. No document is written here."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from devices.shuffler import messages as m
+from simulators.bench import SimulatedShuffler
+from simulators.hosts.memory import MemoryHost
+from simulators.house.demo import Demo
+from simulators.house.recording import svg
+from simulators.house.stand import Stand
+from simulators.virtual_time import run_virtual
+from table_controller.cli.device import show_shuffle
+from table_controller.cli.screen import Screen
+
+
+def jam_text() -> str:
+    """What `pitbox device shuffler ... shuffle` prints when card 27 sticks in segment lift, as a code block."""
+    printed = io.StringIO()
+
+    async def play() -> None:
+        machine = SimulatedShuffler(seed=7)
+        screen = Screen(Console(file=printed, width=90, highlight=False), live=False, every=0)
+        stand: Stand
+
+        def show(event: object) -> None:
+            if isinstance(event, m.Jam):
+                screen.path(stand.view, 53)
+
+        stand = Stand(machine, MemoryHost(machine).open, on_event=show)
+        stand.inject("jam:segment=lift,card=27")
+        stand.supervisor.start()
+        await stand.driver.ready()
+        await show_shuffle(stand.driver, 1, screen, lambda: stand.view, 53)
+        await stand.close()
+
+    run_virtual(play())
+    return "```\n" + "\n".join(line.rstrip() for line in printed.getvalue().splitlines()) + "\n```"
+
+
+def demo_svg() -> str:
+    """The demo as a picture, the same as `pitbox demo --fast --record`."""
+    console = Console(
+        file=io.StringIO(), highlight=False, record=True, width=100, force_terminal=True, color_system="truecolor"
+    )
+    with Screen(console, live=False, every=0) as screen:
+        run_virtual(Demo(screen, seed=7, speed=1.0, fast=True).run())
+    return svg(console, "pitbox demo")
