@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from firmware_bridge import cobs
+from firmware_bridge.cobs import LENGTH, MAX_BLOCK
 
 VERSION: Final = 1
 
@@ -74,9 +75,9 @@ def to_wire(signed: bytes, mac: bytes = b"") -> bytes:
     """Return a frame's bytes on the wire, from header + payload and the MAC."""
     body = signed + mac
     body += _pack_crc(crc_hqx(body, 0xFFFF))
-    if 0 in body or len(body) > cobs.MAX_BLOCK:
+    if 0 in body or len(body) > MAX_BLOCK:
         return cobs.encode(body) + b"\0"
-    return cobs.LENGTH[len(body) + 1] + body + b"\0"  # most frames: one block
+    return LENGTH[len(body) + 1] + body + b"\0"  # most frames: one block
 
 
 def crc_fits(body: bytes) -> bool:
