@@ -5,19 +5,24 @@ A key file is TOML: `serial`, `kind`, `key` (64 hex digits) and, once the device
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import stat
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from firmware_bridge.errors import BadApprovedList, BadKeyFile
+from firmware_bridge.messages import Name
 from firmware_bridge.seal import KEY_SIZE
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# SHA-256, as in a device's hello.
+DIGEST_SIZE: Final = 32
 
 
 class DeviceKey(msgspec.Struct, frozen=True):
@@ -32,6 +37,10 @@ class DeviceKey(msgspec.Struct, frozen=True):
         """Never show the key."""
         return f"DeviceKey(serial={self.serial!r}, kind={self.kind!r}, enrolled={self.enrolled!r})"
 
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Not in rich's drawings either."""
+        return [("serial", self.serial), ("kind", self.kind), ("enrolled", self.enrolled)]
+
 
 class ApprovedFirmware(msgspec.Struct, frozen=True):
     """One firmware that may serve: its kind, version and digest."""
@@ -41,33 +50,50 @@ class ApprovedFirmware(msgspec.Struct, frozen=True):
     digest: bytes
 
 
+class _KeyFile(msgspec.Struct, forbid_unknown_fields=True):
+    serial: Name
+    kind: Name
+    key: str
+    enrolled: str = ""
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+    kind: Name
+    version: Name
+    digest: str
+
+
+class _ApprovedFile(msgspec.Struct, forbid_unknown_fields=True):
+    firmware: list[_Entry] = []  # an empty list approves nothing, which is safe
+
+
 def load_key(path: Path) -> DeviceKey:
     """Read a key file; BadKeyFile if it is missing, open to others, or not a key."""
     try:
         mode = path.stat().st_mode
-        text = path.read_text()
+        text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadKeyFile(f"{path}: {_reason(error)}") from error
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise BadKeyFile(f"{path}: others can read or change this key; run: chmod 600 {path}")
     fields = _table(text, path)
     try:
-        key = bytes.fromhex(fields["key"])
-        found = DeviceKey(fields["serial"], fields["kind"], key, fields.get("enrolled", ""))
-    except (KeyError, TypeError, ValueError) as error:
+        found = msgspec.convert(fields, _KeyFile)
+        key = bytes.fromhex(found.key)
+    except ValueError as error:  # msgspec's errors are ValueErrors; they name the field, never its value
         raise BadKeyFile(f"{path}: a key file has serial, kind and key (64 hex digits)") from error
     if len(key) != KEY_SIZE:
         raise BadKeyFile(f"{path}: a key has {KEY_SIZE * 2} hex digits, this one has {len(key) * 2}")
-    return found
+    return DeviceKey(found.serial, found.kind, key, found.enrolled)
 
 
 def save_key(path: Path, key: DeviceKey) -> None:
     """Write a key file that only its owner can read; never over an existing one."""
-    text = f'serial = "{key.serial}"\nkind = "{key.kind}"\nkey = "{key.key.hex()}"\n'
+    text = f"serial = {_quoted(key.serial)}\nkind = {_quoted(key.kind)}\nkey = {_quoted(key.key.hex())}\n"
     if key.enrolled:
-        text += f'enrolled = "{key.enrolled}"\n'
+        text += f"enrolled = {_quoted(key.enrolled)}\n"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
 
 
@@ -79,24 +105,30 @@ def new_key(serial: str, kind: str) -> DeviceKey:
 def load_approved(path: Path) -> frozenset[ApprovedFirmware]:
     """Read the approved list: TOML, `[[firmware]]` entries with kind, version and digest."""
     try:
-        fields = _table(path.read_text(), path)
-        entries = [
-            ApprovedFirmware(entry["kind"], entry["version"], bytes.fromhex(entry["digest"]))
-            for entry in fields["firmware"]
-        ]
-    except (OSError, UnicodeDecodeError, BadKeyFile, KeyError, TypeError, ValueError) as error:
+        listed = msgspec.convert(_table(path.read_text("utf-8"), path), _ApprovedFile).firmware
+        entries = frozenset(ApprovedFirmware(e.kind, e.version, bytes.fromhex(e.digest)) for e in listed)
+    except (OSError, BadKeyFile, ValueError) as error:
         raise BadApprovedList(f"{path}: {_reason(error)}") from error
-    return frozenset(entries)
+    for entry in entries:
+        if len(entry.digest) != DIGEST_SIZE:
+            raise BadApprovedList(
+                f"{path}: the digest of {entry.kind} {entry.version} needs {2 * DIGEST_SIZE} hex digits"
+            )
+    return entries
 
 
 def save_approved(path: Path, entries: frozenset[ApprovedFirmware]) -> None:
     """Write an approved list."""
-    path.write_text(
-        "".join(
-            f'[[firmware]]\nkind = "{e.kind}"\nversion = "{e.version}"\ndigest = "{e.digest.hex()}"\n'
-            for e in sorted(entries, key=lambda e: (e.kind, e.version))
-        )
-    )
+    lines: list[str] = []
+    for entry in sorted(entries, key=lambda entry: (entry.kind, entry.version, entry.digest)):
+        lines += ["[[firmware]]", f"kind = {_quoted(entry.kind)}", f"version = {_quoted(entry.version)}"]
+        lines += [f"digest = {_quoted(entry.digest.hex())}"]
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a TOML string; JSON's escapes are TOML's, but for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _table(text: str, path: Path) -> dict[str, Any]:

@@ -99,30 +99,25 @@ class Supervisor:
 
     def start(self) -> None:
         """Begin in a task of its own."""
-        if self.phase is not Phase.IDLE:
+        if self.phase is not Phase.IDLE or self._task is not None:
             raise LinkClosed(f"{self.name}: a supervisor lives once")
         self._task = asyncio.get_running_loop().create_task(self.run(), name=f"supervisor {self.name}")
 
     async def close(self) -> None:
         """End it, whatever it is doing; returns once the port is given back. Closing twice is harmless."""
-        task, self._task = self._task, None
-        if task is None:
-            self.phase = Phase.CLOSED
-            return
-        task.cancel()
-        await asyncio.wait({task})
-        if not task.cancelled():
+        task = self._task
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})  # for everybody who closes, not only for the first
+        self.phase, self._task = Phase.CLOSED, None
+        if task is not None and not task.cancelled():
             task.result()  # it died of something that is not a link's failure: say so
 
     async def run(self) -> None:
         """Keep the link alive until cancelled."""
-        loop = asyncio.get_running_loop()
         try:
             while True:
-                started = loop.time()
                 cause = await self._one_life()
-                if loop.time() - started > _GOOD:
-                    self.failures = 0
                 self._note(cause)
                 self.phase = Phase.WAITING
                 await asyncio.sleep(self._wait_for(cause))
@@ -145,7 +140,9 @@ class Supervisor:
                 transport.close()
 
     async def _live(self, link: Link, hello: DeviceHello) -> PitboxError:
-        down: asyncio.Future[PitboxError] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        since = loop.time()
+        down: asyncio.Future[PitboxError] = loop.create_future()
 
         def fallen(cause: PitboxError) -> None:
             self.link = None
@@ -156,10 +153,12 @@ class Supervisor:
         link.on_down = fallen
         self.link, self.phase = link, Phase.UP
         log.info("%s: %s %s connected after %d failures", self.name, hello.kind, hello.serial, self.failures)
-        self._owner.link_up(link, hello)
         try:
+            self._owner.link_up(link, hello)
             return await down
         finally:
+            if loop.time() - since > _GOOD:
+                self.failures = 0
             link.close()
 
     def _note(self, cause: PitboxError) -> None:

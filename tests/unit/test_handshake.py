@@ -293,8 +293,8 @@ def test_whatever_happens_to_the_first_four_frames_hands_are_shaken() -> None:
 
 
 @pytest.mark.proof
-def test_whatever_happens_to_the_first_seven_frames_hands_are_shaken_or_the_line_is_blamed() -> None:
-    counted = _search(7)
-    print(f"handshakes: {sum(counted.values())} runs, {counted}")  # noqa: T201 - the proof's figures
-    assert sum(counted.values()) == len(Fate) ** 7
-    assert counted["session"] > 0.9 * len(Fate) ** 7
+def test_whatever_happens_to_the_first_six_frames_hands_are_shaken_or_the_line_is_blamed() -> None:
+    counted = _search(6)
+    print(f"handshakes: {sum(counted.values())} runs, {counted}")
+    assert sum(counted.values()) == len(Fate) ** 6
+    assert counted["session"] > 0.9 * len(Fate) ** 6

@@ -88,12 +88,13 @@ async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> Non
     pair.device_port.fate = lambda _: 0.1
     assert await pair.ask(1) == Answer(1)
     assert pair.host.counters.retransmitted == 1
-    assert (pair.host.round_trip, pair.host.rto) == (0.0, lk.FIRST_RTO)
+    assert pair.host.round_trip == 0.0
+    assert pair.host.rto >= lk.FIRST_RTO  # it may be patient until something is measured, never impatient
     assert await pair.ask(2) == Answer(2)
     assert pair.host.round_trip == pytest.approx(0.2, abs=lk.ACK_DELAY)
 
 
-async def test_the_spacing_of_repetitions_doubles_and_is_kept_until_a_fresh_frame_is_acknowledged() -> None:
+async def test_the_spacing_of_repetitions_doubles_and_begins_anew_after_an_acknowledgement() -> None:
     pair = Pair()
     loop, sent = asyncio.get_running_loop(), []
 
@@ -105,7 +106,7 @@ async def test_the_spacing_of_repetitions_doubles_and_is_kept_until_a_fresh_fram
     pair.host_port.fate = note
     assert await pair.ask(1) == Answer(1)
     assert [round(at, 3) for at in sent] == [0.0, 0.5, 1.5]
-    assert await pair.ask(2) == Answer(2)  # fresh: the spacing is back at one
+    assert await pair.ask(2) == Answer(2)
     pair.host_port.fate = lambda data: note(data) and Fate.DROP
     asked_at, sent[:] = loop.time(), []
     waiter = pair.ask(3)

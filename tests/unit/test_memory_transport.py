@@ -1,0 +1,49 @@
+"""The pipe in memory, on which all virtual tests stand: later, in order, and honest about its end."""
+
+from __future__ import annotations
+
+from firmware_bridge.errors import LinkError, PortFailed
+from firmware_bridge.transport.memory import memory_pair
+from tests.support.links import settle
+
+
+async def test_bytes_arrive_later_in_order_and_at_the_other_end_only() -> None:
+    one, other = memory_pair()
+    at_one: list[bytes] = []
+    at_other: list[bytes] = []
+    one.on_bytes, other.on_bytes = at_one.append, at_other.append
+    for n in range(10):
+        one.write(bytes([n]))
+    assert at_other == []
+    other.write(b"back")
+    await settle()
+    assert at_other == [bytes([n]) for n in range(10)]
+    assert at_one == [b"back"]
+    assert one.backlog == 0
+
+
+async def test_what_was_written_before_closing_still_arrives_and_then_the_loss_is_told_once() -> None:
+    one, other = memory_pair()
+    seen: list[bytes | LinkError] = []
+    other.on_bytes, other.on_lost = seen.append, seen.append
+    one.write(b"last words")
+    one.close()
+    one.close()
+    one.write(b"nothing more")
+    await settle()
+    assert seen[0] == b"last words"
+    assert [type(what) for what in seen[1:]] == [PortFailed]
+    assert one.closed
+    assert other.closed
+
+
+async def test_who_closes_is_not_told_and_hears_nothing_more() -> None:
+    one, other = memory_pair()
+    seen: list[bytes | LinkError] = []
+    one.on_bytes, one.on_lost = seen.append, seen.append
+    other.write(b"on the way")
+    one.close()
+    other.write(b"too late")
+    other.close()
+    await settle()
+    assert seen == []
