@@ -96,7 +96,7 @@ class ShufflerTwin:
         """Start after power came; tell the memory that what ran did not finish."""
         interrupted = self._at_rest is None
         self.board.memory.interrupted(m.Reason.POWER_LOST)
-        self.stalled = self._mechanics.frozen = False
+        self.stalled = False
         self._forget()
         if interrupted:
             self._reason = m.Reason.POWER_LOST
@@ -187,7 +187,8 @@ class ShufflerTwin:
     def _later(self, command: int, seconds: float, state: m.State, end: Callable[[int], None]) -> None:
         """Do what moves no card along the path: it ends by itself, and the machine is at rest again."""
         self._command, self.state = command, state
-        self._watch = self._clock.after(seconds, lambda: end(command))
+        if not self.stalled:
+            self._watch = self._clock.after(seconds, lambda: end(command))
 
     def _settle(self, command: int, outcome: Outcome, reason: m.Reason = m.Reason.NONE) -> None:
         self.board.emit(self.board.memory.settle(command, outcome, reason))
@@ -230,6 +231,8 @@ class ShufflerTwin:
         self._reason = m.Reason.NONE
 
     def _feed_next(self) -> None:
+        if self.stalled:
+            return
         if not self._mechanics.blocked(m.Sensor.INTAKE):
             self._note_intake()
             self._unload_all()
@@ -253,6 +256,8 @@ class ShufflerTwin:
         self._unload_next()
 
     def _unload_next(self) -> None:
+        if self.stalled:
+            return
         if not self._order:
             self._finish()
             return
@@ -456,7 +461,7 @@ class ShufflerTwin:
         """Let something happen that concerns the firmware and its switches."""
         match fault.kind.name:
             case "stall":
-                self.stalled = self._mechanics.frozen = True
+                self.stalled = True
                 self._mechanics.halt()
                 self._unwatch()
             case "sort_mode":

@@ -75,7 +75,6 @@ class ShufflerMechanics:
         self.slot = slot
         self.on_edge: Callable[[Sensor, bool], None] = _ignore
         self.door_open = False
-        self.frozen = False  # a stalled machine: motors are switched and nothing turns
         self._blocked: set[Sensor] = set()
         self._currents = dict.fromkeys(Motor, IDLE_CURRENT)
         self._wear = dict.fromkeys(Segment, 1.0)
@@ -166,7 +165,7 @@ class ShufflerMechanics:
         """Draw the top card from the intake and bring it to where the elevator then stands."""
         pile = self.world.at(self.intake)
         self._run_motors(Motor.FEED, Motor.TRANSPORT, Motor.ELEVATOR)
-        if not pile or self.frozen:
+        if not pile:
             return
         self._moved[False] += 1
         double = self._due("double_feed") if len(pile) > 1 else None
@@ -178,7 +177,7 @@ class ShufflerMechanics:
         """Push the top card of a compartment out towards the gate."""
         pile = self.world.at(self.compartment(compartment))
         self._run_motors(Motor.EJECT, Motor.TRANSPORT)
-        if not pile or self.frozen:
+        if not pile:
             return
         self._moved[True] += 1
         cards = pile[-1:]

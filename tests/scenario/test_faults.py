@@ -9,7 +9,7 @@ import pytest
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed
-from tests.support.beliefs import ask, beliefs_hold, faces_behind_gate
+from tests.support.beliefs import ask, beliefs_hold, carried_out, faces_behind_gate, moving
 from tests.support.bench import Bench, bench, over_the_ladder
 
 WITH_A_SENSOR = [m.Segment.FEED, m.Segment.BRIDGE, m.Segment.LIFT, m.Segment.UNLOAD, m.Segment.STACK]
@@ -18,13 +18,13 @@ WITH_A_SENSOR = [m.Segment.FEED, m.Segment.BRIDGE, m.Segment.LIFT, m.Segment.UNL
 async def fails(b: Bench, reason: m.Reason) -> None:
     """Run a cycle that must fail for this reason and latch the slot."""
     with pytest.raises(CommandFailed) as failed:
-        await b.driver.shuffle(b.next_id())
+        await carried_out(b, b.driver.shuffle)
     assert failed.value.reason == reason
     assert b.service.state == "faulted"
 
 
 async def completes(b: Bench) -> m.Completed:
-    await b.driver.shuffle(b.next_id())
+    await carried_out(b, b.driver.shuffle)
     return b.told(m.Completed)[-1]
 
 
@@ -85,9 +85,9 @@ async def test_a_card_left_behind_is_missed_and_never_forgotten(seed: int, rung:
         (ended,) = b.told(m.Incomplete)
         assert (ended.cards_in, ended.cards_out) == (53, 52)
         assert (await beliefs_hold(b)).inside is None
-        await b.driver.clear_jam(b.next_id())
+        await carried_out(b, b.driver.clear_jam)
         assert b.machine.mechanics.inside() == 1
-        await b.driver.eject(b.next_id())
+        await carried_out(b, b.driver.eject)
         b.inject("take_deck")
         b.inject("load")
         completed = await completes(b)
@@ -100,17 +100,17 @@ async def test_power_does_not_wash_the_doubt_away_but_a_look_and_a_test_do(seed:
     async with bench(seed, rung) as b:
         b.inject("card_left_inside:card=7")
         await fails(b, m.Reason.COUNTS_DISAGREE)
-        await b.driver.clear_jam(b.next_id())
+        await carried_out(b, b.driver.clear_jam)
         b.inject("reboot")
         await b.until_reported()
         assert (await beliefs_hold(b)).inside is None
-        await b.driver.self_test(b.next_id())
+        await carried_out(b, b.driver.self_test)
         assert (await beliefs_hold(b)).inside is None, "nobody has looked"
         b.inject("door")
         mechanics = b.machine.mechanics
         assert b.machine.world.move_all(mechanics.behind_shelves, mechanics.intake) == 1
         b.inject("door:to=closed")
-        await b.driver.self_test(b.next_id())
+        await carried_out(b, b.driver.self_test)
         assert (await beliefs_hold(b)).inside == 0
 
 
@@ -136,7 +136,7 @@ async def test_a_counting_machine_cannot_see_a_swapped_card_and_says_nothing_abo
         assert faces_behind_gate(b) != list(range(53))
         assert verdict(completed, 53) == []  # the stated limit of a machine that only counts
         assert m.IDENTIFIES not in b.driver.reported.hello.capabilities  # type: ignore[union-attr]
-        assert await ask(b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)
+        assert await ask(b, b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)
 
 
 @over_the_ladder
@@ -147,7 +147,7 @@ async def test_an_identifying_machine_says_exactly_what_is_missing_and_extra(see
         completed = await completes(b)
         assert completed.rejected
         assert "the machine identified a wrong card" in verdict(completed, 53)
-        found, there = await ask(b.driver.findings), faces_behind_gate(b)
+        found, there = await ask(b, b.driver.findings), faces_behind_gate(b)
         assert isinstance(found, m.Findings)
         assert list(found.missing) == sorted(set(range(53)) - set(there))
         assert sorted([*set(there), *found.extra]) == there
@@ -156,8 +156,8 @@ async def test_an_identifying_machine_says_exactly_what_is_missing_and_extra(see
             "missing_card": (1, 0),
             "foreign_card": (0, 1),
         }[fault]
-        await b.driver.eject(b.next_id())
-        assert isinstance(await ask(b.driver.findings), m.NoFindings), "the deck is gone, and what was found with it"
+        await carried_out(b, b.driver.eject)
+        assert isinstance(await ask(b, b.driver.findings), m.NoFindings), "the deck is gone, and what was found with it"
 
 
 @over_the_ladder
@@ -166,7 +166,7 @@ async def test_an_identifying_machine_tells_nothing_of_a_good_deck(seed: int, ru
         completed = await completes(b)
         assert not completed.rejected
         assert verdict(completed, 53) == []
-        assert await ask(b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)
+        assert await ask(b, b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)
 
 
 @over_the_ladder
@@ -174,7 +174,7 @@ async def test_an_identifying_machine_tells_nothing_of_a_good_deck(seed: int, ru
 async def test_a_sorted_deck_is_complete_but_not_shuffled(seed: int, rung: str, by_command: bool) -> None:
     async with bench(seed, rung) as b:
         if by_command:
-            await b.driver.set_mode(b.next_id(), m.Mode.SORT)
+            await carried_out(b, lambda command: b.driver.set_mode(command, m.Mode.SORT))
         else:
             b.inject("sort_mode")
         completed = await completes(b)
@@ -188,12 +188,13 @@ async def test_a_sorted_deck_is_complete_but_not_shuffled(seed: int, rung: str, 
 
 
 @over_the_ladder
-@pytest.mark.parametrize("after", [1.0, 2.0, 9.0, 14.5, 21.0])
+@pytest.mark.parametrize("after", [0.01, 2.0, 9.0, 14.5, 21.0])
 async def test_an_open_door_stops_all_motion_and_hands_make_the_count_unknown(
     seed: int, rung: str, after: float
 ) -> None:
     async with bench(seed, rung) as b:
-        cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
+        cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
+        await moving(b)
         await asyncio.sleep(after)
         b.inject("door")
         truth = b.machine.truth()
@@ -212,7 +213,7 @@ async def test_a_stop_at_any_instant_leaves_an_exact_count(seed: int) -> None:
     halted: set[str] = set()
     for step in range(64):
         async with bench(seed) as b:
-            cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
+            cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
             await asyncio.sleep(0.5 + step * 0.387)
             await b.driver.stop(b.next_id())
             with pytest.raises(CommandFailed) as failed:
@@ -227,7 +228,7 @@ async def test_a_stop_at_any_instant_leaves_an_exact_count(seed: int) -> None:
 
 async def test_the_firmware_knows_at_every_instant_of_a_good_cycle_how_many_cards_are_inside(seed: int) -> None:
     async with bench(seed) as b:
-        cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
+        cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
         looked = 0
         while not cycle.done():
             await asyncio.sleep(0.003)
@@ -246,7 +247,7 @@ async def test_wear_shows_in_the_transit_times_of_its_segment_alone(seed: int, r
         worn.inject("wear:segment=lift,percent=20")
         for each in (b, worn):
             assert verdict(await completes(each), 53) == []
-        fresh, tired = await ask(b.driver.transits), await ask(worn.driver.transits)
+        fresh, tired = await ask(b, b.driver.transits), await ask(worn, worn.driver.transits)
         for segment in WITH_A_SENSOR:
             ratio = tired.segments[segment].mean / fresh.segments[segment].mean
             assert ratio == pytest.approx(1.2 if segment is m.Segment.LIFT else 1.0, rel=0.02)
@@ -268,13 +269,13 @@ async def test_a_segment_worn_out_is_a_jam_in_that_segment(seed: int, rung: str)
 async def test_dust_shows_in_the_margin_before_the_self_test_fails(seed: int, rung: str, sensor: m.Sensor) -> None:
     async with bench(seed, rung) as b:
         b.inject(f"dust:sensor={sensor.name.lower()},percent=20")
-        await b.driver.self_test(b.next_id())
-        margins = [level.margin for level in (await ask(b.driver.sensors)).levels]
+        await carried_out(b, b.driver.self_test)
+        margins = [level.margin for level in (await ask(b, b.driver.sensors)).levels]
         assert margins[sensor] < min(margin for s, margin in enumerate(margins) if s not in (sensor, m.Sensor.INTAKE))
         assert b.service.state == "in_service"
         b.inject(f"dust:sensor={sensor.name.lower()},percent=40")
         with pytest.raises(CommandFailed) as failed:
-            await b.driver.self_test(b.next_id())
+            await carried_out(b, b.driver.self_test)
         assert failed.value.reason == m.Reason.SELF_TEST_FAILED
         assert b.told(m.SelfTested)[-1].bad_sensors == 1 << sensor
         assert b.service.state == "faulted"
@@ -290,7 +291,7 @@ async def test_a_person_who_leaves_the_card_and_says_the_path_is_clear_is_believ
         await fails(b, m.Reason.JAM)
         b.inject("door")
         b.inject("door:to=closed")
-        await b.driver.clear_jam(b.next_id())
+        await carried_out(b, b.driver.clear_jam)
         assert (await b.driver.status()).inside == 0
         assert b.machine.mechanics.inside() == 1
         assert b.service.state == "faulted", "a person must still acknowledge"

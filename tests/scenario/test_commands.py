@@ -1,0 +1,326 @@
+"""Replies that never come, for every method of the driver: questions end in time, actuations are done once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from devices.driver import PATIENCE
+from devices.report import Misread
+from devices.shuffler import messages as m
+from firmware_bridge.commands import ACCEPT_PATIENCE, MAX_ASKS, SETTLE_QUIET, Outcome
+from firmware_bridge.errors import (
+    CommandFailed,
+    CommandRefused,
+    LinkError,
+    NotSent,
+    OutcomeUnknown,
+    PortFailed,
+    ReplyTimeout,
+)
+from firmware_bridge.link import REPLY_RTOS
+from tests.support.beliefs import ask, behind_gate, beliefs_hold, carried_out
+from tests.support.bench import Bench, bench, over_the_ladder
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+# The driver's methods and the messages they send. A method that is not here fails the last test of this file.
+QUESTIONS: Final = {
+    "status": "GetStatus",
+    "sensors": "GetSensors",
+    "transits": "GetTransits",
+    "findings": "GetFindings",
+    "outcome": "AskCommand",
+    "report": "GetReport",
+}
+ACTUATIONS: Final = {
+    "shuffle": "StartCycle",
+    "eject": "Eject",
+    "stop": "Stop",
+    "self_test": "SelfTest",
+    "set_mode": "SetMode",
+    "clear_jam": "ClearJam",
+    "reset": "Reset",
+}
+NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "ask", "actuate"}
+
+
+class Watch:
+    """Notes every command that the machine began, every one it was given again, and every one it was asked about."""
+
+    def __init__(self, b: Bench) -> None:
+        self.begun: list[int] = []
+        self.repeated: list[int] = []
+        self.asked: list[int] = []
+        memory = b.machine.board.memory
+        begin, recall = memory.begin, memory.recall
+
+        def began(command: int) -> Any:
+            known = begin(command)
+            (self.begun if known is None else self.repeated).append(command)
+            return known
+
+        def recalled(command: int) -> Any:
+            self.asked.append(command)
+            return recall(command)
+
+        memory.begin, memory.recall = began, recalled  # type: ignore[method-assign]
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
+    """Call a method of the driver by name, with what it needs."""
+    if method in ("status", "sensors", "transits", "findings", "report"):
+        return getattr(b.driver, method)()  # type: ignore[no-any-return]
+    extra = (m.Mode.SORT,) if method == "set_mode" else ()
+    return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]
+
+
+# --- questions ---------------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("method", QUESTIONS)
+async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
+    seed: int, rung: str, method: str
+) -> None:
+    async with bench(seed, rung) as b:
+        b.inject(f"withhold:message={QUESTIONS[method]}")
+        link = b.supervisor.link
+        assert link is not None
+        limit = max(PATIENCE, ACCEPT_PATIENCE) + REPLY_RTOS * link.rto
+        asked_at = now()
+        with pytest.raises(ReplyTimeout):
+            await call(b, method, 77)
+        assert now() - asked_at <= limit + 0.05
+        assert await ask(b, lambda: call(b, method, 77)) is not None
+        assert b.supervisor.link is link, "one lost reply does not end the link"
+        assert b.service.state == "in_service"
+
+
+# --- actuations --------------------------------------------------------------------------------------------
+
+
+async def get_ready_for(b: Bench, method: str) -> asyncio.Task[Any] | None:
+    """Bring the machine to where the actuation makes sense; return the cycle that runs meanwhile, if any."""
+    if method == "eject":
+        await carried_out(b, b.driver.shuffle)
+    elif method == "clear_jam":
+        b.inject("jam:segment=lift,card=9")
+        with pytest.raises(CommandFailed):
+            await carried_out(b, b.driver.shuffle)
+        b.inject("clear_path")
+    elif method == "stop":
+        cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
+        await asyncio.sleep(3)
+        return cycle
+    return None
+
+
+def times_done(b: Bench, method: str) -> list[int]:
+    """How often the machine did what the method asks for: counted in the world, in its events, or both."""
+    mechanics, world = b.machine.mechanics, b.machine.world
+    return {
+        "shuffle": [behind_gate(b) / 53, len(b.told(m.Completed))],
+        "eject": [world.count(mechanics.place("presented")) / 53],
+        "stop": [mechanics.currents() == [0, 0, 0, 0], len(b.told(m.Stopped))],
+        "self_test": [len(b.told(m.SelfTested))],
+        "set_mode": [b.machine.twin.mode is m.Mode.SORT],
+        "clear_jam": [behind_gate(b) / 8, len(b.told(m.Cleared))],
+    }[method]  # type: ignore[return-value]
+
+
+@over_the_ladder
+@pytest.mark.parametrize("method", [name for name in ACTUATIONS if name != "reset"])
+async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: int, rung: str, method: str) -> None:
+    async with bench(seed, rung) as b:
+        meanwhile = await get_ready_for(b, method)
+        watch = Watch(b)
+        b.inject(f"withhold:message={ACTUATIONS[method]}")
+        settled = await carried_out(b, lambda command: call(b, method, command))
+        command = settled.command
+        assert settled.outcome is Outcome.DONE
+        assert watch.begun == [command]
+        assert watch.repeated == []
+        assert set(watch.asked) == {command}
+        assert set(times_done(b, method)) == {1}
+        if meanwhile is not None:
+            with pytest.raises(CommandFailed):
+                await meanwhile
+        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert rung == "lossy" or not b.told(Misread)
+        await beliefs_hold(b)
+
+
+@over_the_ladder
+async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_asked(seed: int, rung: str) -> None:
+    async with bench(seed, rung) as b:
+        assert b.driver.reported is not None
+        boot, watch, command = b.driver.reported.report.boot_id, Watch(b), b.next_id()
+        b.inject("withhold:message=Reset")
+        with pytest.raises(OutcomeUnknown):
+            await b.driver.reset(command)
+        assert b.view.unsettled == {command}
+        reported = b.driver.reported or await b.until_reported()
+        assert reported.report.boot_id != boot
+        assert b.service.state == "unverified", "a report alone does not settle what is unknown"
+        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert watch.begun == [command]
+        assert watch.repeated == []
+        await ask(b, b.driver.report)
+        assert b.service.state == "in_service"
+
+
+@over_the_ladder
+async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed: int, rung: str) -> None:
+    async with bench(seed, rung) as b:
+        command = (await carried_out(b, b.driver.shuffle)).command
+        truth, watch = b.machine.truth(), Watch(b)
+        assert (await b.driver.shuffle(command)).outcome is Outcome.DONE
+        assert (watch.begun, watch.repeated) == ([], [command])
+        assert b.machine.truth() == truth
+        assert (await ask(b, b.driver.status)).cycles == 1
+
+
+@pytest.mark.parametrize("method", [*QUESTIONS, *ACTUATIONS])
+async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(seed: int, method: str) -> None:
+    async with bench(seed) as b:
+        watch = Watch(b)
+        b.inject("unplug:seconds=0")
+        await b.until(lambda _: not b.view.connected)
+        with pytest.raises(LinkError) as refused:
+            await call(b, method, 5)
+        assert isinstance(refused.value, PortFailed if method == "report" else NotSent)
+        assert (watch.begun, watch.asked) == ([], [])
+
+
+# --- a machine that does not move --------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("method", ["shuffle", "eject", "self_test", "clear_jam"])
+async def test_a_stalled_machine_is_given_up_after_the_documented_time(seed: int, rung: str, method: str) -> None:
+    async with bench(seed, rung) as b:
+        await get_ready_for(b, method)
+        command = b.next_id()
+        waiting = asyncio.ensure_future(call(b, method, command))
+        await asyncio.sleep(0.3)
+        b.inject("stall")
+        stalled_at, truth = now(), b.machine.truth()
+        with pytest.raises(OutcomeUnknown) as unknown:
+            await waiting
+        assert unknown.value.command == command
+        took, quiet = now() - stalled_at, SETTLE_QUIET * MAX_ASKS
+        assert took <= quiet + 10, "the line's own slowness is all that may come on top"
+        assert took >= quiet - 1 or rung == "lossy", "only a line that loses the questions too ends it sooner"
+        assert b.told(Misread)[-1] == Misread(command)
+        assert not b.service.serves
+        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
+        assert b.machine.truth() == truth, "a stalled machine moves nothing"
+        await beliefs_hold(b)
+        await ask(b, b.driver.report)
+        assert b.service.state == ("faulted" if method == "clear_jam" else "unverified")
+
+
+@over_the_ladder
+async def test_whoever_stops_waiting_leaves_the_slot_in_doubt_until_the_end_is_known(seed: int, rung: str) -> None:
+    async with bench(seed, rung) as b:
+        command = b.next_id()
+        cycle = asyncio.create_task(b.driver.shuffle(command))
+        await asyncio.sleep(2)
+        cycle.cancel()
+        await asyncio.wait({cycle})
+        assert cycle.cancelled()
+        assert b.service.state == "unverified"
+        assert b.view.unsettled == {command}
+        await b.until(lambda event: isinstance(event, m.Completed))
+        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert b.service.state == "unverified"
+        await ask(b, b.driver.report)
+        assert b.service.state == "in_service"
+        await beliefs_hold(b)
+
+
+# --- refusals ----------------------------------------------------------------------------------------------
+
+
+async def _busy(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
+    cycle.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.sleep(2)
+    return b.driver.eject
+
+
+async def _nothing_loaded(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    b.machine.world.move_all(b.machine.mechanics.intake, "pocket")
+    return b.driver.shuffle
+
+
+async def _door_open(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    b.inject("door")
+    return b.driver.shuffle
+
+
+async def _needs_clearing(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    b.inject("jam:segment=shelf")
+    with pytest.raises(CommandFailed):
+        await carried_out(b, b.driver.shuffle)
+    return b.driver.self_test
+
+
+async def _nothing_to_eject(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    return b.driver.eject
+
+
+async def _gate_occupied(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    await carried_out(b, b.driver.shuffle)
+    b.machine.world.make(3, "red", b.machine.mechanics.intake)
+    return b.driver.shuffle
+
+
+async def _path_blocked(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    b.inject("jam:segment=shelf")
+    with pytest.raises(CommandFailed):
+        await carried_out(b, b.driver.shuffle)
+    return b.driver.clear_jam
+
+
+REFUSALS: Final = {
+    m.Reason.BUSY: _busy,
+    m.Reason.NOTHING_LOADED: _nothing_loaded,
+    m.Reason.DOOR_OPEN: _door_open,
+    m.Reason.NEEDS_CLEARING: _needs_clearing,
+    m.Reason.NOTHING_TO_EJECT: _nothing_to_eject,
+    m.Reason.GATE_OCCUPIED: _gate_occupied,
+    m.Reason.PATH_BLOCKED: _path_blocked,
+}
+
+
+@over_the_ladder
+@pytest.mark.parametrize("reason", REFUSALS)
+async def test_a_refusal_names_its_reason_and_moves_nothing(seed: int, rung: str, reason: m.Reason) -> None:
+    async with bench(seed, rung) as b:
+        refused = await REFUSALS[reason](b)
+        before = behind_gate(b)
+        with pytest.raises(CommandRefused) as refusal:
+            await carried_out(b, refused)
+        assert refusal.value.reason == reason
+        assert refusal.value.code == f"PB-{int(reason)}"
+        assert behind_gate(b) == before
+        known = (await ask(b, b.driver.report)).report.commands[-1]
+        assert (known.outcome, known.reason) == (Outcome.REFUSED, reason)
+
+
+def test_every_reason_of_a_refusal_and_every_method_of_the_driver_is_tried_here() -> None:
+    from devices.shuffler.driver import ShufflerDriver
+
+    refusals = {reason for reason in m.Reason if 420 <= reason < 430}
+    assert set(REFUSALS) | {m.Reason.NOT_A_FINDING} == refusals  # the last one answers a question: see test_faults
+    methods = {name for name in dir(ShufflerDriver) if not name.startswith("_")}
+    assert set(QUESTIONS) | set(ACTUATIONS) | NOT_ON_THE_WIRE == methods
