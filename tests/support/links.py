@@ -187,7 +187,7 @@ def taking_turns(*fates: Fate | float, after: Fate | float = Fate.DELIVER) -> Li
     return lambda _: left.popleft() if left else after
 
 
-def sometimes(fate: Fate, seed: int = 1, share: float = 0.3) -> Line:
+def sometimes(fate: Fate, seed: int = 1, share: float = 0.15) -> Line:
     """Give a share of all frames this fate."""
     rng = Random(seed)
     return lambda _: fate if rng.random() < share else Fate.DELIVER
@@ -196,7 +196,7 @@ def sometimes(fate: Fate, seed: int = 1, share: float = 0.3) -> Line:
 def everything(seed: int) -> Callable[[], Line]:
     """Every fate at random, each direction with its own."""
     rng = Random(seed)
-    return lambda: lambda _: rng.choices(list(Fate), [6, 1, 1, 1, 1])[0]
+    return lambda: lambda _: rng.choices(list(Fate), [14, 1, 1, 1, 1])[0]
 
 
 FATES: Final[dict[str, Callable[[], Line]]] = {

@@ -94,6 +94,21 @@ async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> Non
     assert pair.host.round_trip == pytest.approx(0.2, abs=lk.ACK_DELAY)
 
 
+async def test_an_acknowledgement_that_waited_for_a_repetition_is_no_measurement_of_the_frames_behind_it() -> None:
+    pair = Pair()
+    pair.fates(lambda: lambda _: 0.01)
+    for n in range(30):
+        await pair.ask(n)
+    await settle(1.0)
+    round_trip, rto = pair.host.round_trip, pair.host.rto
+    pair.host_port.fate = taking_turns(Fate.DROP, after=0.01)
+    for waiter in [pair.ask(n) for n in range(6)]:
+        await waiter
+    assert pair.host.counters.retransmitted >= 1
+    assert pair.host.round_trip < 1.5 * round_trip
+    assert pair.host.rto < 2.0 * rto
+
+
 async def test_the_spacing_of_repetitions_doubles_and_begins_anew_after_an_acknowledgement() -> None:
     pair = Pair()
     loop, sent = asyncio.get_running_loop(), []

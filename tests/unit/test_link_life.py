@@ -50,6 +50,13 @@ async def test_an_idle_link_lives_for_hours_and_says_little() -> None:
     assert pair.events == []
 
 
+async def test_a_ping_is_answered_at_once() -> None:
+    pair = Pair()
+    pair.device_port.push(fr.to_wire(*pair.far._sealer.seal(0, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, b"")))
+    await settle()
+    assert [frame.type for frame in pair.host_port.frames()] == [fr.ACK]
+
+
 async def test_a_busy_link_needs_no_heartbeat() -> None:
     pair = Pair()
     for n in range(200):
@@ -86,9 +93,9 @@ async def test_a_peer_that_hears_nothing_is_given_up_though_it_speaks() -> None:
     pair.host_port.fate = lambda data: Fate.DROP if kind_of(data) == fr.REQUEST else Fate.DELIVER
     error = await outcome_of(pair.ask(1, 600.0))
     assert isinstance(error, LinkSilent)
-    assert pair.host.counters.retransmitted == lk.MAX_TRIES
+    assert lk.SILENCE < asyncio.get_running_loop().time() < 30.0  # after many attempts, not for ever
+    assert pair.host.counters.retransmitted >= 5
     assert pair.device.taken == []
-    assert pair.far.down is None or isinstance(pair.far.down, LinkError)
 
 
 @pytest.mark.parametrize(
