@@ -49,15 +49,20 @@ MIN_RTO: Final = 0.060
 MAX_RTO: Final = 2.0
 # Before the first measurement (s): a 100-byte frame and its answer at 9600 baud take 0.2 s.
 FIRST_RTO: Final = 0.500
-# Retransmissions of one frame before the link counts as dead, and how far their spacing grows.
-MAX_TRIES: Final = 10
+# Departures that are remembered for the echo in acknowledgements: a window of frames, each with a few copies.
+DEPARTURES: Final = 64
+# A frame that is not acknowledged for this long (s) while its sender is heard: the other end does not do its work.
+UNACKNOWLEDGED: Final = 10.0
+# How far the spacing of repetitions grows while nothing is heard.
 MAX_BACKOFF: Final = 8
-# A reply may come this many retransmission times after the device's own thinking time: a lost question and a lost
-# answer, each repeated with its spacing doubled.
-REPLY_RTOS: Final = 8
+# A reply may come this many retransmission times after the device's own thinking time: a question and its answer that
+# are lost several times each, on a line that carries other frames.
+REPLY_RTOS: Final = 16
 # After this long without sending (s), show that we live; after this long without hearing, the other end is gone.
 HEARTBEAT: Final = 1.0
 SILENCE: Final = 3.5
+# After a heartbeat and a half without hearing, knock this often (s): three lost heartbeats are not yet silence.
+KNOCK: Final = 0.25
 
 _HINTS: Final = decoder(HandshakeToHost)
 
@@ -77,7 +82,7 @@ class LinkCounters(msgspec.Struct):
 class _Outgoing:
     """A sequenced message on its way: queued, then sent, then acknowledged."""
 
-    __slots__ = ("actuation", "payload", "re", "sent_at", "seq", "tries", "type", "waiter")
+    __slots__ = ("actuation", "first_sent_at", "payload", "re", "sent_at", "seq", "tries", "type", "waiter")
 
     def __init__(
         self, type_: int, re: int, payload: bytes, waiter: asyncio.Future[Any] | None, actuation: bool
@@ -88,6 +93,7 @@ class _Outgoing:
         self.waiter = waiter
         self.actuation = actuation
         self.seq = 0
+        self.first_sent_at = 0.0
         self.sent_at = 0.0
         self.tries = 0
 
@@ -135,10 +141,14 @@ class Link:
         self._unacked: deque[_Outgoing] = deque()
         self._queue: deque[_Outgoing] = deque()
         self._urgent: deque[_Outgoing] = deque()
+        self._departures: dict[int, float] = {}  # when each recent frame left, by the low half of its counter
+        self._echo = 0  # the low half of the counter of the frame that came last
+        self._early: dict[int, fr.Frame] = {}  # came before their turn; never more than a window
         self._questions: dict[int, _Question] = {}  # by sequence number, once sent
         self._waiting: list[_Question] = []  # still queued
         self._srtt = 0.0
         self._rttvar = 0.0
+        self._measured = False
         self.rto = FIRST_RTO
         self._backoff = 1
         now = self._loop.time()
@@ -240,6 +250,7 @@ class Link:
         self._unacked.clear()
         self._queue.clear()
         self._urgent.clear()
+        self._early.clear()
         self.on_down(cause)
 
     # --- sending ---------------------------------------------------------------------------------------------
@@ -266,8 +277,22 @@ class Link:
 
     def _transmit(self, out: _Outgoing, flags: int) -> None:
         out.sent_at = self._loop.time()
+        if not out.tries:
+            out.first_sent_at = out.sent_at
         out.tries += 1
+        self._note_departure(out.sent_at)
         self._write(flags, out.type, out.seq, out.re, out.payload)
+
+    def _note_departure(self, now: float) -> None:
+        """Remember when the next frame leaves, by the counter that an acknowledgement will echo."""
+        departures = self._departures
+        departures[self._sealer.counter & 0xFFFF] = now
+        if len(departures) > DEPARTURES:
+            del departures[next(iter(departures))]
+
+    def _acknowledge(self, held: int = fr.NO_RE) -> None:
+        """Say what has arrived: all before `_expected`, the copy that came last, and one that is held early."""
+        self._write(0, fr.ACK, self._echo, held, b"")
 
     def _write(self, flags: int, type_: int, seq: int, re: int, payload: bytes) -> None:
         try:
@@ -329,18 +354,41 @@ class Link:
         if type_ == fr.HANDSHAKE:  # a welcome once more; it acknowledges nothing
             return
         self._take_ack(frame.ack, now)
+        if type_ != fr.ACK:
+            self._echo = frame.counter & 0xFFFF
         if type_ == fr.PING:
-            self._write(0, fr.ACK, 0, fr.NO_RE, b"")
-        elif fr.REQUEST <= type_ <= fr.EVENT:
-            if frame.seq == self._expected:
-                self._deliver(frame, now)
-            else:
-                behind = (self._expected - frame.seq) & 0xFFFF
-                if behind < 0x8000:
-                    self.counters.duplicates += 1
-                else:
-                    self.counters.gaps += 1
-                self._write(0, fr.ACK, 0, fr.NO_RE, b"")
+            self._acknowledge()
+        elif type_ == fr.ACK:
+            departed = self._departures.get(frame.seq)
+            if departed is not None:
+                self._measure(now - departed)
+            if frame.re != fr.NO_RE:
+                self._fill_gap(frame.ack, now)
+        else:
+            self._take_sequenced(frame, now)
+
+    def _take_sequenced(self, frame: fr.Frame, now: float) -> None:
+        """Deliver what is next, hold what is early, drop what came before; whatever is not next is told at once."""
+        ahead = (frame.seq - self._expected) & 0xFFFF
+        if not ahead:
+            self._deliver(frame, now)
+            while self._early and self.down is None and self._expected in self._early:
+                self._deliver(self._early.pop(self._expected), now)
+        elif ahead < URGENT_WINDOW:
+            self.counters.gaps += 1
+            self._early[frame.seq] = frame
+            self._acknowledge(frame.seq)
+        else:
+            self.counters.duplicates += 1
+            self._acknowledge()
+
+    def _fill_gap(self, missing: int, now: float) -> None:
+        """The other end holds a later frame and misses this one: repeat it, once per round trip."""
+        if not self._unacked or self._unacked[0].seq != missing:
+            return
+        if now - self._unacked[0].sent_at >= max(self._srtt, ACK_DELAY):
+            self.counters.retransmitted += 1
+            self._transmit(self._unacked[0], fr.RETRANSMIT)
 
     def _deliver(self, frame: fr.Frame, now: float) -> None:
         self._expected = (frame.seq + 1) & 0xFFFF
@@ -367,22 +415,26 @@ class Link:
         unacked = self._unacked
         if not unacked or not 0 < (ack - unacked[0].seq) & 0xFFFF <= len(unacked):
             return
-        newest = unacked[0]
+        newest, copies = unacked[0], False
         while unacked and (ack - unacked[0].seq) & 0xFFFF:
             newest = unacked.popleft()
-        self._backoff = 1  # the line carries frames again
-        if newest.tries == 1:  # a repeated frame's acknowledgement does not tell which copy it answers (Karn)
+            copies = copies or newest.tries > 1
+        if not copies:  # else it waited for a copy, and which copy, only an acknowledgement's echo tells (Karn)
             self._measure(now - newest.sent_at)
+        self._backoff = 1
+        if unacked:
+            self._arm(unacked[0].sent_at + self.rto)
         if self._queue or self._urgent:
             self._flush()
 
     def _measure(self, sample: float) -> None:
         """Jacobson's smoothed round trip; the variance term covers the other end's delayed acknowledgement."""
-        if self._srtt:
+        if self._measured:
             self._rttvar += (abs(sample - self._srtt) - self._rttvar) / 4
             self._srtt += (sample - self._srtt) / 8
         else:
             self._srtt, self._rttvar = sample, sample / 2
+        self._measured = True
         self.rto = min(MAX_RTO, max(MIN_RTO, self._srtt + 4 * self._rttvar + ACK_DELAY))
 
     def _take_hint(self, frame: fr.Frame) -> None:
@@ -417,14 +469,19 @@ class Link:
         self._repeat_unacknowledged(now)
         self._expire_questions(now)
         if self.down is None and self._ack_due and now >= self._ack_due:
-            self._write(0, fr.ACK, 0, fr.NO_RE, b"")
-        if self.down is None and now >= self._last_sent + HEARTBEAT:
+            self._acknowledge()
+        if self.down is None and now >= self._next_ping(now):
+            self._note_departure(now)
             self._write(0, fr.PING, 0, fr.NO_RE, b"")
         if self.down is None:
             self._arm(self._next_due(now))
 
+    def _next_ping(self, now: float) -> float:
+        anxious = self._last_heard + 1.5 * HEARTBEAT
+        return self._last_sent + KNOCK if now >= anxious else min(self._last_sent + HEARTBEAT, anxious)
+
     def _next_due(self, now: float) -> float:
-        due = min(self._last_sent + HEARTBEAT, self._last_heard + SILENCE)
+        due = min(self._next_ping(now), self._last_heard + SILENCE)
         if self._ack_due:
             due = min(due, self._ack_due)
         if self._unacked:
@@ -434,20 +491,22 @@ class Link:
         return max(due, now + 0.001)  # never spin
 
     def _repeat_unacknowledged(self, now: float) -> None:
-        unacked = self._unacked
-        if not unacked or now < unacked[0].sent_at + self.rto * self._backoff:
+        """Repeat the first unacknowledged frame; the other end holds what came after it.
+
+        The spacing doubles while nothing at all is heard. As long as anything is, the line only loses frames.
+        """
+        if not self._unacked or now < self._unacked[0].sent_at + self.rto * self._backoff:
             return
-        if unacked[0].tries > MAX_TRIES:
-            self.fail(LinkSilent(f"{self.name}: {MAX_TRIES} repetitions were not acknowledged"))
-            return
-        if self.wire.transport.backlog:  # the first copy has not even left
-            unacked[0].sent_at = now
-            return
-        self._backoff = min(MAX_BACKOFF, self._backoff * 2)
-        for out in list(unacked):
-            if self.down is None:
-                self.counters.retransmitted += 1
-                self._transmit(out, fr.RETRANSMIT)
+        first = self._unacked[0]
+        if now > first.first_sent_at + UNACKNOWLEDGED:
+            self.fail(LinkSilent(f"{self.name}: a frame was not acknowledged for {UNACKNOWLEDGED:g} s"))
+        elif self.wire.transport.backlog:  # the first copy has not even left
+            first.sent_at = now
+        else:
+            heard = self._last_heard > first.sent_at
+            self._backoff = 1 if heard else min(MAX_BACKOFF, self._backoff * 2)
+            self.counters.retransmitted += 1
+            self._transmit(first, fr.RETRANSMIT)
 
     def _expire_questions(self, now: float) -> None:
         for seq, question in [(s, q) for s, q in self._questions.items() if now >= q.deadline]:
