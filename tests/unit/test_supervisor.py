@@ -306,7 +306,7 @@ async def test_a_reboot_is_a_short_absence(seed: int) -> None:
         assert supervisor.phase is Phase.UP
         rig.told.clear()
         machine.inject(parse_fault(fault))
-        await settle(15.0)
+        await settle(30.0)
         kinds = rig.kinds()
         assert (kinds[0], kinds[-1]) == (down, "DeviceHello")
         assert kinds.count("DeviceHello") == 1
