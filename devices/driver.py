@@ -41,12 +41,13 @@ class Driver:
         self._boot_id: int | None = None
         self._commands = Commands()
         self._first_word: asyncio.Future[Reported] | None = None
+        self._held: list[Any] = []  # events of a device that has not reported yet: the report comes first
 
     # --- the supervisor's side ---------------------------------------------------------------------------------
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
         """Take a fresh link; read the device's report before anything else."""
-        self._link, self._down = link, None
+        self._link, self._down, self._held = link, None, []
         link.on_event = self._take_event
         self.tell(LinkUp(hello))
         self._read_report(link, hello)
@@ -72,6 +73,8 @@ class Driver:
                 link.fail(failed if isinstance(failed, PitboxError) else LinkError(str(failed)))
             elif not isinstance(report.result(), Report) or not isinstance(inventory.result(), self._answer):
                 link.fail(BadMessage(f"{self.name}: its first report was {report.result()!r}, {inventory.result()!r}"))
+            elif report.result().boot_id != hello.boot_id:
+                link.fail(BadMessage(f"{self.name}: its hello and its report name different boots"))
             else:
                 self._tell_report(hello, report.result(), inventory.result())
 
@@ -83,8 +86,10 @@ class Driver:
         self.reported = Reported(hello, report, inventory, rebooted)
         if self._first_word is not None and not self._first_word.done():
             self._first_word.set_result(self.reported)
-        self.tell(self.reported)
-        return self.reported
+        reported, held, self._held = self.reported, self._held, []
+        for event in (reported, *held):
+            self.tell(event)
+        return reported
 
     def _take_event(self, message: Any) -> None:
         if isinstance(message, Settled):
@@ -92,7 +97,10 @@ class Driver:
         command = getattr(message, "command", None)
         if command is not None:
             self._commands.heard_of(command, asyncio.get_running_loop().time())
-        self.tell(message)
+        if self.reported is None:
+            self._held.append(message)
+        else:
+            self.tell(message)
 
     # --- for every kind of machine -----------------------------------------------------------------------------
 

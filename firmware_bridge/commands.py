@@ -9,18 +9,21 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+import msgspec
 
 from firmware_bridge.errors import (
     BadMessage,
     CommandFailed,
+    CommandIdReused,
     CommandRefused,
     LinkError,
     NotSent,
     OutcomeUnknown,
     QueueFull,
 )
-from firmware_bridge.messages import U16, U32, CommandId, Message, Name
+from firmware_bridge.messages import U16, U32, CommandId, Message
 
 if TYPE_CHECKING:
     from firmware_bridge.link import Link
@@ -70,12 +73,12 @@ class GetReport(Message, frozen=True, tag=19):
 
 
 class Report(Message, frozen=True, tag=20):
-    """What a device says of itself first: its boot, its last commands, and who used it before."""
+    """What a device says of itself first: its boot, its last commands, and how often it was on a bench."""
 
     boot_id: U32
     uptime_s: U32
-    last_host: Name  # role of the host before this session: "table", "bench" or "none"
-    commands: list[Settled]
+    bench_visits: U32  # bench sessions in its life, this one included; kept over power cuts, so none can be hidden
+    commands: Annotated[list[Settled], msgspec.Meta(max_length=REMEMBERED)]
 
 
 HostCommands = AskCommand | GetReport
@@ -192,14 +195,19 @@ class CommandMemory:
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, Settled] = OrderedDict()
+        self._tags: dict[int, int] = {}  # which message each id came with
 
-    def begin(self, command: int) -> Settled | None:
-        """Note a new command as running, or return what is known if this id was seen before (do not do it again)."""
+    def begin(self, command: int, tag: int = 0) -> Settled | None:
+        """Note a new command as running, or return the answer if this id was seen before: it is not done again.
+
+        An id that comes back with another message (`tag`) is the host's mistake, and refused.
+        """
         known = self._known.get(command)
-        if known is not None:
-            return known
-        self._remember(Settled(command, Outcome.RUNNING, 0))
-        return None
+        if known is None:
+            self._tags[command] = tag
+            self._remember(Settled(command, Outcome.RUNNING, 0))
+            return None
+        return known if self._tags[command] == tag else Settled(command, Outcome.REFUSED, CommandIdReused.number)
 
     def settle(self, command: int, outcome: Outcome, reason: int = 0) -> Settled:
         """Note a command's end."""
@@ -226,4 +234,8 @@ class CommandMemory:
         self._known.move_to_end(settled.command)
         while len(self._known) > REMEMBERED:
             ended = (c for c, known in self._known.items() if known.outcome is not Outcome.RUNNING)
-            del self._known[next(ended)]  # a device runs one command at a time, so there is always an ended one
+            oldest = next(ended)
+            del (
+                self._known[oldest],
+                self._tags[oldest],
+            )  # a device runs one command at a time, so there is always an ended one

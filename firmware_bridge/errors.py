@@ -180,6 +180,12 @@ class CommandFailed(DeviceFault):
     number = 412
 
 
+class CommandIdReused(DeviceFault):
+    """A command came with the id of another one; nothing moved."""
+
+    number = 413
+
+
 # --- outcome unknown: ask the device, never repeat blindly -------------------------------------------------
 
 

@@ -41,6 +41,7 @@ from firmware_bridge.messages import (
     Message,
     NoSession,
     Refuse,
+    Role,
     Welcome,
     decoder,
     encode,
@@ -66,7 +67,7 @@ class Trust(msgspec.Struct, frozen=True):
     kind: str
     keys: Mapping[str, DeviceKey]
     approved: frozenset[ApprovedFirmware]
-    role: str = "table"
+    role: Role = "table"
 
 
 def check_hello(hello: DeviceHello, trust: Trust) -> DeviceKey:

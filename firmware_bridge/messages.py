@@ -5,7 +5,7 @@ Tags 1-15 are the handshake's, 16-31 belong to commands (every kind of machine),
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -18,7 +18,8 @@ U8 = Annotated[int, msgspec.Meta(ge=0, le=0xFF)]
 U16 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF)]
 U32 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
 CommandId = Annotated[int, msgspec.Meta(ge=1, le=0x7FFF_FFFF_FFFF_FFFF)]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern="^[ -~]*$")]  # ASCII: a byte a character
+Role = Literal["table", "bench"]  # what a host is to the device
 Challenge = Annotated[bytes, msgspec.Meta(min_length=CHALLENGE_SIZE, max_length=CHALLENGE_SIZE)]
 Proof = Annotated[bytes, msgspec.Meta(min_length=PROOF_SIZE, max_length=PROOF_SIZE)]
 Digest = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
@@ -47,7 +48,7 @@ def tag_of(message: type[Message]) -> int:
 class HostHello(Message, frozen=True, tag=1):
     """The host begins: which role it plays ("table" or "bench") and its fresh challenge."""
 
-    role: Name
+    role: Role
     challenge: Challenge
 
 

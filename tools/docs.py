@@ -90,6 +90,8 @@ def _kind(found: types.Type) -> str:
         case types.ListType():
             bounds = "" if found.max_length is None else f" {_size(found.min_length, found.max_length)}"
             return f"array{bounds} of {_kind(found.item_type)}"
+        case types.LiteralType():
+            return " or ".join(f'"{value}"' for value in found.values)
         case types.UnionType():
             return " or ".join(_kind(option) for option in found.types)
     raise TypeError(f"no words for {found}")
@@ -195,8 +197,8 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
     handshake: {"FIRST_WAIT": "s", "MAX_STEPS": "attempts"},
     link: {
         "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "ACK_DELAY": "s", "MIN_RTO": "s",
-        "MAX_RTO": "s", "FIRST_RTO": "s", "MAX_TRIES": "repetitions", "MAX_BACKOFF": "times",
-        "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s",
+        "MAX_RTO": "s", "FIRST_RTO": "s", "UNACKNOWLEDGED": "s", "MAX_BACKOFF": "times",
+        "REPLY_RTOS": "retransmission times", "DEPARTURES": "frames", "HEARTBEAT": "s", "SILENCE": "s", "KNOCK": "s",
     },
     commands: {"REMEMBERED": "commands", "ACCEPT_PATIENCE": "s", "SETTLE_QUIET": "s", "MAX_ASKS": "questions"},
     driver: {"PATIENCE": "s"},

@@ -35,7 +35,7 @@ local MESSAGES = {
     [17] = { name = "Settled", fields = { { "command" }, { "outcome", ENUMS.commands_Outcome }, { "reason" } } },
     [18] = { name = "AskCommand", fields = { { "command" } } },
     [19] = { name = "GetReport", fields = {} },
-    [20] = { name = "Report", fields = { { "boot_id" }, { "uptime_s" }, { "last_host" }, { "commands" } } },
+    [20] = { name = "Report", fields = { { "boot_id" }, { "uptime_s" }, { "bench_visits" }, { "commands" } } },
     [64] = { name = "GetStatus", fields = {} },
     [65] = { name = "GetSensors", fields = {} },
     [66] = { name = "GetTransits", fields = {} },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from firmware_bridge.commands import AskCommand, CommandMemory, GetReport, Report
-from firmware_bridge.errors import BadFault, LinkError, PortFailed
+from firmware_bridge.errors import BadFault, BadMessage, LinkError, PortFailed
 from firmware_bridge.handshake import Greeter
 from firmware_bridge.messages import decoder
 from firmware_bridge.wire import Wire
@@ -60,8 +60,7 @@ class Board:
         self._entropy = entropy
         self._link: Link | None = None
         self._greeter: Greeter | None = None
-        self._last_host = "none"
-        self._this_host = "none"
+        self._bench_visits = 0  # survives power cuts
         self._booted_at = 0.0
         self._withheld: list[str] = []
 
@@ -119,8 +118,9 @@ class Board:
 
     def _session(self, link: Link, role: str) -> None:
         self._link = link
-        self._last_host, self._this_host = self._this_host, role
+        self._bench_visits += role == "bench"
         link.on_request = self._request
+        link.on_event = lambda event: link.fail(BadMessage(f"a host sends no events, but sent {event!r}"))
         self.on_host()
 
     def _request(self, message: Any, seq: int) -> None:
@@ -129,7 +129,7 @@ class Board:
             return
         if isinstance(message, GetReport):
             uptime = int(self.clock.now - self._booted_at)
-            reply: Message = Report(self.identity.boot_id, uptime, self._last_host, self.memory.last())
+            reply: Message = Report(self.identity.boot_id, uptime, self._bench_visits, self.memory.last())
         elif isinstance(message, AskCommand):
             reply = self.memory.recall(message.command)
         else:

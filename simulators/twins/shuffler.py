@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome
 from firmware_bridge.errors import BadFault
+from firmware_bridge.messages import tag_of
 from simulators.twins.counts import Counts
 from simulators.twins.statistics import TransitLog
 from simulators.world.cards import DECK_53
@@ -137,7 +138,7 @@ class ShufflerTwin:
 
     def _command_once(self, message: m.Actuation) -> Message:
         command = message.command
-        known = self.board.memory.begin(command)
+        known = self.board.memory.begin(command, tag_of(type(message)))
         if known is not None:
             return known
         refusal = self._refusal(message)

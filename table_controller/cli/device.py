@@ -169,7 +169,7 @@ def _identity(reported: Reported) -> list[tuple[str, ...]]:
         ("capabilities", ", ".join(hello.capabilities)),
         ("boot id", f"{hello.boot_id:08x}"),
         ("up for", f"{report.uptime_s} s"),
-        ("host before", report.last_host),
+        ("bench visits", f"{report.bench_visits}, this one included"),
         ("last commands", ", ".join(f"{c.command} {c.outcome.name.lower()}" for c in report.commands[-4:]) or "none"),
     ]
 
