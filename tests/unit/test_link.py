@@ -9,6 +9,7 @@ import pytest
 from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
 from firmware_bridge.errors import LinkError, ReplyTimeout
+from firmware_bridge.messages import encode
 from tests.support.links import FATES, Answer, Fate, Pair, Question, Told, kind_of, outcome_of, settle, taking_turns
 
 
@@ -80,6 +81,78 @@ async def test_a_gap_is_counted_and_filled_by_repetition() -> None:
     assert pair.far.counters.gaps == 2
     assert [await waiter for waiter in waiters] == [Answer(0), Answer(1), Answer(2)]
     assert pair.device.taken == [Question(0), Question(1), Question(2)]
+
+
+@pytest.mark.parametrize("lost", [{0}, {1}, {0, 1}, {0, 2}, {0, 3, 6}, {0, 1, 2, 3, 4, 5, 6}])
+async def test_only_what_is_missing_is_repeated_and_the_first_of_it_before_its_time(lost: set[int]) -> None:
+    pair = Pair()
+    pair.fates(lambda: lambda _: 0.005)
+    for n in range(20):
+        await pair.ask(n)
+    pair.device.taken.clear()
+    pair.host_port.fate = taking_turns(*(Fate.DROP if n in lost else 0.005 for n in range(8)), after=0.005)
+    began, rto = asyncio.get_running_loop().time(), pair.host.rto
+    assert [await waiter for waiter in [pair.ask(n) for n in range(8)]] == [Answer(n) for n in range(8)]
+    assert pair.device.taken == [Question(n) for n in range(8)]
+    assert pair.host.counters.retransmitted == len(lost)
+    assert pair.far._early == {}
+    assert asyncio.get_running_loop().time() - began < 0.05 + 1.5 * rto * (len(lost) - 1)
+
+
+async def test_a_frame_that_is_held_early_and_comes_again_is_delivered_once() -> None:
+    pair = Pair()
+    pair.host_port.fate = taking_turns(Fate.DROP)
+    first, second = pair.ask(1), pair.ask(2)
+    held = pair.host_port.frames()[1]
+    for _ in range(3):  # its own copies, each with a fresh counter, as a repetition would have
+        again = pair.host._sealer.seal(fr.RETRANSMIT, fr.REQUEST, held.seq, held.ack, held.re, held.payload)
+        pair.host_port.push(fr.to_wire(*again))
+    assert (await first, await second) == (Answer(1), Answer(2))
+    assert pair.device.taken == [Question(1), Question(2)]
+
+
+async def test_frames_that_are_held_go_with_the_link() -> None:
+    pair = Pair()
+    pair.device_port.fate = taking_turns(Fate.DROP)
+    for n in range(4):
+        pair.far.event(Told(n))
+
+    def close_at_once(message: Told) -> None:
+        pair.events.append(message)
+        pair.host.close()
+
+    pair.host.on_event = close_at_once
+    await settle(2.0)
+    assert pair.events == [Told(0)]
+    assert not pair.host._early
+
+
+async def test_an_old_complaint_about_a_gap_repeats_nothing() -> None:
+    pair = Pair()
+    for n in range(20):
+        await pair.ask(n)
+    await settle(0.5)
+    pair.device_port.fate = lambda _: Fate.DROP
+    waiter = pair.ask(1)
+    await settle(0.03)
+    for missing in (fr.FIRST_SEQ + 3, fr.FIRST_SEQ + 19, fr.FIRST_SEQ + 21, fr.FIRST_SEQ + 40):
+        pair.device_port.push(fr.to_wire(*pair.far._sealer.seal(0, fr.ACK, 0, missing, missing + 1, b"")))
+    await settle(0.001)
+    assert pair.host.counters.retransmitted == 0
+    pair.host.close()
+    await outcome_of(waiter)
+
+
+async def test_frames_far_ahead_are_not_held() -> None:
+    pair = Pair()
+    payload = encode(Question(1))
+    for ahead in range(1, 3000, 7):
+        far_off = pair.host._sealer.seal(0, fr.REQUEST, fr.FIRST_SEQ + ahead, fr.FIRST_SEQ, fr.NO_RE, payload)
+        pair.host_port.push(fr.to_wire(*far_off))
+    await settle()
+    assert len(pair.far._early) < lk.URGENT_WINDOW
+    assert pair.device.taken == []
+    assert pair.far.down is None
 
 
 async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> None:
@@ -255,6 +328,9 @@ async def test_sequence_numbers_wrap_without_a_stumble() -> None:
     assert pair.events == [Told(n) for n in range(0, 70_000, 1000)]
     assert len(pair.device.taken) == 70_000
     assert pair.host.counters.retransmitted == pair.host.counters.late_replies == 0
+    assert len(pair.host._departures) <= lk.DEPARTURES  # nothing grows with the years
+    assert not pair.host._questions
+    assert not pair.host._waiting
 
 
 @pytest.mark.parametrize("name", ["some dropped", "some doubled", "some held", "slow"])

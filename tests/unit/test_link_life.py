@@ -78,6 +78,16 @@ async def test_a_silent_peer_is_noticed_after_the_silence_and_not_before(after: 
     assert asyncio.get_running_loop().time() - heard_until < lk.SILENCE + 0.2
 
 
+async def test_a_peer_that_falls_silent_is_knocked_at_before_it_is_given_up() -> None:
+    pair = Pair()
+    pair.device_port.fate = lambda _: Fate.DROP
+    await settle(lk.SILENCE + 0.1)
+    pings = [frame for frame in pair.host_port.frames() if frame.type == fr.PING]
+    knocks = (lk.SILENCE - 1.5 * lk.HEARTBEAT) / lk.KNOCK
+    assert knocks <= len(pings) <= knocks + 2
+    assert isinstance(pair.host.down, LinkSilent)
+
+
 async def test_noise_and_forgeries_are_no_sign_of_life() -> None:
     pair = Pair()
     old = list(pair.device_port.written)
