@@ -13,6 +13,7 @@ from devices.shuffler import messages as m
 from firmware_bridge.commands import ACCEPT_PATIENCE, MAX_ASKS, SETTLE_QUIET, Outcome
 from firmware_bridge.errors import (
     CommandFailed,
+    CommandIdReused,
     CommandRefused,
     LinkError,
     NotSent,
@@ -20,7 +21,8 @@ from firmware_bridge.errors import (
     PortFailed,
     ReplyTimeout,
 )
-from firmware_bridge.link import MAX_RTO, REPLY_RTOS
+from firmware_bridge.link import REPLY_RTOS
+from firmware_bridge.round_trip import MAX_RTO
 from tests.support.beliefs import ask, behind_gate, beliefs_hold, carried_out
 from tests.support.bench import Bench, bench
 from tests.support.ladder import over_living_lines
@@ -59,8 +61,8 @@ class Watch:
         memory = b.machine.board.memory
         begin, recall = memory.begin, memory.recall
 
-        def began(command: int) -> Any:
-            known = begin(command)
+        def began(command: int, tag: int = 0) -> Any:
+            known = begin(command, tag)
             (self.begun if known is None else self.repeated).append(command)
             return known
 
@@ -187,6 +189,17 @@ async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed:
         assert (watch.begun, watch.repeated) == ([], [command])
         assert b.machine.truth() == truth
         assert (await ask(b, b.driver.status)).cycles == 1
+
+
+@over_living_lines
+async def test_an_id_that_comes_back_with_another_message_is_refused_and_moves_nothing(seed: int, rung: str) -> None:
+    async with bench(seed, rung) as b:
+        command = (await carried_out(b, b.driver.shuffle)).command
+        with pytest.raises(CommandRefused) as refused:
+            await b.driver.eject(command)
+        assert refused.value.reason == CommandIdReused.number
+        assert behind_gate(b) == 53
+        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
 
 
 @pytest.mark.parametrize("method", [*QUESTIONS, *ACTUATIONS])

@@ -90,10 +90,15 @@ async def all_cards_back(b: Bench, expected: int = 53) -> None:
     await beliefs_hold(b)
 
 
-async def moving(b: Bench) -> None:
-    """Wait until a command has arrived and motors run, however slow the line."""
-    for _ in range(6000):
-        if any(b.machine.mechanics.currents()):
+async def comes_true(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Look every 10 ms until a condition holds; TimeoutError if it does not in time."""
+    for _ in range(round(seconds * 100)):
+        if condition():
             return
         await asyncio.sleep(0.01)
-    raise TimeoutError("no command arrived for a minute")
+    raise TimeoutError("what the test waits for did not come true")
+
+
+async def moving(b: Bench) -> None:
+    """Wait until a command has arrived and motors run, however slow the line."""
+    await comes_true(lambda: any(b.machine.mechanics.currents()))
