@@ -234,8 +234,5 @@ class CommandMemory:
         self._known.move_to_end(settled.command)
         while len(self._known) > REMEMBERED:
             ended = (c for c, known in self._known.items() if known.outcome is not Outcome.RUNNING)
-            oldest = next(ended)
-            del (
-                self._known[oldest],
-                self._tags[oldest],
-            )  # a device runs one command at a time, so there is always an ended one
+            oldest = next(ended)  # a device runs one command at a time, so there is always an ended one
+            del self._known[oldest], self._tags[oldest]

@@ -14,6 +14,7 @@ from firmware_bridge.commands import Accepted, AskCommand, CommandMemory, Comman
 from firmware_bridge.errors import (
     BadMessage,
     CommandFailed,
+    CommandIdReused,
     CommandRefused,
     LinkError,
     LinkSilent,
@@ -342,6 +343,16 @@ def test_a_devices_memory_keeps_the_latest_oldest_first() -> None:
     assert [settled.command for settled in memory.last()] == list(range(40 - cm.REMEMBERED, 40))
     assert memory.recall(1).outcome is Outcome.UNKNOWN
     assert memory.recall(39) == Settled(39, Outcome.DONE, 0)
+
+
+def test_an_id_that_comes_back_with_another_message_is_refused_and_changes_nothing() -> None:
+    memory = CommandMemory()
+    assert memory.begin(7, tag=1) is None
+    assert memory.begin(7, tag=2) == Settled(7, Outcome.REFUSED, CommandIdReused.number)
+    assert memory.begin(7, tag=1) == memory.recall(7) == Settled(7, Outcome.RUNNING, 0)
+    memory.settle(7, Outcome.DONE)
+    assert memory.begin(7, tag=2) == Settled(7, Outcome.REFUSED, CommandIdReused.number)
+    assert memory.last() == [Settled(7, Outcome.DONE, 0)]
 
 
 def test_power_loss_interrupts_what_ran_and_nothing_else() -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("name", FATES)
 async def test_hands_are_shaken_over_every_line(name: str) -> None:
     door = Doorway()
-    door.host_port.fate, door.machine.port.fate = FATES[name](), FATES[name]()
+    door.host_port.fate, door.machine.port.fate = FATES[name](0), FATES[name](1)
     try:
         link = await door.greet()
     except LinkError:  # three welcomes in a row can be lost; a supervisor would try again, too

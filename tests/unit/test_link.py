@@ -8,6 +8,7 @@ import pytest
 
 from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
+from firmware_bridge import round_trip as rt
 from firmware_bridge.errors import LinkError, ReplyTimeout
 from firmware_bridge.messages import encode
 from tests.support.links import FATES, Answer, Fate, Pair, Question, Told, kind_of, outcome_of, settle, taking_turns
@@ -86,7 +87,7 @@ async def test_a_gap_is_counted_and_filled_by_repetition() -> None:
 @pytest.mark.parametrize("lost", [{0}, {1}, {0, 1}, {0, 2}, {0, 3, 6}, {0, 1, 2, 3, 4, 5, 6}])
 async def test_only_what_is_missing_is_repeated_and_the_first_of_it_before_its_time(lost: set[int]) -> None:
     pair = Pair()
-    pair.fates(lambda: lambda _: 0.005)
+    pair.fates(lambda _: lambda _: 0.005)
     for n in range(20):
         await pair.ask(n)
     pair.device.taken.clear()
@@ -162,14 +163,14 @@ async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> Non
     assert await pair.ask(1) == Answer(1)
     assert pair.host.counters.retransmitted == 1
     assert pair.host.round_trip == 0.0
-    assert pair.host.rto >= lk.FIRST_RTO  # it may be patient until something is measured, never impatient
+    assert pair.host.rto >= rt.FIRST_RTO  # it may be patient until something is measured, never impatient
     assert await pair.ask(2) == Answer(2)
-    assert pair.host.round_trip == pytest.approx(0.2, abs=lk.ACK_DELAY)
+    assert pair.host.round_trip == pytest.approx(0.2, abs=rt.ACK_DELAY)
 
 
 async def test_an_acknowledgement_that_waited_for_a_repetition_is_no_measurement_of_the_frames_behind_it() -> None:
     pair = Pair()
-    pair.fates(lambda: lambda _: 0.01)
+    pair.fates(lambda _: lambda _: 0.01)
     for n in range(30):
         await pair.ask(n)
     await settle(1.0)
@@ -207,12 +208,12 @@ async def test_the_spacing_of_repetitions_doubles_and_begins_anew_after_an_ackno
 @pytest.mark.parametrize("one_way", [0.001, 0.05, 0.2, 0.9])
 async def test_the_retransmission_time_learns_the_line(one_way: float) -> None:
     pair = Pair()
-    pair.fates(lambda: lambda _: one_way)
+    pair.fates(lambda _: lambda _: one_way)
     for n in range(30):
         assert await pair.ask(n, 30.0) == Answer(n)
-    assert pair.host.round_trip == pytest.approx(2 * one_way, rel=0.3, abs=lk.ACK_DELAY)
-    assert pair.host.rto >= max(lk.MIN_RTO, 2 * one_way)
-    assert pair.host.rto <= max(lk.MIN_RTO, 3 * one_way + 2 * lk.ACK_DELAY)
+    assert pair.host.round_trip == pytest.approx(2 * one_way, rel=0.3, abs=rt.ACK_DELAY)
+    assert pair.host.rto >= max(rt.MIN_RTO, 2 * one_way)
+    assert pair.host.rto <= max(rt.MIN_RTO, 3 * one_way + 2 * rt.ACK_DELAY)
     settled = pair.host.counters.retransmitted
     for n in range(20):
         assert await pair.ask(n) == Answer(n)
@@ -239,7 +240,7 @@ async def test_the_deadline_is_on_the_reply_not_on_the_acknowledgement() -> None
         pair.far.event(Told(n))  # the link is as lively as can be
     error = await outcome_of(pair.ask(1, 0.3))
     assert isinstance(error, ReplyTimeout)
-    assert loop.time() == pytest.approx(0.3 + lk.REPLY_RTOS * lk.FIRST_RTO, abs=0.01)
+    assert loop.time() == pytest.approx(0.3 + lk.REPLY_RTOS * rt.FIRST_RTO, abs=0.01)
     assert pair.host.down is None
     assert pair.host.counters.retransmitted == 0
 
@@ -247,7 +248,7 @@ async def test_the_deadline_is_on_the_reply_not_on_the_acknowledgement() -> None
 @pytest.mark.parametrize("one_way", [0.001, 0.25])
 async def test_the_deadline_of_a_reply_adapts_to_the_line(one_way: float) -> None:
     pair = Pair()
-    pair.fates(lambda: lambda _: one_way)
+    pair.fates(lambda _: lambda _: one_way)
     for n in range(20):
         await pair.ask(n)
     await settle(1.0)
@@ -328,7 +329,7 @@ async def test_sequence_numbers_wrap_without_a_stumble() -> None:
     assert pair.events == [Told(n) for n in range(0, 70_000, 1000)]
     assert len(pair.device.taken) == 70_000
     assert pair.host.counters.retransmitted == pair.host.counters.late_replies == 0
-    assert len(pair.host._departures) <= lk.DEPARTURES  # nothing grows with the years
+    assert len(pair.host._trip._departures) <= rt.DEPARTURES  # nothing grows with the years
     assert not pair.host._questions
     assert not pair.host._waiting
 
