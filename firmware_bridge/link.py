@@ -28,6 +28,7 @@ from firmware_bridge.errors import (
     SessionWornOut,
 )
 from firmware_bridge.messages import HandshakeToHost, Message, NoSession, decoder, encode
+from firmware_bridge.round_trip import ACK_DELAY, RoundTrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,16 +42,6 @@ WINDOW: Final = 8
 URGENT_WINDOW: Final = WINDOW + 4
 # Messages that may wait for the window. A device that is asked for more is being misused.
 QUEUE_LIMIT: Final = 64
-# An acknowledgement waits this long (s) for a frame to ride on: longer than any firmware needs to answer a question,
-# shorter than the least retransmission time.
-ACK_DELAY: Final = 0.010
-# Bounds of the retransmission time (s): above a busy machine's scheduling noise; below a person's patience.
-MIN_RTO: Final = 0.060
-MAX_RTO: Final = 2.0
-# Before the first measurement (s): a 100-byte frame and its answer at 9600 baud take 0.2 s.
-FIRST_RTO: Final = 0.500
-# Departures that are remembered for the echo in acknowledgements: a window of frames, each with a few copies.
-DEPARTURES: Final = 64
 # A frame that is not acknowledged for this long (s) while its sender is heard: the other end does not do its work.
 UNACKNOWLEDGED: Final = 10.0
 # How far the spacing of repetitions grows while nothing is heard.
@@ -141,15 +132,11 @@ class Link:
         self._unacked: deque[_Outgoing] = deque()
         self._queue: deque[_Outgoing] = deque()
         self._urgent: deque[_Outgoing] = deque()
-        self._departures: dict[int, float] = {}  # when each recent frame left, by the low half of its counter
         self._echo = 0  # the low half of the counter of the frame that came last
         self._early: dict[int, fr.Frame] = {}  # came before their turn; never more than a window
         self._questions: dict[int, _Question] = {}  # by sequence number, once sent
         self._waiting: list[_Question] = []  # still queued
-        self._srtt = 0.0
-        self._rttvar = 0.0
-        self._measured = False
-        self.rto = FIRST_RTO
+        self._trip = RoundTrip()
         self._backoff = 1
         now = self._loop.time()
         self._last_sent = now
@@ -171,7 +158,12 @@ class Link:
     @property
     def round_trip(self) -> float:
         """The smoothed round-trip time in seconds; 0 before the first measurement."""
-        return self._srtt
+        return self._trip.smoothed
+
+    @property
+    def rto(self) -> float:
+        """The present retransmission time in seconds."""
+        return self._trip.rto
 
     @property
     def forged(self) -> int:
@@ -280,15 +272,8 @@ class Link:
         if not out.tries:
             out.first_sent_at = out.sent_at
         out.tries += 1
-        self._note_departure(out.sent_at)
+        self._trip.departs(self._sealer.counter, out.sent_at)
         self._write(flags, out.type, out.seq, out.re, out.payload)
-
-    def _note_departure(self, now: float) -> None:
-        """Remember when the next frame leaves, by the counter that an acknowledgement will echo."""
-        departures = self._departures
-        departures[self._sealer.counter & 0xFFFF] = now
-        if len(departures) > DEPARTURES:
-            del departures[next(iter(departures))]
 
     def _acknowledge(self, held: int = fr.NO_RE) -> None:
         """Say what has arrived: all before `_expected`, the copy that came last, and one that is held early."""
@@ -359,9 +344,7 @@ class Link:
         if type_ == fr.PING:
             self._acknowledge()
         elif type_ == fr.ACK:
-            departed = self._departures.get(frame.seq)
-            if departed is not None:
-                self._measure(now - departed)
+            self._trip.echoed(frame.seq, now)
             if frame.re != fr.NO_RE:
                 self._fill_gap(frame.ack, now)
         else:
@@ -386,7 +369,7 @@ class Link:
         """The other end holds a later frame and misses this one: repeat it, once per round trip."""
         if not self._unacked or self._unacked[0].seq != missing:
             return
-        if now - self._unacked[0].sent_at >= max(self._srtt, ACK_DELAY):
+        if now - self._unacked[0].sent_at >= max(self._trip.smoothed, ACK_DELAY):
             self.counters.retransmitted += 1
             self._transmit(self._unacked[0], fr.RETRANSMIT)
 
@@ -420,22 +403,12 @@ class Link:
             newest = unacked.popleft()
             copies = copies or newest.tries > 1
         if not copies:  # else it waited for a copy, and which copy, only an acknowledgement's echo tells (Karn)
-            self._measure(now - newest.sent_at)
+            self._trip.took(now - newest.sent_at)
         self._backoff = 1
         if unacked:
             self._arm(unacked[0].sent_at + self.rto)
         if self._queue or self._urgent:
             self._flush()
-
-    def _measure(self, sample: float) -> None:
-        """Jacobson's smoothed round trip; the variance term covers the other end's delayed acknowledgement."""
-        if self._measured:
-            self._rttvar += (abs(sample - self._srtt) - self._rttvar) / 4
-            self._srtt += (sample - self._srtt) / 8
-        else:
-            self._srtt, self._rttvar = sample, sample / 2
-        self._measured = True
-        self.rto = min(MAX_RTO, max(MIN_RTO, self._srtt + 4 * self._rttvar + ACK_DELAY))
 
     def _take_hint(self, frame: fr.Frame) -> None:
         """An unsealed frame in a session proves nothing; "no session" is reason enough to shake hands again."""
@@ -471,7 +444,7 @@ class Link:
         if self.down is None and self._ack_due and now >= self._ack_due:
             self._acknowledge()
         if self.down is None and now >= self._next_ping(now):
-            self._note_departure(now)
+            self._trip.departs(self._sealer.counter, now)
             self._write(0, fr.PING, 0, fr.NO_RE, b"")
         if self.down is None:
             self._arm(self._next_due(now))

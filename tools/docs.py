@@ -24,7 +24,7 @@ from msgspec import inspect as types
 from devices import driver, service
 from devices.registry import all_messages
 from devices.shuffler import messages as shuffler
-from firmware_bridge import commands, frame, handshake, link, messages, seal
+from firmware_bridge import commands, frame, handshake, link, messages, round_trip, seal
 from simulators.faults import VOCABULARY
 from table_controller.catalogue import catalogue
 from tools import dissector, recordings
@@ -196,10 +196,10 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
     seal: {"KEY_SIZE": "bytes", "CHALLENGE_SIZE": "bytes", "PROOF_SIZE": "bytes", "MAX_COUNTER": "hex"},
     handshake: {"FIRST_WAIT": "s", "MAX_STEPS": "attempts"},
     link: {
-        "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "ACK_DELAY": "s", "MIN_RTO": "s",
-        "MAX_RTO": "s", "FIRST_RTO": "s", "UNACKNOWLEDGED": "s", "MAX_BACKOFF": "times",
-        "REPLY_RTOS": "retransmission times", "DEPARTURES": "frames", "HEARTBEAT": "s", "SILENCE": "s", "KNOCK": "s",
+        "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "UNACKNOWLEDGED": "s",
+        "MAX_BACKOFF": "times", "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s", "KNOCK": "s",
     },
+    round_trip: {"ACK_DELAY": "s", "MIN_RTO": "s", "MAX_RTO": "s", "FIRST_RTO": "s", "DEPARTURES": "frames"},
     commands: {"REMEMBERED": "commands", "ACCEPT_PATIENCE": "s", "SETTLE_QUIET": "s", "MAX_ASKS": "questions"},
     driver: {"PATIENCE": "s"},
 }  # fmt: skip
