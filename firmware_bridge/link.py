@@ -71,33 +71,21 @@ class LinkCounters(msgspec.Struct):
 
 
 class _Outgoing:
-    """A sequenced message on its way: queued, then sent, then acknowledged."""
+    """A sequenced message on its way: queued, sent, acknowledged; a request then waits for its reply."""
 
-    __slots__ = ("actuation", "first_sent_at", "payload", "re", "sent_at", "seq", "tries", "type", "waiter")
+    __slots__ = ("actuation", "deadline", "first_sent_at", "payload", "re", "sent_at", "seq", "tries", "type", "waiter")
 
-    def __init__(
-        self, type_: int, re: int, payload: bytes, waiter: asyncio.Future[Any] | None, actuation: bool
-    ) -> None:
+    def __init__(self, type_: int, re: int, payload: bytes) -> None:
         self.type = type_
         self.re = re
         self.payload = payload
-        self.waiter = waiter
-        self.actuation = actuation
+        self.waiter: asyncio.Future[Any] | None = None  # of a request
+        self.deadline = 0.0  # of its reply
+        self.actuation = False
         self.seq = 0
         self.first_sent_at = 0.0
         self.sent_at = 0.0
         self.tries = 0
-
-
-class _Question:
-    """A request that waits for its reply."""
-
-    __slots__ = ("deadline", "out", "waiter")
-
-    def __init__(self, out: _Outgoing, waiter: asyncio.Future[Any], deadline: float) -> None:
-        self.out = out
-        self.waiter = waiter
-        self.deadline = deadline
 
 
 def _ignore(_: Any) -> None:
@@ -134,8 +122,7 @@ class Link:
         self._urgent: deque[_Outgoing] = deque()
         self._echo = 0  # the low half of the counter of the frame that came last
         self._early: dict[int, fr.Frame] = {}  # came before their turn; never more than a window
-        self._questions: dict[int, _Question] = {}  # by sequence number, once sent
-        self._waiting: list[_Question] = []  # still queued
+        self._questions: dict[int, _Outgoing] = {}  # requests that wait for their reply, by sequence number
         self._trip = RoundTrip()
         self._backoff = 1
         now = self._loop.time()
@@ -190,24 +177,21 @@ class Link:
             return waiter
         if urgent:
             self._revoke_queued()
-        out = _Outgoing(fr.REQUEST, fr.NO_RE, encode(message), waiter, actuation)
-        question = _Question(out, waiter, self._loop.time() + patience + REPLY_RTOS * self.rto)
+        out = _Outgoing(fr.REQUEST, fr.NO_RE, encode(message))
+        out.waiter, out.actuation = waiter, actuation
+        out.deadline = self._loop.time() + patience + REPLY_RTOS * self.rto
         try:
-            sent = self._post(out, urgent)
+            self._post(out, urgent)
         except QueueFull as full:
             waiter.set_exception(full)
-            return waiter
-        if sent:
-            self._ask(question)
         else:
-            self._waiting.append(question)
-        self._arm(question.deadline)
+            self._arm(out.deadline)
         return waiter
 
     def event(self, message: Message) -> None:
         """Send an event (a device's side); QueueFull if the host has stopped taking them."""
         if self.down is None:
-            self._post(_Outgoing(fr.EVENT, fr.NO_RE, encode(message), None, False), False)
+            self._post(_Outgoing(fr.EVENT, fr.NO_RE, encode(message)), False)
 
     def reply(self, seq: int, message: Message) -> None:
         """Answer the request that came with this sequence number (a device's side).
@@ -216,7 +200,7 @@ class Link:
         """
         if self.down is None:
             try:
-                self._post(_Outgoing(fr.REPLY, seq, encode(message), None, False), False)
+                self._post(_Outgoing(fr.REPLY, seq, encode(message)), False)
             except QueueFull as full:
                 self.fail(full)
 
@@ -232,12 +216,11 @@ class Link:
         if self._timer is not None:
             self._timer.cancel()
         self.wire.on_frame = _ignore
-        for question in self._waiting:
-            _release(question.waiter, _caused(NotSent(f"{self.name} went down before the message was sent"), cause))
+        for out in (*self._urgent, *self._queue):
+            _release(out, _caused(NotSent(f"{self.name} went down before the message was sent"), cause))
         lost = cause if isinstance(cause, LinkError) else _caused(LinkError(f"{self.name}: {cause}"), cause)
-        for question in self._questions.values():
-            _release(question.waiter, lost)
-        self._waiting.clear()
+        for out in self._questions.values():
+            _release(out, lost)
         self._questions.clear()
         self._unacked.clear()
         self._queue.clear()
@@ -247,23 +230,27 @@ class Link:
 
     # --- sending ---------------------------------------------------------------------------------------------
 
-    def _post(self, out: _Outgoing, urgent: bool) -> bool:
-        """Send at once if the window allows (True), else queue (False)."""
+    def _post(self, out: _Outgoing, urgent: bool) -> None:
+        """Send at once if the window allows, else queue."""
         assert len(out.payload) <= fr.MAX_PAYLOAD, f"{self.name}: no frame carries {len(out.payload)} bytes"
         first = not self._urgent and (urgent or not self._queue)
         if first and len(self._unacked) < (URGENT_WINDOW if urgent else WINDOW):
             self._send(out)
-            return True
+            return
         lane = self._urgent if urgent else self._queue  # each with its own bound: questions never crowd out a stop
         if len(lane) >= QUEUE_LIMIT:
             raise QueueFull(f"{self.name}: {QUEUE_LIMIT} messages wait already; nothing was sent")
         lane.append(out)
-        return False
 
     def _send(self, out: _Outgoing) -> None:
         out.seq = self._next_seq
         self._next_seq = (out.seq + 1) & 0xFFFF
         self._unacked.append(out)
+        if out.waiter is not None:
+            stale = self._questions.pop(out.seq, None)
+            if stale is not None:  # 65,536 frames later, and still no reply
+                _release(stale, ReplyTimeout(f"{self.name}: no reply"))
+            self._questions[out.seq] = out
         self._transmit(out, 0)
         self._arm(out.sent_at + self.rto)
 
@@ -290,12 +277,6 @@ class Link:
         self.counters.sent += 1
         self.wire.send(signed, mac)
 
-    def _ask(self, question: _Question) -> None:
-        stale = self._questions.pop(question.out.seq, None)
-        if stale is not None:  # 65,536 frames later, and still no reply
-            _release(stale.waiter, ReplyTimeout(f"{self.name}: no reply"))
-        self._questions[question.out.seq] = question
-
     def _flush(self) -> None:
         """Send what waited, urgent first, as far as the window allows."""
         while self.down is None:
@@ -305,22 +286,14 @@ class Link:
                 out = self._queue.popleft()
             else:
                 return
-            if out.waiter is None:
+            if out.waiter is None or not out.waiter.done():  # else given up while it waited
                 self._send(out)
-                continue
-            question = next((q for q in self._waiting if q.out is out), None)
-            if question is None or out.waiter.done():  # given up while it waited
-                continue
-            self._waiting.remove(question)
-            self._send(out)
-            self._ask(question)
 
     def _revoke_queued(self) -> None:
         """Take back the actuations that wait; what is urgent itself (another stop, a lock) stays."""
-        for question in [q for q in self._waiting if q.out.actuation and q.out in self._queue]:
-            self._waiting.remove(question)
-            self._queue.remove(question.out)
-            _release(question.waiter, Revoked(f"{self.name}: a stop overtook this command before it was sent"))
+        for out in [out for out in self._queue if out.actuation]:
+            self._queue.remove(out)
+            _release(out, Revoked(f"{self.name}: a stop overtook this command before it was sent"))
 
     # --- receiving -------------------------------------------------------------------------------------------
 
@@ -384,11 +357,11 @@ class Link:
             self.fail(_caused(BadMessage(f"{self.name}: {error}"), error))
             return
         if frame.type == fr.REPLY:
-            question = self._questions.pop(frame.re, None)
-            if question is None or question.waiter.done():
+            asked = self._questions.pop(frame.re, None)
+            if asked is None or asked.waiter is None or asked.waiter.done():
                 self.counters.late_replies += 1
             else:
-                question.waiter.set_result(message)
+                asked.waiter.set_result(message)
         elif frame.type == fr.EVENT:
             self.on_event(message)
         else:
@@ -459,8 +432,9 @@ class Link:
             due = min(due, self._ack_due)
         if self._unacked:
             due = min(due, self._unacked[0].sent_at + self.rto * self._backoff)
-        for question in (*self._questions.values(), *self._waiting):
-            due = min(due, question.deadline)
+        for out in (*self._questions.values(), *self._urgent, *self._queue):
+            if out.waiter is not None:
+                due = min(due, out.deadline)
         return max(due, now + 0.001)  # never spin
 
     def _repeat_unacknowledged(self, now: float) -> None:
@@ -482,17 +456,18 @@ class Link:
             self._transmit(first, fr.RETRANSMIT)
 
     def _expire_questions(self, now: float) -> None:
-        for seq, question in [(s, q) for s, q in self._questions.items() if now >= q.deadline]:
-            del self._questions[seq]
-            _release(question.waiter, ReplyTimeout(f"{self.name}: no reply within the deadline"))
-        for question in [q for q in self._waiting if now >= q.deadline]:
-            self._waiting.remove(question)
-            _release(question.waiter, NotSent(f"{self.name}: the message never left the queue"))
+        for out in [out for out in self._questions.values() if now >= out.deadline]:
+            del self._questions[out.seq]
+            _release(out, ReplyTimeout(f"{self.name}: no reply within the deadline"))
+        for lane in (self._urgent, self._queue):
+            for out in [out for out in lane if out.waiter is not None and now >= out.deadline]:
+                lane.remove(out)
+                _release(out, NotSent(f"{self.name}: the message never left the queue"))
 
 
-def _release(waiter: asyncio.Future[Any], error: PitboxError) -> None:
-    if not waiter.done():
-        waiter.set_exception(error)
+def _release(out: _Outgoing, error: PitboxError) -> None:
+    if out.waiter is not None and not out.waiter.done():
+        out.waiter.set_exception(error)
 
 
 def _caused(error: Any, cause: BaseException) -> Any:
