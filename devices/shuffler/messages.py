@@ -105,6 +105,14 @@ class Phase(IntEnum):
     UNLOADING = 1
 
 
+def cards_inside(entered: int, left: int) -> int | None:
+    """Return how many cards a machine's counts leave inside; None where they cannot tell.
+
+    They cannot while it is emptied of cards that were not counted in, nor once more came out than went in.
+    """
+    return entered - left if entered and left <= entered else None
+
+
 _RANKS: Final = "A23456789TJQK"
 _SUITS: Final = "shdc"
 JOKER: Final = 52
@@ -296,8 +304,8 @@ class Jam(Message, frozen=True, tag=88):
 
     @property
     def inside(self) -> int | None:
-        """How many cards are past the intake and not yet behind the gate; None if the machine was being emptied."""
-        return self.entered - self.left if self.entered else None
+        """How many cards are past the intake and not yet behind the gate, if its counts can tell."""
+        return cards_inside(self.entered, self.left)
 
 
 class Stopped(Message, frozen=True, tag=89):

@@ -65,8 +65,8 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
                 return replace(view, state=m.State.CLEARING, phase=event.phase, entered=0, left=event.left, ended=None,
                                inside=None, behind_gate=None, blocked=event.blocked)  # fmt: skip
             return replace(view, state=busy, phase=event.phase, entered=event.entered, left=event.left, ended=None,
-                           inside=event.entered - event.left if view.sure else None, behind_gate=event.left,
-                           blocked=event.blocked)  # fmt: skip
+                           inside=m.cards_inside(event.entered, event.left) if view.sure else None,
+                           behind_gate=event.left, blocked=event.blocked)  # fmt: skip
         case m.Door():
             # Hands may take what is inside; where nothing was, nothing can be missed.
             return replace(view, door_open=event.open, inside=0 if view.inside == 0 else None)
@@ -98,9 +98,9 @@ def _fold_end(view: ShufflerView, event: Ended) -> ShufflerView:
                            behind_gate=event.left if event.entered else None)  # fmt: skip
         case m.Stopped() | m.Fault():
             sure = view.sure and event.reason is not m.Reason.DOUBLE_FEED  # then two cards were counted as one
-            counted = sure and event.entered and not view.door_open  # not while it was emptied, nor with hands in it
+            counted = sure and not view.door_open  # hands may be in it
             return replace(view, state=m.State.HALTED, entered=event.entered, left=event.left, sure=sure,
-                           inside=event.entered - event.left if counted else None, ended=event,
+                           inside=m.cards_inside(event.entered, event.left) if counted else None, ended=event,
                            behind_gate=event.left if event.entered else None)  # fmt: skip
 
 
@@ -119,12 +119,17 @@ def verdict(ended: Ended, expected: int) -> list[str]:
         case m.Incomplete():
             return [f"{ended.cards_in} cards went in and {ended.cards_out} came out"]
         case m.Jam():
-            inside = "an unknown number of" if ended.inside is None else ended.inside
-            return [f"jammed in segment {ended.segment.name.lower()} at card {ended.card}, {inside} cards inside"]
+            where = f"segment {ended.segment.name.lower()} at card {ended.card}"
+            return [f"jammed in {where}, {_count(ended.inside)} cards inside"]
         case m.Stopped():
-            return [f"stopped in mid-cycle ({ended.reason.name.lower()}), {ended.entered - ended.left} cards inside"]
+            inside = _count(m.cards_inside(ended.entered, ended.left))
+            return [f"stopped in mid-cycle ({ended.reason.name.lower()}), {inside} cards inside"]
         case m.Fault():
             return [f"{ended.reason.name.lower().replace('_', ' ')} in segment {ended.segment.name.lower()}"]
+
+
+def _count(cards: int | None) -> str:
+    return "an unknown number of" if cards is None else str(cards)
 
 
 def service_trigger(event: DriverEvent) -> str | None:

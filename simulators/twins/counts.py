@@ -59,6 +59,8 @@ class Counts:
     def leave(self, compartment: int) -> None:
         """A card from a compartment dropped behind the gate."""
         self.left += 1
+        if self.left > self.entered and not self._emptying:
+            self.doubt()  # two went in as one
         self.stored[compartment] = max(0, self.stored[compartment] - 1)
 
     def doubt(self) -> None:

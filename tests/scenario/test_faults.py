@@ -56,6 +56,18 @@ async def test_two_cards_that_lie_exactly_on_each_other_are_found_when_they_come
         assert (await beliefs_hold(b)).inside is b.view.inside is None
 
 
+async def test_more_cards_out_than_in_is_unknown_at_once_and_never_a_negative_number(seed: int) -> None:
+    async with bench(seed) as b:
+        b.inject("double_feed:card=20,offset=0")
+        cycle = asyncio.create_task(fails(b, m.Reason.COUNTS_DISAGREE))
+        while not cycle.done():
+            await asyncio.sleep(0.1)
+            inside = (await b.driver.status()).inside
+            assert inside is None or inside >= 0
+            assert b.view.inside is None or b.view.inside >= 0
+        await cycle
+
+
 @over_living_lines
 @pytest.mark.parametrize("segment", WITH_A_SENSOR)
 async def test_a_torn_card_is_located_and_still_counted(seed: int, rung: str, segment: m.Segment) -> None:
