@@ -321,18 +321,19 @@ async def test_a_cancelled_command_disturbs_nobody_and_can_be_asked_about() -> N
     assert await bench.pair.host.request(Question(1), 1.0) == Answer(1)
 
 
-@given(st.lists(st.tuples(st.integers(1, 60), st.sampled_from(list(Outcome)[2:])), max_size=120), st.integers(1, 60))
+@given(st.lists(st.integers(1, 60), min_size=30, unique=True), st.integers(1, 60), st.sampled_from(list(Outcome)[2:]))
 def test_a_devices_memory_is_bounded_and_never_forgets_a_running_command(
-    ended: list[tuple[int, Outcome]], running: int
+    ids: list[int], running: int, outcome: Outcome
 ) -> None:
     memory = CommandMemory()
     assert memory.begin(running) is None
-    for command, outcome in ended:
+    for command in ids:
         if command != running and memory.begin(command) is None:
             memory.settle(command, outcome, 1)
         assert len(memory.last()) <= cm.REMEMBERED
         assert memory.recall(running).outcome is Outcome.RUNNING
         assert memory.begin(running) == Settled(running, Outcome.RUNNING, 0)
+    assert len(memory.last()) == cm.REMEMBERED
 
 
 def test_a_devices_memory_keeps_the_latest_oldest_first() -> None:
