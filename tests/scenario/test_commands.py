@@ -24,8 +24,7 @@ from firmware_bridge.errors import (
 from firmware_bridge.link import REPLY_RTOS
 from firmware_bridge.round_trip import MAX_RTO
 from tests.support.beliefs import ask, behind_gate, beliefs_hold, carried_out
-from tests.support.bench import Bench, bench
-from tests.support.ladder import over_living_lines
+from tests.support.bench import Bench, bench, over_the_ladder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -88,7 +87,7 @@ def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
 # --- questions ---------------------------------------------------------------------------------------------
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("method", QUESTIONS)
 async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
     seed: int, rung: str, method: str
@@ -139,7 +138,7 @@ def times_done(b: Bench, method: str) -> list[int]:
     }[method]  # type: ignore[return-value]
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("method", [name for name in ACTUATIONS if name != "reset"])
 async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: int, rung: str, method: str) -> None:
     async with bench(seed, rung) as b:
@@ -161,7 +160,7 @@ async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: i
         await beliefs_hold(b)
 
 
-@over_living_lines
+@over_the_ladder
 async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_asked(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         assert b.driver.reported is not None
@@ -180,7 +179,7 @@ async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_
         assert b.service.state == "in_service"
 
 
-@over_living_lines
+@over_the_ladder
 async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         command = (await carried_out(b, b.driver.shuffle)).command
@@ -191,7 +190,7 @@ async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed:
         assert (await ask(b, b.driver.status)).cycles == 1
 
 
-@over_living_lines
+@over_the_ladder
 async def test_an_id_that_comes_back_with_another_message_is_refused_and_moves_nothing(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         command = (await carried_out(b, b.driver.shuffle)).command
@@ -217,7 +216,7 @@ async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(se
 # --- a machine that does not move --------------------------------------------------------------------------
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("method", ["shuffle", "eject", "self_test", "clear_jam"])
 async def test_a_stalled_machine_is_given_up_after_the_documented_time(seed: int, rung: str, method: str) -> None:
     async with bench(seed, rung) as b:
@@ -243,7 +242,7 @@ async def test_a_stalled_machine_is_given_up_after_the_documented_time(seed: int
         assert b.service.state == ("faulted" if method == "clear_jam" else "unverified")
 
 
-@over_living_lines
+@over_the_ladder
 async def test_whoever_stops_waiting_leaves_the_slot_in_doubt_until_the_end_is_known(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         command = b.next_id()
@@ -317,7 +316,7 @@ REFUSALS: Final = {
 }
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("reason", REFUSALS)
 async def test_a_refusal_names_its_reason_and_moves_nothing(seed: int, rung: str, reason: m.Reason) -> None:
     async with bench(seed, rung) as b:

@@ -10,8 +10,7 @@ from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed
 from tests.support.beliefs import ask, beliefs_hold, carried_out, faces_behind_gate, moving
-from tests.support.bench import Bench, bench
-from tests.support.ladder import over_living_lines
+from tests.support.bench import Bench, bench, over_the_ladder
 
 WITH_A_SENSOR = [m.Segment.FEED, m.Segment.BRIDGE, m.Segment.LIFT, m.Segment.UNLOAD, m.Segment.STACK]
 
@@ -32,7 +31,7 @@ async def completes(b: Bench) -> m.Completed:
 # --- cards that go wrong on their way ----------------------------------------------------------------------
 
 
-@over_living_lines
+@over_the_ladder
 async def test_two_cards_that_go_in_as_one_are_seen_and_the_count_becomes_unknown(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         b.inject("double_feed:card=20,offset=60")
@@ -45,7 +44,7 @@ async def test_two_cards_that_go_in_as_one_are_seen_and_the_count_becomes_unknow
         assert b.view.inside is status.inside is None
 
 
-@over_living_lines
+@over_the_ladder
 async def test_two_cards_that_lie_exactly_on_each_other_are_found_when_they_come_out(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         b.inject("double_feed:card=20,offset=0")
@@ -68,7 +67,7 @@ async def test_more_cards_out_than_in_is_unknown_at_once_and_never_a_negative_nu
         await cycle
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("segment", WITH_A_SENSOR)
 async def test_a_torn_card_is_located_and_still_counted(seed: int, rung: str, segment: m.Segment) -> None:
     async with bench(seed, rung) as b:
@@ -90,7 +89,7 @@ async def test_a_card_cannot_tear_where_no_sensor_would_see_it(seed: int, segmen
             b.inject(f"torn_card:segment={segment}")
 
 
-@over_living_lines
+@over_the_ladder
 async def test_a_card_left_behind_is_missed_and_never_forgotten(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         b.inject("card_left_inside:card=40")
@@ -108,7 +107,7 @@ async def test_a_card_left_behind_is_missed_and_never_forgotten(seed: int, rung:
         assert (await beliefs_hold(b)).inside is b.view.inside is None
 
 
-@over_living_lines
+@over_the_ladder
 async def test_power_does_not_wash_the_doubt_away_but_a_look_and_a_test_do(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         b.inject("card_left_inside:card=7")
@@ -130,7 +129,7 @@ async def test_power_does_not_wash_the_doubt_away_but_a_look_and_a_test_do(seed:
 # --- decks that are wrong from the start -------------------------------------------------------------------
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize(("fault", "count"), [("missing_card", 52), ("foreign_card", 54)])
 async def test_a_deck_of_the_wrong_size_is_counted_as_it_is(seed: int, rung: str, fault: str, count: int) -> None:
     async with bench(seed, rung) as b:
@@ -141,7 +140,7 @@ async def test_a_deck_of_the_wrong_size_is_counted_as_it_is(seed: int, rung: str
         assert (await beliefs_hold(b)).inside == 0
 
 
-@over_living_lines
+@over_the_ladder
 async def test_a_counting_machine_cannot_see_a_swapped_card_and_says_nothing_about_faces(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         b.inject("swapped_card")
@@ -152,7 +151,7 @@ async def test_a_counting_machine_cannot_see_a_swapped_card_and_says_nothing_abo
         assert await ask(b, b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("fault", ["swapped_card", "missing_card", "foreign_card"])
 async def test_an_identifying_machine_says_exactly_what_is_missing_and_extra(seed: int, rung: str, fault: str) -> None:
     async with bench(seed, rung, identifies=True) as b:
@@ -173,7 +172,7 @@ async def test_an_identifying_machine_says_exactly_what_is_missing_and_extra(see
         assert isinstance(await ask(b, b.driver.findings), m.NoFindings), "the deck is gone, and what was found with it"
 
 
-@over_living_lines
+@over_the_ladder
 async def test_an_identifying_machine_tells_nothing_of_a_good_deck(seed: int, rung: str) -> None:
     async with bench(seed, rung, identifies=True) as b:
         completed = await completes(b)
@@ -182,7 +181,7 @@ async def test_an_identifying_machine_tells_nothing_of_a_good_deck(seed: int, ru
         assert await ask(b, b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("by_command", [False, True])
 async def test_a_sorted_deck_is_complete_but_not_shuffled(seed: int, rung: str, by_command: bool) -> None:
     async with bench(seed, rung) as b:
@@ -200,7 +199,7 @@ async def test_a_sorted_deck_is_complete_but_not_shuffled(seed: int, rung: str, 
 # --- motion that ends early --------------------------------------------------------------------------------
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("after", [0.01, 2.0, 9.0, 14.5, 21.0])
 async def test_an_open_door_stops_all_motion_and_hands_make_the_count_unknown(
     seed: int, rung: str, after: float
@@ -254,7 +253,7 @@ async def test_the_firmware_knows_at_every_instant_of_a_good_cycle_how_many_card
 # --- slow decay --------------------------------------------------------------------------------------------
 
 
-@over_living_lines
+@over_the_ladder
 async def test_wear_shows_in_the_transit_times_of_its_segment_alone(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b, bench(seed, rung) as worn:
         worn.inject("wear:segment=lift,percent=20")
@@ -267,7 +266,7 @@ async def test_wear_shows_in_the_transit_times_of_its_segment_alone(seed: int, r
             assert tired.segments[segment].cards == 53
 
 
-@over_living_lines
+@over_the_ladder
 async def test_a_segment_worn_out_is_a_jam_in_that_segment(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         b.inject("wear:segment=bridge,percent=300")
@@ -277,7 +276,7 @@ async def test_a_segment_worn_out_is_a_jam_in_that_segment(seed: int, rung: str)
         await beliefs_hold(b)
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("sensor", [m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT, m.Sensor.EXIT, m.Sensor.STACK])
 async def test_dust_shows_in_the_margin_before_the_self_test_fails(seed: int, rung: str, sensor: m.Sensor) -> None:
     async with bench(seed, rung) as b:

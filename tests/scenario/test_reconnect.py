@@ -23,7 +23,6 @@ from firmware_bridge.errors import (
 )
 from tests.support.beliefs import all_cards_back, ask, behind_gate, beliefs_hold, carried_out, moving
 from tests.support.bench import Bench, bench, over_the_ladder
-from tests.support.ladder import over_living_lines
 
 if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
@@ -194,7 +193,7 @@ async def test_a_board_that_is_changed_at_run_time_never_reports_again(
             await b.driver.eject(b.next_id())
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("size", [1, 600, 20_000])
 async def test_a_burst_of_garbage_costs_nothing_but_its_own_bytes(seed: int, rung: str, size: int) -> None:
     async with bench(seed, rung) as b:

@@ -13,8 +13,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused
 from simulators.bench import TRAY
 from tests.support.beliefs import all_cards_back, ask, behind_gate, beliefs_hold, carried_out, comes_true, moving
-from tests.support.bench import Bench, bench
-from tests.support.ladder import over_living_lines
+from tests.support.bench import Bench, bench, over_the_ladder
 
 each_segment = pytest.mark.parametrize("segment", list(m.Segment), ids=lambda segment: segment.name.lower())
 # Where a card can stick while the compartments are being emptied.
@@ -29,7 +28,7 @@ async def jam(b: Bench, segment: m.Segment, card: int = 27) -> m.Jam:
     return b.told(m.Jam)[-1]
 
 
-@over_living_lines
+@over_the_ladder
 @each_segment
 async def test_after_a_jam_hands_and_machine_bring_every_card_out_and_nothing_is_in_doubt(
     seed: int, rung: str, segment: m.Segment
@@ -56,7 +55,7 @@ async def test_after_a_jam_hands_and_machine_bring_every_card_out_and_nothing_is
         assert b.service.state == "faulted"
 
 
-@over_living_lines
+@over_the_ladder
 @each_segment
 async def test_a_cleared_machine_serves_again_only_after_acknowledgement_and_report(
     seed: int, rung: str, segment: m.Segment
@@ -80,7 +79,7 @@ async def test_a_cleared_machine_serves_again_only_after_acknowledgement_and_rep
         assert behind_gate(b) == 53
 
 
-@over_living_lines
+@over_the_ladder
 @each_segment
 async def test_clearing_is_refused_while_a_sensor_is_dark_or_the_door_is_open(
     seed: int, rung: str, segment: m.Segment
@@ -104,7 +103,7 @@ async def test_clearing_is_refused_while_a_sensor_is_dark_or_the_door_is_open(
         await all_cards_back(b)
 
 
-@over_living_lines
+@over_the_ladder
 async def test_a_card_that_no_sensor_sees_and_no_hand_took_leaves_the_count_unknown(seed: int, rung: str) -> None:
     async with bench(seed, rung) as b:
         await jam(b, m.Segment.FEED, card=9)
@@ -116,7 +115,7 @@ async def test_a_card_that_no_sensor_sees_and_no_hand_took_leaves_the_count_unkn
         assert not b.service.serves
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("second", ON_THE_WAY_OUT, ids=lambda segment: segment.name.lower())
 @pytest.mark.parametrize("first", [m.Segment.BRIDGE, m.Segment.STACK], ids=lambda segment: segment.name.lower())
 async def test_a_second_jam_while_the_machine_empties_itself_is_reported_and_cleared_in_turn(
@@ -138,7 +137,7 @@ async def test_a_second_jam_while_the_machine_empties_itself_is_reported_and_cle
         assert len(b.told(m.Cleared)) == 1
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("what", ["stop", "door", "power_cut:seconds=2", "unplug:seconds=60"])
 async def test_clearing_that_is_broken_off_can_be_begun_again(seed: int, rung: str, what: str) -> None:
     async with bench(seed, rung) as b:
@@ -169,7 +168,7 @@ async def test_clearing_that_is_broken_off_can_be_begun_again(seed: int, rung: s
         await all_cards_back(b)
 
 
-@over_living_lines
+@over_the_ladder
 @pytest.mark.parametrize("method", ["eject", "self_test"])
 @pytest.mark.parametrize("by_door", [False, True], ids=["by stop", "by door"])
 async def test_a_gate_or_a_test_that_is_stopped_fails_alone_and_touches_no_other_command(
