@@ -55,7 +55,10 @@ if TYPE_CHECKING:
 
 # A step of the handshake is repeated after this long (s), each time doubled: hello and proof take 0.25 s at 9600 baud.
 FIRST_WAIT: Final = 0.4
-MAX_STEPS: Final = 5
+# But never later than this (s): a device that comes back must be met, and its own session falls silent after 3.5 s.
+MAX_WAIT: Final = 1.6
+# Attempts at one step before the port counts as mute.
+MAX_STEPS: Final = 6
 
 _TO_HOST: Final = decoder(HandshakeToHost)
 _TO_DEVICE: Final = decoder(HandshakeToDevice)
@@ -174,7 +177,7 @@ async def _step(wire: Wire, inbox: asyncio.Queue[fr.Frame | LinkError], payload:
         flags = fr.RETRANSMIT if attempt else 0
         wire.send(fr.head(flags, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + payload)
         until = loop.time() + wait
-        wait *= 2
+        wait = min(MAX_WAIT, wait * 2)
         while True:
             try:
                 async with asyncio.timeout_at(until):

@@ -18,7 +18,7 @@ U8 = Annotated[int, msgspec.Meta(ge=0, le=0xFF)]
 U16 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF)]
 U32 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
 CommandId = Annotated[int, msgspec.Meta(ge=1, le=0x7FFF_FFFF_FFFF_FFFF)]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern="^[ -~]*$")]  # ASCII: a byte a character
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern=r"^[ -~]*\Z")]  # ASCII: a byte a character
 Role = Literal["table", "bench"]  # what a host is to the device
 Challenge = Annotated[bytes, msgspec.Meta(min_length=CHALLENGE_SIZE, max_length=CHALLENGE_SIZE)]
 Proof = Annotated[bytes, msgspec.Meta(min_length=PROOF_SIZE, max_length=PROOF_SIZE)]

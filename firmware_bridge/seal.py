@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2s
 from hmac import compare_digest
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -49,6 +49,14 @@ class Session(msgspec.Struct, frozen=True):
 
     to_device: bytes
     to_host: bytes
+
+    def __repr__(self) -> str:
+        """Never show the keys."""
+        return "Session()"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Never show the keys."""
+        return []
 
 
 def session_keys(key: bytes, bound: bytes) -> Session:

@@ -194,7 +194,7 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
         "MAC_SIZE": "bytes", "CRC_SIZE": "bytes", "MAX_PAYLOAD": "bytes", "MAX_BODY": "bytes", "MAX_WIRE": "bytes",
     },
     seal: {"KEY_SIZE": "bytes", "CHALLENGE_SIZE": "bytes", "PROOF_SIZE": "bytes", "MAX_COUNTER": "hex"},
-    handshake: {"FIRST_WAIT": "s", "MAX_STEPS": "attempts"},
+    handshake: {"FIRST_WAIT": "s", "MAX_WAIT": "s", "MAX_STEPS": "attempts"},
     link: {
         "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "UNACKNOWLEDGED": "s",
         "MAX_BACKOFF": "times", "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s", "KNOCK": "s",

@@ -360,3 +360,13 @@ async def test_an_acknowledgement_of_what_was_never_sent_changes_nothing() -> No
     assert pair.host.counters.retransmitted == 1  # still in doubt, so repeated
     pair.host.close()
     await outcome_of(waiter)
+
+
+async def test_every_lost_frame_of_a_window_is_repeated_promptly_once_the_line_carries_again() -> None:
+    pair = Pair()
+    assert await pair.ask(0) == Answer(0)  # now the round trip is known
+    pair.host_port.fate = taking_turns(Fate.DROP, Fate.DROP, Fate.DROP)
+    began = asyncio.get_running_loop().time()
+    answers = [pair.ask(n) for n in (1, 2, 3)]
+    assert [await answer for answer in answers] == [Answer(1), Answer(2), Answer(3)]
+    assert asyncio.get_running_loop().time() - began < 3 * rt.MIN_RTO  # not one heartbeat each

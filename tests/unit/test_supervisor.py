@@ -160,9 +160,9 @@ async def test_a_port_that_opens_and_never_answers_is_loud_once_and_left_in_peac
     assert rig.kinds() == ["LinkSilent"]
     assert [r.levelno for r in caplog.records].count(logging.WARNING) == 1
     assert len(rig.tries) > 5
-    assert rig.supervisor.failures == len(rig.tries) - 1
+    assert rig.supervisor.failures in (len(rig.tries) - 1, len(rig.tries))  # closed in a handshake, or between two
     longest = max(after - before for before, after in pairwise(rig.tries))
-    assert longest > 12.4 + 3.7  # the handshake's patience and the longest wait
+    assert longest > 7.6 + 3.7  # the handshake's patience and the longest wait
     assert rig.ports_given_back()
 
 
