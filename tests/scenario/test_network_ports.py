@@ -111,9 +111,8 @@ async def test_a_server_that_dies_is_noticed_and_found_again(tmp_path: Path, kin
             c_context = connected(url, tmp_path)
             c = await c_context.__aenter__()
             down = asyncio.create_task(c.next(LinkDown))
-            os.kill(first.pid, signal.SIGKILL)
-            for child in _children(first.pid):
-                os.kill(child, signal.SIGKILL)
+            for pid in [first.pid, *_children(first.pid)]:  # socat serves each client from a child
+                os.kill(pid, signal.SIGKILL)
             assert isinstance((await down).cause, LinkError)
         back = asyncio.create_task(c.next(Reported, 40))
         with server(command, number, tmp_path / "log"):
