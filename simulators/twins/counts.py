@@ -59,9 +59,16 @@ class Counts:
     def leave(self, compartment: int) -> None:
         """A card from a compartment dropped behind the gate."""
         self.left += 1
-        if self.left > self.entered and not self._emptying:
+        if self.stored[compartment]:
+            self.stored[compartment] -= 1
+        elif not self._emptying:
             self.doubt()  # two went in as one
-        self.stored[compartment] = max(0, self.stored[compartment] - 1)
+
+    def found_empty(self, compartment: int) -> None:
+        """A compartment gives no more cards, whatever was believed to be in it."""
+        if self.stored[compartment] and not self._emptying:
+            self.doubt()  # a card is not where it was put
+        self.stored[compartment] = 0
 
     def doubt(self) -> None:
         """What is inside is not known any more."""

@@ -366,7 +366,7 @@ class ShufflerTwin:
         strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STUCK_CURRENT
         if segment is m.Segment.UNLOAD and not strained:
             # Nothing came and the motor ran free: the compartment is empty, whatever we believed.
-            self._counts.stored[self._order.popleft()] = 0
+            self._counts.found_empty(self._order.popleft())
             self._unload_next()
             return
         self._jam(segment)

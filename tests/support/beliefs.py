@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 TRIES: Final = 20
 # Between two tries (s), so that the answers do not queue up behind each other on the lossy rung.
 PAUSE: Final = 2.0
+# No command of a shuffler runs longer, whatever the line does to the questions about it.
+RUNNING_SECONDS: Final = 120
 
 _Answer = TypeVar("_Answer")
 
@@ -42,12 +44,13 @@ async def carried_out(b: Bench, method: Callable[[int], Awaitable[Settled]]) -> 
     try:
         return await method(command)
     except OutcomeUnknown:
-        answer = await ask(b, lambda: b.driver.outcome(command))
-        while answer.outcome is Outcome.RUNNING:
-            await asyncio.sleep(1)
+        for _ in range(RUNNING_SECONDS):
             answer = await ask(b, lambda: b.driver.outcome(command))
+            if answer.outcome is not Outcome.RUNNING:
+                break
+            await asyncio.sleep(1)
     await ask(b, b.driver.report)
-    assert answer.outcome is not Outcome.UNKNOWN
+    assert answer.outcome not in (Outcome.UNKNOWN, Outcome.RUNNING)
     if answer.outcome is Outcome.DONE:
         return answer
     error = CommandFailed if answer.outcome is Outcome.FAILED else CommandRefused

@@ -1,0 +1,89 @@
+"""Hundreds of random cycles with random faults: what is believed is true or unknown, and no bad deck is called good."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any, Final
+
+import pytest
+
+from simulators.twins.counts import Counts
+from simulators.twins.shuffler import ShufflerTwin
+from tests.support.bench import LADDER, bench
+from tests.support.entropy import seed_the_host
+from tests.support.soak import Soak
+
+RUNGS: Final = list(LADDER)
+# Every rung, first with a machine that counts, then with one that identifies; about three minutes in all.
+RUNS: Final = 8
+CYCLES: Final = 400
+ALL: Final[Counter[str]] = Counter()
+
+
+@pytest.fixture(autouse=True)
+def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seed_the_host(monkeypatch)
+
+
+async def soak(seed: int, run: int, cycles: int) -> Counter[str]:
+    identifies = run % 8 >= 4
+    async with bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies) as b:
+        soaked = Soak(b, Random(f"{seed} {run}"), identifies=identifies)
+        for _ in range(cycles):
+            await soaked.play()
+    return soaked.figures
+
+
+@pytest.mark.parametrize("run", [0, 6])
+async def test_a_few_random_cycles_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+    figures = await soak(seed, run, 25)
+    assert figures["cycles"] == 25
+    assert figures["looks"] > 500
+    assert figures["looks that found it unknown"] < figures["looks"] / 2, "to know nothing is no art"
+    assert figures["times back in service"] > 10
+
+
+async def test_the_same_seed_plays_the_same_soak_again(seed: int) -> None:
+    assert await soak(seed, 2, 8) == await soak(seed, 2, 8) != await soak(seed + 1, 2, 8)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("run", range(RUNS))
+async def test_many_random_cycles_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+    figures = await soak(seed, run, CYCLES)
+    assert figures["cycles"] == CYCLES
+    assert figures["looks that found it unknown"] < figures["looks"] / 2
+    ALL.update(figures)
+    print(f"{RUNGS[run % 4]}, {'identifying' if run % 8 >= 4 else 'counting'}: {dict(sorted(figures.items()))}")
+    if run == RUNS - 1:
+        print(f"all runs: {dict(sorted(ALL.items()))}; wrong beliefs: 0; bad decks called good: 0")
+
+
+def _never(*_: Any, **__: Any) -> bool:
+    return False
+
+
+def _believe_it_empty(counts: Counts, compartment: int) -> None:
+    counts.stored[compartment] = 0
+
+
+# Mistakes that firmware could make: where, what it would do instead, and a run in which it must show.
+MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
+    "a card being drawn is not counted": (Counts, "draw", _never, 0),
+    "hands are not thought of": (Counts, "door_opened", _never, 0),
+    "doubt never arises": (Counts, "doubt", _never, 0),
+    "an empty compartment means nothing": (Counts, "found_empty", _believe_it_empty, 3),
+    "faces are read and not judged": (ShufflerTwin, "_judge_faces", _never, 4),
+}
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("mistake", MISTAKES)
+async def test_a_planted_mistake_does_not_survive_the_soak(
+    seed: int, monkeypatch: pytest.MonkeyPatch, mistake: str
+) -> None:
+    owner, name, instead, run = MISTAKES[mistake]
+    monkeypatch.setattr(owner, name, instead)
+    with pytest.raises(AssertionError):
+        await soak(seed, run, CYCLES)
