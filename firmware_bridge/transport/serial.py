@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import queue
 import threading
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import serial
 
-from firmware_bridge.errors import BadPort, LinkError, PortBusy, PortFailed, PortMissing
+from firmware_bridge.errors import BadPort, LinkError, PitboxError, PortBusy, PortFailed, PortMissing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,14 +28,15 @@ if TYPE_CHECKING:
 BAUD: Final = 115_200
 # More than a window of the longest frames; a port that takes nothing for this long is not alive.
 MAX_BACKLOG: Final = 64 * 1024
+FORMS: Final = "a port is a device path, socket://HOST:PORT or rfc2217://HOST:PORT"
 _CHUNK: Final = 4096
 
 
 async def open_serial(url: str) -> Transport:
     """Open a port for this process alone. Raises BadPort, PortMissing, PortBusy or PortFailed."""
     threaded = url.startswith("rfc2217://")
-    if "://" in url and not threaded and not url.startswith("socket://"):
-        raise BadPort(f"{url}: a port is a device path, socket://HOST:PORT or rfc2217://HOST:PORT")
+    if not _readable_address(url):
+        raise BadPort(f"{url or 'an empty name'}: {FORMS}")
     loop = asyncio.get_running_loop()
     if "://" not in url:
         return _FdTransport(_open(url), url)
@@ -45,6 +48,17 @@ async def open_serial(url: str) -> Transport:
         opening.add_done_callback(lambda done: None if done.cancelled() or done.exception() else done.result().close())
         raise
     return _ThreadTransport(port, url) if threaded else _FdTransport(port, url)
+
+
+def _readable_address(url: str) -> bool:
+    """Tell whether a port's address has one of our forms; pyserial itself knows more, and complains in many ways."""
+    if "://" not in url:
+        return bool(url)
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("socket", "rfc2217") and bool(parts.hostname) and bool(parts.port)
+    except ValueError:  # a port that is no number, or a bracket without its partner
+        return False
 
 
 def _open(url: str) -> serial.SerialBase:
@@ -60,19 +74,24 @@ def _open(url: str) -> serial.SerialBase:
     return port
 
 
-def _why_not_opened(url: str, error: Exception) -> LinkError:
+def _why_not_opened(url: str, error: Exception) -> PitboxError:
     text = str(error)
+    network = "://" in url
+    if network and "expected a string in the form" in text:  # pyserial's words for options that it does not know
+        return BadPort(f"{url}: {FORMS}")
     if "exclusively lock" in text:
         return PortBusy(f"{url} is held by another program")
     number = getattr(error, "errno", None)
-    if number == 13 or "Permission denied" in text:
+    if number == errno.EACCES:
         return PortFailed(f"{url}: permission denied; the user must be in the group of the port (often dialout)")
-    if number == 16:
+    if number == errno.EBUSY:
         return PortBusy(f"{url} is busy")
-    if number == 5:
+    if number == errno.EISDIR or "Inappropriate ioctl" in text:
+        return BadPort(f"{url} is not a serial port")
+    if number in (errno.EIO, errno.ENXIO, errno.ENODEV):
         return PortMissing(f"{url}: there is nothing behind this port")
-    if number == 2 or "No such file" in text or "://" in url:
-        return PortMissing(f"{url}: {'nothing answers there' if '://' in url else 'no such port'}")
+    if network or number in (errno.ENOENT, errno.ENOTDIR):
+        return PortMissing(f"{url}: {'nothing answers there' if network else 'no such port'}")
     return PortFailed(f"{url}: {text}")
 
 

@@ -87,17 +87,28 @@ async def test_a_port_held_by_another_process_is_busy_and_ours_is_busy_for_other
 
 
 async def test_ports_that_cannot_be_opened_say_why(tmp_path: Path) -> None:
-    with pytest.raises(PortMissing, match="no such port"):
-        await open_serial(str(tmp_path / "nothing"))
-    with pytest.raises(LinkError):
-        await open_serial(str(tmp_path))
-    file = tmp_path / "file"
-    file.write_text("not a port")
-    with pytest.raises(LinkError):
-        await open_serial(str(file))
-    for url in ("gopher://x", "loop://", "spy:///dev/null", "socket://nonsense", "rfc2217://:"):
-        with pytest.raises((BadPort, LinkError)):
+    (tmp_path / "file").write_text("not a port")
+    os.mkfifo(tmp_path / "fifo")
+    reasons = {
+        f"{tmp_path}/nothing": (PortMissing, "no such port"),
+        f"{tmp_path}/file/nothing": (PortMissing, "no such port"),
+        f"{tmp_path}": (BadPort, "is not a serial port"),
+        f"{tmp_path}/file": (BadPort, "is not a serial port"),
+        f"{tmp_path}/fifo": (BadPort, "is not a serial port"),
+        "/dev/null": (BadPort, "is not a serial port"),
+        "": (BadPort, "a port is a device path"),
+        "gopher://x": (BadPort, "a port is a device path"),
+        "loop://": (BadPort, "a port is a device path"),
+        "spy:///dev/null": (BadPort, "a port is a device path"),
+        "socket://nonsense": (BadPort, "a port is a device path"),
+        "socket://127.0.0.1:99999": (BadPort, "a port is a device path"),
+        "rfc2217://:": (BadPort, "a port is a device path"),
+        "rfc2217://127.0.0.1:1?nonsense": (BadPort, "a port is a device path"),
+    }
+    for url, (kind, words) in reasons.items():
+        with pytest.raises(kind, match=words) as refused:
             await open_serial(url)
+        assert "Errno" not in str(refused.value), "a sentence, not a number"
 
 
 async def test_a_peer_that_never_reads_is_given_up_with_bounded_memory() -> None:
