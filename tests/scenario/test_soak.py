@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from random import Random
 from typing import Any, Final
@@ -22,8 +23,9 @@ ALL: Final[Counter[str]] = Counter()
 
 
 @pytest.fixture(autouse=True)
-def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     seed_the_host(monkeypatch)
+    caplog.set_level(logging.CRITICAL, "firmware_bridge.supervisor")  # thousands of lost links are no news here
 
 
 async def soak(seed: int, run: int, cycles: int) -> Counter[str]:
@@ -57,7 +59,8 @@ async def test_many_random_cycles_never_leave_a_wrong_belief(seed: int, run: int
     ALL.update(figures)
     print(f"{RUNGS[run % 4]}, {'identifying' if run % 8 >= 4 else 'counting'}: {dict(sorted(figures.items()))}")
     if run == RUNS - 1:
-        print(f"all runs: {dict(sorted(ALL.items()))}; wrong beliefs: 0; bad decks called good: 0")
+        print(f"all runs: {dict(sorted(ALL.items()))}; wrong beliefs: 0; bad decks called good: 0,")
+        print("but for swapped cards that a machine which only counts cannot see (the count above)")
 
 
 def _never(*_: Any, **__: Any) -> bool:
