@@ -62,4 +62,4 @@ format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff check --fix .
 
 clean:  ## remove what was made
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache bench

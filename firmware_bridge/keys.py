@@ -74,8 +74,6 @@ def load_key(path: Path) -> DeviceKey:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadKeyFile(f"{path}: {_reason(error)}") from error
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise BadKeyFile(f"{path}: others can read or change this key; run: chmod 600 {path}")
     fields = _table(text, path)
     try:
         found = msgspec.convert(fields, _KeyFile)
@@ -84,6 +82,8 @@ def load_key(path: Path) -> DeviceKey:
         raise BadKeyFile(f"{path}: a key file has serial, kind and key (64 hex digits)") from error
     if len(key) != KEY_SIZE:
         raise BadKeyFile(f"{path}: a key has {KEY_SIZE * 2} hex digits, this one has {len(key) * 2}")
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):  # only now is it a key file that the advice would be right for
+        raise BadKeyFile(f"{path}: others can read or change this key; run: chmod 600 {path}")
     return DeviceKey(found.serial, found.kind, key, found.enrolled)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from firmware_bridge.errors import (
     LinkClosed,
+    LinkError,
     PitboxError,
     PortBusy,
     PortMissing,
@@ -121,6 +122,10 @@ class Supervisor:
                 self._note(cause)
                 self.phase = Phase.WAITING
                 await asyncio.sleep(self._wait_for(cause))
+        except Exception as bug:
+            # Not a link's failure but ours or the owner's: nobody may wait for a supervisor that is gone.
+            self._owner.link_down(LinkError(f"{self.name}: the supervisor died of {bug!r}"))
+            raise
         finally:
             self.phase = Phase.CLOSED
 

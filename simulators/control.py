@@ -29,7 +29,10 @@ def runtime_folder(given: Path | None) -> Path:
     if given is None:
         base = os.environ.get("PITBOX_RUNTIME") or os.environ.get("XDG_RUNTIME_DIR")
         given = Path(base) / "pitbox" if base else Path(tempfile.gettempdir()) / f"pitbox-{os.getuid()}"
-    given.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        given.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"{given}: {error.strerror}; name another folder with --folder") from error
     if given.stat().st_uid != os.getuid():
         raise ConfigurationError(f"{given} belongs to somebody else; name another folder with --folder")
     return given

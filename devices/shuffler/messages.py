@@ -218,7 +218,7 @@ class Reset(Message, frozen=True, tag=74):
 
 
 class Status(Message, frozen=True, tag=80):
-    """What the machine believes. `inside` is null when it cannot know, as after power-up."""
+    """What the machine believes. `inside` is null when it cannot know, as after power was lost in mid-cycle."""
 
     state: State
     mode: Mode

@@ -114,7 +114,7 @@ def verdict(ended: Ended, expected: int) -> list[str]:
             if ended.mode is not m.Mode.SHUFFLE:
                 reasons.append(f"the cycle was {ended.mode.name}, which is not a shuffle")
             if ended.rejected:
-                reasons.append("the machine identified a wrong card")
+                reasons.append("the machine read the cards and they are not a whole deck")
             return reasons
         case m.Incomplete():
             return [f"{ended.cards_in} cards went in and {ended.cards_out} came out"]

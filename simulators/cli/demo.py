@@ -28,16 +28,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play the demo; exit code 1 if a bad deck was given out."""
-    from rich.console import Console
 
     from simulators.house.demo import Demo
     from simulators.house.recording import svg
     from simulators.virtual_time import run_virtual
-    from table_controller.cli.screen import Screen
+    from table_controller.cli.screen import PatientConsole, Screen
 
     if not 0.1 <= args.speed <= 100:
         raise ConfigurationError("--speed takes a number from 0.1 to 100")
-    console = Console(highlight=False, record=args.record is not None, width=100 if args.record else None)
+    if args.record and not args.record.parent.is_dir():
+        raise ConfigurationError(f"{args.record}: there is no folder {args.record.parent}")
+    console = PatientConsole(highlight=False, record=args.record is not None, width=100 if args.record else None)
 
     async def play(screen: Screen) -> Tally:
         return await Demo(screen, seed=args.seed, speed=args.speed, fast=args.fast).run()

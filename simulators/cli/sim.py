@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 def _up(args: argparse.Namespace) -> int:
     if not 0.01 <= args.speed <= 1000:
         raise ConfigurationError("--speed takes a number from 0.01 to 1000")
-    if not args.name or "/" in args.name or args.name.startswith("."):
+    if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
         raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; shuffler.1 can")
     for text in args.fault:
         parse_fault(text)  # complain before anything starts
@@ -84,7 +85,7 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
     print(f"truth   pitbox sim world {args.name}{where}")
     print("Ctrl-C ends it.", flush=True)
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     try:
         await stop.wait()

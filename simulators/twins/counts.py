@@ -83,7 +83,7 @@ class Counts:
         """Empty the compartments; `on_the_way` cards of theirs were being unloaded when motion ended."""
         stored = sum(self.stored) - on_the_way
         path = self.drawn_in - self.left - stored
-        known = self.sure and not self._emptying and (path == 0 or self._touched)
+        known = self.sure and not self._emptying and path == 0  # that hands took it from the path is no count
         self._owed = stored if known else None
         self.entered = self.left = 0
         self._drawn = self._touched = False

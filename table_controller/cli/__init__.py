@@ -42,11 +42,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args is None:
         parser.print_help()
         return USAGE if arguments else OK
+    import io
     import logging
+    import os
 
     from firmware_bridge.errors import PitboxError
 
     logging.getLogger().addHandler(logging.NullHandler())  # what a command has to say, it prints
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our drawing characters is no reason to stop
     try:
         result: int = args.run(args)
     except PitboxError as error:
@@ -56,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\npitbox: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone: `pitbox ... | head`
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
         return OK
     return result
 
@@ -80,7 +85,10 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
     parser = argparse.ArgumentParser(
         prog="pitbox",
         description="Drives a card table's machines and makes them obey the table-game regulations.",
-        epilog="example: pitbox demo",
+        epilog="example: pitbox demo\n\n"
+        "exit codes: 0 done, 1 a device refused or failed, 2 what was typed cannot be used, 3 a device cannot\n"
+        "be reached, 4 a device did not prove who it is, 5 the outcome is unknown, 130 interrupted",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"pitbox {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")

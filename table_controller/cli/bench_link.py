@@ -11,7 +11,7 @@ from devices.registry import all_messages
 from devices.shuffler import messages as m
 from devices.shuffler.driver import DECODER, ShufflerDriver
 from firmware_bridge.capture import CaptureFile
-from firmware_bridge.errors import BadApprovedList, BadCapture, BadKeyFile, EnrolledKey
+from firmware_bridge.errors import BadApprovedList, BadCapture, BadKeyFile, EnrolledKey, PortMissing
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.supervisor import Supervisor
@@ -37,6 +37,8 @@ def add_link_arguments(parser: argparse.ArgumentParser) -> None:
 def bench_trust(args: argparse.Namespace) -> Trust:
     """Read key and approved list; refuse a key that is enrolled at a table."""
     beside = "://" not in args.port
+    if beside and not Path(args.port).exists():
+        raise PortMissing(f"{args.port}: no such port")
     path = args.key or (Path(args.port + ".key") if beside else None)
     if path is None or (args.key is None and not path.exists()):
         raise BadKeyFile(f"{args.port}: say which key with --key FILE")
@@ -48,6 +50,11 @@ def bench_trust(args: argparse.Namespace) -> Trust:
     if not approved.exists():
         raise BadApprovedList(f"{approved} does not exist; say which list with --approved FILE")
     return Trust(m.KIND, {key.serial: key}, load_approved(approved), role="bench")
+
+
+def slot_name(port: str) -> str:
+    """Return what a capture calls this port: a path's last part, which is the slot's name on the bench."""
+    return port if "://" in port else Path(port).name
 
 
 def open_capture(path: Path) -> CaptureFile:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from devices.report import Misread, Reported
 from devices.shuffler import messages as m
 from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
@@ -22,9 +24,13 @@ HELP = "talk to one device on the bench: status, sensors, a shuffle with a live 
 EXAMPLE = "pitbox device shuffler --port /dev/ttyUSB0 --key SN123.key status"
 
 ACTIONS: Final = (
-    "identify", "status", "sensors", "transits", "shuffle", "eject", "stop", "selftest", "mode", "clear", "findings",
-    "reset",
+    "identify", "status", "link", "sensors", "transits", "findings", "shuffle", "eject", "stop", "selftest", "mode",
+    "clear", "reset",
 )  # fmt: skip
+
+
+# What moves cards, and is stopped by Ctrl-C.
+MOVING: Final = ("shuffle", "eject", "selftest", "clear")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,20 +48,20 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError("--to shuffle or --to sort goes with the action mode, and only with it")
     if not 1 <= args.expect <= 60:
         raise ConfigurationError("--expect takes a number of cards from 1 to 60")
-    try:
-        return asyncio.run(_session(args))
-    except KeyboardInterrupt:
-        print(
-            f"\nThe machine goes on with what it began. To stop it: pitbox device {args.kind} --port {args.port} stop"
-        )
-        raise
+    return asyncio.run(_session(args))
 
 
 async def _session(args: argparse.Namespace) -> int:
     with Screen() as screen:
         picture = _Picture(screen, args.expect)
         async with bench_shuffler(args, picture.take) as driver:
-            result = await _act(args, driver, screen, picture)
+            try:
+                result = await _act(args, driver, screen, picture)
+            except asyncio.CancelledError:  # Ctrl-C: what moves is stopped, as fingers would want
+                if args.action in MOVING:
+                    await driver.stop(bench_command_id())
+                    screen.line("Stopped. Cards may be inside: clear the path, then have it emptied (clear).", "red")
+                raise
         screen.line("The device is left unverified: a table reads it anew before it serves.", "dim")
         return result
 
@@ -96,6 +102,8 @@ async def _act(args: argparse.Namespace, driver: ShufflerDriver, screen: Screen,
             screen.table(_identity(picture.reported))
         case "status":
             screen.table(_status(await driver.status()))
+        case "link":
+            screen.table(_link(driver))
         case "sensors":
             screen.table(*_sensors(await driver.sensors()))
         case "transits":
@@ -131,6 +139,8 @@ async def show_shuffle(
     ended = view().ended
     assert isinstance(ended, m.Completed)
     wrong = verdict(ended, expected)
+    if view().inside is None:
+        wrong.append("the machine cannot tell whether a card is still inside")
     screen.line(f"{ended.count} cards in {ended.duration_ms / 1000:.1f} s, mode {ended.mode.name}")
     screen.line("not a deck to deal from: " + "; ".join(wrong) if wrong else "a whole, shuffled deck", _colour(wrong))
     return 1 if wrong else 0
@@ -172,6 +182,14 @@ def _identity(reported: Reported) -> list[tuple[str, ...]]:
         ("bench visits", f"{report.bench_visits}, this one included"),
         ("last commands", ", ".join(f"{c.command} {c.outcome.name.lower()}" for c in report.commands[-4:]) or "none"),
     ]
+
+
+def _link(driver: ShufflerDriver) -> list[tuple[str, ...]]:
+    link = driver.need_link()
+    counted = msgspec.structs.asdict(link.counters) | msgspec.structs.asdict(link.wire.framer.counters)
+    counted |= {"forged": link.forged, "replayed": link.replayed}
+    trip = f"{link.round_trip * 1000:.1f} ms, repeated after {link.rto * 1000:.0f} ms"
+    return [("round trip", trip), *((name.replace("_", " "), str(count)) for name, count in counted.items())]
 
 
 def _status(status: m.Status) -> list[tuple[str, ...]]:

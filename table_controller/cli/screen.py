@@ -5,7 +5,9 @@ On a terminal the picture is redrawn in place; into a file or a pipe it becomes 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Self
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -22,14 +24,24 @@ if TYPE_CHECKING:
 _BAR: Final = 46
 
 
+class PatientConsole(Console):
+    """Rich ends the program when its reader has gone; a command that moves cards must end as it should."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device, not a file
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
 class Screen:
     """A console with at most one living picture at its bottom."""
 
     def __init__(self, console: Console | None = None, *, live: bool | None = None, every: int = 10) -> None:
         """`live`: redraw in place (default: on a terminal); `every`: else a line for so many cards, 0 for none."""
-        self.console = console or Console(highlight=False)
+        self.console = console or PatientConsole(highlight=False)
         self._lives = self.console.is_terminal if live is None else live
         self._every = every
+        self.unheard: OSError | None = None
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
@@ -43,7 +55,8 @@ class Screen:
     def line(self, text: str = "", style: str = "") -> None:
         """Print one line below everything so far."""
         self._freeze()
-        self.console.print(Text(text, style=style), soft_wrap=True)
+        # A person's terminal gets whole words; a file gets whole lines.
+        self._print(Text(text, style=style), soft_wrap=not self.console.is_terminal)
 
     def table(self, rows: list[tuple[str, ...]], heads: tuple[str, ...] = ()) -> None:
         """Print rows in columns."""
@@ -54,7 +67,7 @@ class Screen:
             table.add_column(head, style="dim" if number == 0 else "", header_style="dim", overflow="fold")
         for row in rows:
             table.add_row(*row)
-        self.console.print(table)
+        self._print(table)
 
     def path(self, view: ShufflerView, expected: int) -> None:
         """Show the card path and how far the cycle is."""
@@ -67,9 +80,9 @@ class Screen:
             if view.ended is not None:
                 self._freeze()
         elif view.ended is not None:
-            self.console.print(self._picture(view, expected))
+            self._print(self._picture(view, expected))
         elif self._every and _moved(view) % self._every == 0:
-            self.console.print(_path_text(view, expected))
+            self._print(self._path_text(view, expected))
 
     def _picture(self, view: ShufflerView, expected: int) -> Group:
         half = view.phase.name.lower()
@@ -83,16 +96,25 @@ class Screen:
             ProgressBar(total=2 * expected, completed=min(2 * expected, _moved(view)), width=_BAR),
             Text(f"in {view.entered:2d}  out {view.left:2d}  of {expected}"),
         )
-        return Group(_path_text(view, expected), bar)
+        return Group(self._path_text(view, expected), bar)
+
+    def _path_text(self, view: ShufflerView, expected: int) -> Text:
+        text = Text.assemble(*draw_path(view, expected))
+        text.no_wrap = self.console.width > text.cell_len  # on a narrow screen two lines are better than half a path
+        return text
+
+    def _print(self, what: Any, **how: Any) -> None:
+        """Print, unless whoever read our output has gone: then the command still ends as it should."""
+        if self.unheard is None:
+            try:
+                self.console.print(what, **how)
+            except OSError as error:
+                self.unheard = error
 
     def _freeze(self) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
-
-
-def _path_text(view: ShufflerView, expected: int) -> Text:
-    return Text.assemble(*draw_path(view, expected), no_wrap=True)
 
 
 def _moved(view: ShufflerView) -> int:

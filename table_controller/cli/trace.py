@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from devices.report import LinkDown
 from firmware_bridge.errors import ConfigurationError
-from table_controller.cli.bench_link import add_link_arguments, bench_shuffler, open_capture
+from table_controller.cli.bench_link import add_link_arguments, bench_shuffler, open_capture, slot_name
 from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if args.seconds is not None and not 0 < args.seconds <= 86_400:
         raise ConfigurationError("--seconds takes a number up to 86400")
     file = open_capture(args.out) if args.out else None
-    tracer = _Tracer(file, args.port)
+    tracer = _Tracer(file, slot_name(args.port))
     try:
         asyncio.run(_watch(args, tracer))
     except KeyboardInterrupt:
@@ -43,7 +43,10 @@ def run(args: argparse.Namespace) -> int:
     finally:
         if file is not None:
             file.close()
-            print(f"{file.packets} frames in {args.out}", file=sys.stderr)
+            if file.packets:
+                print(f"{file.packets} frames in {args.out}", file=sys.stderr)
+            else:
+                args.out.unlink(missing_ok=True)  # nothing was captured: the name is free for another try
     if file is not None and file.error is not None:
         print(f"pitbox: the capture is not whole: {file.error}", file=sys.stderr)
         return 1
@@ -56,11 +59,16 @@ class _Tracer:
     def __init__(self, file: CaptureFile | None, port: str) -> None:
         self._kept = file.port(port) if file is not None else None
         self._start = time.monotonic()
+        self.unheard: OSError | None = None
 
     def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:
         if self._kept is not None:
             self._kept(outgoing, signed, mac)
-        print(f"{time.monotonic() - self._start:9.4f} {frame_text(outgoing, signed)}", flush=True)
+        if self.unheard is None:
+            try:
+                print(f"{time.monotonic() - self._start:9.4f} {frame_text(outgoing, signed)}", flush=True)
+            except OSError as error:  # whoever read our output has gone
+                self.unheard = error
 
 
 async def _watch(args: argparse.Namespace, tracer: _Tracer) -> None:
@@ -71,6 +79,10 @@ async def _watch(args: argparse.Namespace, tracer: _Tracer) -> None:
             ended.set_result(event)
 
     async with bench_shuffler(args, take, tracer):
-        done, _ = await asyncio.wait({ended}, timeout=args.seconds)
-        if done:
-            raise ended.result().cause
+        until = None if args.seconds is None else time.monotonic() + args.seconds
+        while tracer.unheard is None and (until is None or time.monotonic() < until):
+            done, _ = await asyncio.wait({ended}, timeout=0.1)
+            if done:
+                raise ended.result().cause
+        if tracer.unheard is not None:
+            raise tracer.unheard

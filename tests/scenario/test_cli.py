@@ -54,6 +54,10 @@ def test_a_technician_clears_it_and_gets_every_card_back(tmp_path: Path) -> None
         pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)
         assert "48 cards came out of the compartments; 52 lie behind the gate" in device(port, "clear")
         device(port, "eject")
+        assert re.search(r"cards inside +unknown", device(port, "status"))
+        pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)  # a look inside, with nothing to take
+        device(port, "selftest")
+        assert re.search(r"cards inside +0", device(port, "status"))
         pitbox("sim", "inject", "shuffler.1", "take_deck", *folder)
         assert re.search(r"53  tray", pitbox("sim", "world", "shuffler.1", *folder))
         pitbox("sim", "inject", "shuffler.1", "load", *folder)
@@ -65,6 +69,7 @@ def test_every_question_and_action_prints_something_readable(tmp_path: Path) -> 
         assert "key proved" in device(port, "identify")
         assert "every sensor and motor passed" in device(port, "selftest")
         assert "deviation" in device(port, "transits")
+        assert re.search(r"bad crc +0\s", device(port, "link"))
         assert "no rejected deck" in device(port, "findings")
         assert "SORT" not in device(port, "status")
         device(port, "mode", "--to", "sort")
@@ -72,13 +77,13 @@ def test_every_question_and_action_prints_something_readable(tmp_path: Path) -> 
         device(port, "stop")
         device(port, "eject")
         device(port, "reset")
-        assert re.search(r"bench visits +11, this one included", device(port, "identify"))
+        assert re.search(r"bench visits +12, this one included", device(port, "identify"))
         assert "left unverified" in device(port, "status")
 
 
 def test_an_identifying_machine_tells_what_is_wrong_with_a_rejected_deck(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "40", "--identifies", "--fault", "swapped_card") as port:
-        assert "identified a wrong card" in device(port, "shuffle", expect=1)
+        assert "they are not a whole deck" in device(port, "shuffle", expect=1)
         findings = device(port, "findings")
         assert re.search(r"missing +\w\w\s", findings), findings
         assert re.search(r"extra +\w\w\s", findings), findings
@@ -166,17 +171,38 @@ def test_trace_prints_frames_and_keeps_them(tmp_path: Path) -> None:
         assert "PB-616" in pitbox("trace", "--port", str(port), "--out", str(out), expect=2)
 
 
-def test_ctrl_c_ends_a_shuffle_command_and_says_that_the_machine_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
             time.sleep(1.5)
             shuffle.send_signal(signal.SIGINT)
             said, _ = shuffle.communicate(timeout=10)
         assert shuffle.returncode == 130
-        assert "The machine goes on" in said
-        assert "feeding" in device(port, "status")
-        device(port, "stop")
+        assert "Stopped" in said
         assert "halted" in device(port, "status")
+
+
+@pytest.mark.parametrize("lines", [1, 4, 9])
+def test_a_trace_ends_when_nobody_reads_it(tmp_path: Path, lines: int) -> None:
+    with simulator(tmp_path) as port:
+        command = [*PITBOX, "trace", "--port", str(port), "--seconds", "20"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as trace:
+            assert trace.stdout is not None
+            for _ in range(lines):
+                assert trace.stdout.readline()
+            trace.stdout.close()
+            assert trace.wait(10) is not None
+
+
+def test_a_shuffle_ends_as_it_should_when_nobody_reads_its_picture(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "20") as port:
+        command = [*PITBOX, "device", "shuffler", "--port", str(port), "shuffle"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as shuffle:
+            assert shuffle.stdout is not None
+            assert shuffle.stdout.readline()
+            shuffle.stdout.close()
+            assert shuffle.wait(20) == 0
+        assert "ready" in device(port, "status")
 
 
 def test_printing_the_version_imports_nothing_heavy() -> None:

@@ -80,7 +80,7 @@ async def beliefs_hold(b: Bench) -> m.Status:
 
 
 async def all_cards_back(b: Bench, expected: int = 53) -> None:
-    """Clear by hand and by machine, give out what came, and fail unless every card is outside the machine."""
+    """Clear by hand and by machine, look, test, give out what came; fail unless every card is outside the machine."""
     b.inject("clear_path")
     await carried_out(b, b.driver.clear_jam)
     await beliefs_hold(b)
@@ -91,6 +91,9 @@ async def all_cards_back(b: Bench, expected: int = 53) -> None:
     outside = (mechanics.intake, mechanics.place("presented"), TRAY)
     assert sum(world.count(place) for place in outside) == expected
     await beliefs_hold(b)
+    b.inject("clear_path")  # a look inside, with nothing to take
+    await carried_out(b, b.driver.self_test)
+    assert (await beliefs_hold(b)).inside == 0
 
 
 async def comes_true(condition: Callable[[], object], seconds: float = 60.0) -> None:
