@@ -28,6 +28,7 @@ class PatientConsole(Console):
     """Rich ends the program when its reader has gone; a command that moves cards must end as it should."""
 
     def on_broken_pipe(self) -> None:
+        """Go on without printing."""
         self.quiet = True
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device, not a file
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
