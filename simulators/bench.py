@@ -12,6 +12,7 @@ from firmware_bridge.errors import BadFault
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.messages import DeviceHello
 from simulators.device_clock import DeviceClock
+from simulators.faults import describe
 from simulators.twins.board import Board
 from simulators.twins.shuffler import ShufflerTwin
 from simulators.world.cards import DECK_53, World
@@ -93,7 +94,7 @@ class SimulatedShuffler:
             self.mechanics.inject(fault)
         else:
             return self._hands(name)
-        return f"{self.slot}: {fault.kind.meaning}"
+        return f"{self.slot}: {describe(fault)}"
 
     def _hands(self, name: str) -> str:
         move = {

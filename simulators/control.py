@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import socket
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -55,12 +56,17 @@ class ControlServer:
         self._machine = machine
         self._path = path
         self._server: asyncio.Server | None = None
+        self._lock: IO[str] | None = None
 
     async def start(self) -> None:
-        """Listen; an error if a simulator of this name runs already."""
-        with contextlib.suppress(SimulatorNotFound):
-            ask(self._path.parent, self._machine.slot, {"do": "truth"})
-            raise ConfigurationError(f"a simulator named {self._machine.slot} runs already in {self._path.parent}")
+        """Listen; an error if a simulator of this name runs already. The lock ends with the process."""
+        self._lock = self._path.with_suffix(".lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            name, folder = self._machine.slot, self._path.parent
+            raise ConfigurationError(f"a simulator named {name} runs already in {folder}") from None
         self._path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._serve, self._path, limit=_MAX_LINE)
         self._path.chmod(0o600)
@@ -71,6 +77,8 @@ class ControlServer:
             self._server.close()
             await self._server.wait_closed()
         self._path.unlink(missing_ok=True)
+        if self._lock is not None:
+            self._lock.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ValueError, ConnectionError):  # an overlong line, or a caller who left

@@ -55,6 +55,12 @@ class Fault(msgspec.Struct, frozen=True):
         return choices.index(self.text(name))
 
 
+def describe(fault: Fault) -> str:
+    """Return a fault as it could be typed, with the details that were left out, and what it means."""
+    details = ",".join(f"{name}={fault.text(name)}" for name in fault.kind.details)
+    return f"{fault.kind.name}{':' if details else ''}{details} ({fault.kind.meaning})"
+
+
 def _kinds(*rows: tuple[str, str, dict[str, str], str]) -> dict[str, FaultKind]:
     return {name: FaultKind(name, acts_on, details, meaning) for name, acts_on, details, meaning in rows}
 
@@ -105,6 +111,7 @@ VOCABULARY: Final = _kinds(
     ),
     ("wear", "machine", {"segment": "lift", "percent": "30"}, "transit takes longer by PERCENT"),
     ("dust", "machine", {"sensor": "lift", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
+    ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
     ("sort_mode", "machine", {}, "somebody switches the machine to SORT"),
     ("door", "machine", {"to": "open"}, "the door is opened or closed"),
     # hands at the table

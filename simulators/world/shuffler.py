@@ -212,6 +212,10 @@ class ShufflerMechanics:
             case "card_left_inside":
                 fault.whole("card")
                 self._pending.append(fault)
+            case "mend":
+                self._pending.clear()
+                self._wear = dict.fromkeys(Segment, 1.0)
+                self._dust = dict.fromkeys(Sensor, 0.0)
             case "wear":
                 self._wear[Segment(fault.one_of("segment", SEGMENTS))] = 1 + fault.number("percent") / 100
             case "dust":

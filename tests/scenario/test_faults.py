@@ -311,3 +311,12 @@ async def test_a_person_who_opens_the_door_and_does_not_look_is_believed_after_a
         assert (await b.driver.status()).inside == 0
         assert b.machine.mechanics.inside() == 1
         assert b.service.state == "faulted", "a person must still acknowledge"
+
+
+async def test_a_mended_machine_forgets_the_faults_that_wait_for_their_card(seed: int) -> None:
+    async with bench(seed) as b:
+        assert b.inject("jam:card=9").startswith("shuffler.1: jam:segment=lift,card=9 (")
+        b.inject("dust:percent=60")
+        b.inject("mend")
+        await carried_out(b, b.driver.shuffle)
+        assert [completed.count for completed in b.told(m.Completed)] == [53]
