@@ -116,6 +116,8 @@ def verdict(ended: Ended, expected: int) -> list[str]:
             if ended.rejected:
                 reasons.append("the machine read the cards and they are not a whole deck")
             return reasons
+        case m.Incomplete() if ended.cards_in == ended.cards_out:
+            return [f"{ended.cards_in} cards were counted in and out, but not from where they were put"]
         case m.Incomplete():
             return [f"{ended.cards_in} cards went in and {ended.cards_out} came out"]
         case m.Jam():

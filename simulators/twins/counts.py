@@ -29,6 +29,7 @@ class Counts:
         self._drawn = False  # a card was pulled from the intake and no sensor has seen it yet
         self._touched = False  # the door was open in mid-cycle: hands may have taken what is on the path
         self._emptying = False
+        self._amiss = False  # a compartment gave more or fewer cards than were put in
         self._owed: int | None = None  # how many cards emptying should bring out
 
     @property
@@ -37,6 +38,11 @@ class Counts:
         if not self.sure or self._touched or self._emptying:
             return None
         return self.drawn_in - self.left
+
+    @property
+    def agree(self) -> bool:
+        """True if this cycle's counts agree, in all and compartment by compartment."""
+        return self.entered == self.left and not self._amiss
 
     @property
     def drawn_in(self) -> int:
@@ -62,12 +68,14 @@ class Counts:
         if self.stored[compartment]:
             self.stored[compartment] -= 1
         elif not self._emptying:
-            self.doubt()  # two went in as one
+            self._amiss = True  # two went in as one
+            self.doubt()
 
     def found_empty(self, compartment: int) -> None:
         """A compartment gives no more cards, whatever was believed to be in it."""
         if self.stored[compartment] and not self._emptying:
-            self.doubt()  # a card is not where it was put
+            self._amiss = True  # a card is not where it was put
+            self.doubt()
         self.stored[compartment] = 0
 
     def doubt(self) -> None:

@@ -275,7 +275,7 @@ class ShufflerTwin:
             return
         self._cycles += 1
         counts = self._counts
-        if counts.entered != counts.left:
+        if not counts.agree:
             self._reason, self.state = m.Reason.COUNTS_DISAGREE, m.State.HALTED
             counts.doubt()
             self.board.emit(m.Incomplete(command, counts.entered, counts.left))

@@ -55,6 +55,19 @@ async def test_two_cards_that_lie_exactly_on_each_other_are_found_when_they_come
         assert (await beliefs_hold(b)).inside is b.view.inside is None
 
 
+@over_the_ladder
+async def test_a_pair_counted_as_one_does_not_hide_a_card_left_inside(seed: int, rung: str) -> None:
+    """52 in and 52 out agree; only the compartments gave the wrong numbers."""
+    async with bench(seed, rung) as b:
+        b.inject("double_feed:card=20,offset=0")
+        b.inject("card_left_inside:card=40")
+        await fails(b, m.Reason.COUNTS_DISAGREE)
+        (ended,) = b.told(m.Incomplete)
+        assert verdict(ended, 53) == ["52 cards were counted in and out, but not from where they were put"]
+        assert b.machine.mechanics.inside() == 1
+        assert (await beliefs_hold(b)).inside is b.view.inside is None
+
+
 async def test_more_cards_out_than_in_is_unknown_at_once_and_never_a_negative_number(seed: int) -> None:
     async with bench(seed) as b:
         b.inject("double_feed:card=20,offset=0")
