@@ -20,8 +20,8 @@ from firmware_bridge.framer import Framer
 from firmware_bridge.keys import DeviceKey
 from firmware_bridge.messages import decoder, encode
 from firmware_bridge.seal import KEY_SIZE, Opener, Sealer
-from simulators.bench import SimulatedShuffler
 from simulators.hosts.pty import PtyHost
+from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import ConfigurationError
-from simulators.bench import APPROVED, SimulatedShuffler
 from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
-from simulators.faults import VOCABULARY, parse_fault
+from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
 from simulators.hosts.pty import PtyHost
+from simulators.models import MODELS, make
 
 if TYPE_CHECKING:
     import argparse
@@ -26,11 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
 
     up = commands.add_parser("up", help="start a machine on a pty and keep it until Ctrl-C")
-    up.add_argument("kind", choices=[SimulatedShuffler.kind])
-    up.add_argument("--name", default="shuffler.1", help="its slot name, and the name of its port (default shuffler.1)")
+    up.add_argument("model", choices=list(MODELS), metavar="MODEL", help=_models())
+    up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
-    up.add_argument("--identifies", action="store_true", help="a model that reads card faces")
     up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
     up.set_defaults(what=_up)
@@ -45,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     world.set_defaults(what=_world)
 
     commands.add_parser("list", help="the machines that are running").set_defaults(what=_list)
-    commands.add_parser("faults", help="the vocabulary of faults").set_defaults(what=_faults)
+    faults = commands.add_parser("faults", help="the vocabulary of faults")
+    faults.add_argument("kind", nargs="?", choices=list(OWN), metavar="KIND", help="only what can happen to this kind")
+    faults.set_defaults(what=_faults)
 
     for command in (up, inject, world, commands.choices["list"]):
         command.add_argument("--folder", type=Path, help="where ports, keys and sockets are (default: per user)")
@@ -60,28 +61,29 @@ def run(args: argparse.Namespace) -> int:
 def _up(args: argparse.Namespace) -> int:
     if not 0.01 <= args.speed <= 1000:
         raise ConfigurationError("--speed takes a number from 0.01 to 1000")
+    kind = MODELS[args.model].machine.kind
+    args.name = args.name or f"{kind}.1"
     if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
-        raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; shuffler.1 can")
+        raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
     for text in args.fault:
-        parse_fault(text)  # complain before anything starts
+        parse_fault(text, kind)  # complain before anything starts
     return asyncio.run(_serve(args, runtime_folder(args.folder)))
 
 
 async def _serve(args: argparse.Namespace, folder: Path) -> int:
-    machine = SimulatedShuffler(
-        args.name, seed=args.seed, speed=args.speed, identifies=args.identifies, live_entropy=args.live_entropy
-    )
+    machine = make(args.model, args.name, seed=args.seed, speed=args.speed, live_entropy=args.live_entropy)
     control = ControlServer(machine, folder / f"{args.name}.sock")
     await control.start()
-    lay_out_trust(machine, folder, APPROVED)
+    lay_out_trust(machine, folder)
     host = PtyHost(machine, folder / args.name)
     for text in args.fault:
-        print(machine.inject(parse_fault(text)))
+        print(machine.inject(text))
     where = "" if args.folder is None else f" --folder {folder}"
-    print(f"{args.name}: serial number {machine.key.serial}, 53 cards in the intake, seed {args.seed}")
+    model = MODELS[args.model]
+    print(f"{args.name}: {model.about}, serial number {machine.key.serial}, seed {args.seed}")
     print(f"port    {host.port}")
-    print(f"try     pitbox device shuffler --port {host.port} shuffle")
-    print(f"break   pitbox sim inject {args.name} jam:segment=lift{where}")
+    print(f"try     pitbox device {machine.kind} --port {host.port} {model.action}")
+    print(f"break   pitbox sim inject {args.name} {model.fault}{where}")
     print(f"truth   pitbox sim world {args.name}{where}")
     print("Ctrl-C ends it.", flush=True)
     stop = asyncio.Event()
@@ -97,7 +99,7 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
 
 
 def _inject(args: argparse.Namespace) -> int:
-    parse_fault(args.fault)
+    check_word(args.fault)
     print(ask(runtime_folder(args.folder), args.name, {"do": "inject", "fault": args.fault})["said"])
     return 0
 
@@ -106,7 +108,8 @@ def _world(args: argparse.Namespace) -> int:
     told = ask(runtime_folder(args.folder), args.name, {"do": "truth"})
     for place, cards in told["truth"].items():
         print(f"{cards:3d}  {place}")
-    print(f"{told['inside']:3d}  inside the machine in all")
+    for sentence in told["summary"]:
+        print(sentence)
     return 0
 
 
@@ -121,11 +124,19 @@ def _list(args: argparse.Namespace) -> int:
     return 0
 
 
-def _faults(_: argparse.Namespace) -> int:
-    for acts_on in ("line", "board", "machine", "hands"):
-        print(f"on the {acts_on}:")
-        for kind in VOCABULARY.values():
-            if kind.acts_on == acts_on:
-                details = ",".join(f"{name}={value}" for name, value in kind.details.items())
-                print(f"  {kind.name + (':' + details if details else ''):38s} {kind.meaning}")
+def _faults(args: argparse.Namespace) -> int:
+    groups = {"every machine": EVERY} | {f"a {machine}": words for machine, words in OWN.items()}
+    for who, words in groups.items():
+        if args.kind is not None and who not in ("every machine", f"a {args.kind}"):
+            continue
+        print(f"what can happen to {who}:")
+        for acts_on in ACTS_ON:
+            for kind in words.values():
+                if kind.acts_on == acts_on:
+                    details = ",".join(f"{name}={value}" for name, value in kind.details.items())
+                    print(f"  {acts_on:9s} {kind.name + (':' + details if details else ''):38s} {kind.meaning}")
     return 0
+
+
+def _models() -> str:
+    return "; ".join(f"{name}: {model.about}" for name, model in MODELS.items())
