@@ -1,4 +1,4 @@
-"""A test stand: one simulated machine, its real driver and supervisor, and everything that is known of it. No rules."""
+"""A test stand: one simulated machine in a real slot, and everything that its driver told. No rules."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from devices.kinds import D, Kind, V
 from devices.report import Reported
-from devices.service import Service
 from devices.shuffler.driver import ShufflerDriver
 from devices.shuffler.state import ShufflerView
 from firmware_bridge.handshake import Trust
-from firmware_bridge.supervisor import Supervisor
 from simulators.machine import Machine, approved
 from simulators.machines.shuffler import SimulatedShuffler
+from table_controller.controller.slot import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from devices.service import Service
+    from firmware_bridge.supervisor import Supervisor
     from firmware_bridge.wire import Capture, Transport
 
 M = TypeVar("M", bound=Machine)
@@ -45,23 +46,33 @@ class Stand(Generic[M, D, V]):
         on_event: Callable[[Any], None] | None = None,
     ) -> None:
         self.machine = machine
-        self.kind = kind
         self.events: list[Any] = []
-        self.view = kind.blank
-        self.service = Service()
-        self.driver = kind.driver(self._take)
         self.trust = trust or trust_in(machine)
-        self.supervisor = Supervisor(
-            machine.slot, open_port, self.trust, kind.decoder, self.driver, capture=capture, jitter=Random(machine.seed)
+        self.slot = Slot(
+            machine.slot, kind, open_port, self.trust, self._take, capture=capture, jitter=Random(machine.seed)
         )
+        self.driver: D = self.slot.driver
         self._on_event = on_event
         self._ids = count(1)
         self._watchers: list[tuple[Callable[[Any], bool], asyncio.Future[Any]]] = []
 
+    @property
+    def view(self) -> V:
+        """What is known of the machine."""
+        return self.slot.view
+
+    @property
+    def service(self) -> Service:
+        """The slot's service state."""
+        return self.slot.service
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """Who keeps the link."""
+        return self.slot.supervisor
+
     def _take(self, event: Any) -> None:
         self.events.append(event)
-        self.view = self.kind.fold(self.view, event)
-        self.service.take(self.kind.trigger(event), unsettled=bool(self.view.unsettled))
         for fits, future in self._watchers:
             if not future.done() and fits(event):
                 future.set_result(event)
@@ -95,7 +106,7 @@ class Stand(Generic[M, D, V]):
 
     async def close(self) -> None:
         """Close the link and switch the machine off; every card must still be in exactly one place."""
-        await self.supervisor.close()
+        await self.slot.close()
         self.machine.board.power_off()
         self.machine.world.check()
 
