@@ -186,6 +186,12 @@ class CommandIdReused(DeviceFault):
     number = 413
 
 
+class NotInService(PitboxError):
+    """A device answers and has proved who it is, but may not serve as it is."""
+
+    number = 414
+
+
 # --- outcome unknown: ask the device, never repeat blindly -------------------------------------------------
 
 
@@ -248,3 +254,15 @@ class BadCapture(ConfigurationError):
     """A file that should be a capture of frames is not one, or is damaged in the middle."""
 
     number = 616
+
+
+class BadConfiguration(ConfigurationError):
+    """A table's configuration cannot be used as it stands."""
+
+    number = 617
+
+
+class SerialTwice(ConfigurationError):
+    """Two devices claim one serial number; which is the enrolled one, nobody can say."""
+
+    number = 618

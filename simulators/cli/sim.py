@@ -5,28 +5,41 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
 from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
 from simulators.hosts.pty import PtyHost
 from simulators.models import MODELS, make
+from simulators.table import GAMES, STARTS, layout, make_table, table_toml
 
 if TYPE_CHECKING:
     import argparse
 
+    from simulators.machine import Machine
+
 HELP = "simulated machines on the bench: start them, inject faults, see where every card really is"
 EXAMPLE = "pitbox sim up shuffler --seed 7 --fault jam:segment=lift,card=27"
+
+TABLE: Final = "table"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
 
-    up = commands.add_parser("up", help="start a machine on a pty and keep it until Ctrl-C")
-    up.add_argument("model", choices=list(MODELS), metavar="MODEL", help=_models())
+    up = commands.add_parser(
+        "up",
+        help="start a machine, or a whole table's machines, on ptys and keep them until Ctrl-C",
+        epilog="models:\n" + "\n".join(f"  {name:22s} {model.about}" for name, model in MODELS.items()),
+        formatter_class=parser.formatter_class,
+    )
+    up.add_argument("model", choices=[*MODELS, TABLE], metavar="MODEL", help=f"one of the models below, or {TABLE}")
+    up.add_argument("--game", choices=list(GAMES), default="face_up_pai_gow", help=f"with {TABLE}: whose table")
+    up.add_argument("--start", choices=list(STARTS), help=f"with {TABLE}: how the starting position is found")
     up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
@@ -61,41 +74,69 @@ def run(args: argparse.Namespace) -> int:
 def _up(args: argparse.Namespace) -> int:
     if not 0.01 <= args.speed <= 1000:
         raise ConfigurationError("--speed takes a number from 0.01 to 1000")
-    kind = MODELS[args.model].machine.kind
-    args.name = args.name or f"{kind}.1"
-    if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
-        raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
-    for text in args.fault:
-        parse_fault(text, kind)  # complain before anything starts
+    if args.model == TABLE:
+        if args.name or args.fault:
+            raise ConfigurationError(f"--name and --fault go with one machine; for a {TABLE} use pitbox sim inject")
+        layout(args.game, args.start)  # complain before anything starts
+    else:
+        kind = MODELS[args.model].machine.kind
+        args.name = args.name or f"{kind}.1"
+        if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
+            raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
+        for text in args.fault:
+            parse_fault(text, kind)
     return asyncio.run(_serve(args, runtime_folder(args.folder)))
 
 
+def _machines(args: argparse.Namespace) -> list[Machine]:
+    options = {"seed": args.seed, "speed": args.speed, "live_entropy": args.live_entropy}
+    if args.model == TABLE:
+        return make_table(layout(args.game, args.start), **options)
+    return [make(args.model, args.name, **options)]
+
+
 async def _serve(args: argparse.Namespace, folder: Path) -> int:
-    machine = make(args.model, args.name, seed=args.seed, speed=args.speed, live_entropy=args.live_entropy)
-    control = ControlServer(machine, folder / f"{args.name}.sock")
-    await control.start()
-    lay_out_trust(machine, folder)
-    host = PtyHost(machine, folder / args.name)
-    for text in args.fault:
-        print(machine.inject(text))
-    where = "" if args.folder is None else f" --folder {folder}"
-    model = MODELS[args.model]
-    print(f"{args.name}: {model.about}, serial number {machine.key.serial}, seed {args.seed}")
-    print(f"port    {host.port}")
-    print(f"try     pitbox device {machine.kind} --port {host.port} {model.action}")
-    print(f"break   pitbox sim inject {args.name} {model.fault}{where}")
-    print(f"truth   pitbox sim world {args.name}{where}")
-    print("Ctrl-C ends it.", flush=True)
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    try:
+    machines = _machines(args)
+    async with AsyncExitStack() as stack:
+        for machine in machines:
+            control = ControlServer(machine, folder / f"{machine.slot}.sock")
+            await control.start()
+            stack.push_async_callback(control.close)
+            lay_out_trust(machine, folder)
+            stack.callback(PtyHost(machine, folder / machine.slot).close)
+        for text in args.fault:
+            print(machines[0].inject(text))
+        where = "" if args.folder is None else f" --folder {folder}"
+        if args.model == TABLE:
+            _greet_table(args, machines, folder, where)
+        else:
+            _greet_machine(args, machines[0], folder, where)
+        print("Ctrl-C ends it.", flush=True)
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
         await stop.wait()
-    finally:
-        host.close()
-        await control.close()
-    print(f"{args.name}: ended")
+    print(f"{args.name or args.model}: ended")
     return 0
+
+
+def _greet_machine(args: argparse.Namespace, machine: Machine, folder: Path, where: str) -> None:
+    model, port = MODELS[args.model], folder / machine.slot
+    print(f"{machine.slot}: {model.about}, serial number {machine.key.serial}, seed {args.seed}")
+    print(f"port    {port}")
+    print(f"try     pitbox device {machine.kind} --port {port} {model.action}")
+    print(f"break   pitbox sim inject {machine.slot} {model.fault}{where}")
+    print(f"truth   pitbox sim world {machine.slot}{where}")
+
+
+def _greet_table(args: argparse.Namespace, machines: list[Machine], folder: Path, where: str) -> None:
+    text, file = table_toml(args.game, machines, folder), folder / "table.toml"
+    file.write_text(text, "utf-8")
+    print(text)
+    print(f"# {len(machines)} machines, seed {args.seed}; the configuration above is in {file}")
+    print(f"# try     pitbox devices --config {file}")
+    print(f"# break   pitbox sim inject {machines[0].slot} jam{where}")
+    print(f"# truth   pitbox sim world {machines[0].slot}{where}")
 
 
 def _inject(args: argparse.Namespace) -> int:
@@ -136,7 +177,3 @@ def _faults(args: argparse.Namespace) -> int:
                     details = ",".join(f"{name}={value}" for name, value in kind.details.items())
                     print(f"  {acts_on:9s} {kind.name + (':' + details if details else ''):38s} {kind.meaning}")
     return 0
-
-
-def _models() -> str:
-    return "; ".join(f"{name}: {model.about}" for name, model in MODELS.items())

@@ -1,4 +1,4 @@
-"""A slot: one device's place at the table. Keeps its link, folds its events, moves its service state. Decides nothing."""
+"""A slot: one device's place at the table. Keeps its link, folds its events, moves its service. No rules."""
 
 from __future__ import annotations
 
