@@ -7,7 +7,7 @@ precede(edition, triggers)                 simultaneous triggers in order
 
 from table_controller.rulebook.load import edition
 from table_controller.rulebook.rows import Choice, Conditions, Facts, Number, Row
-from table_controller.rulebook.rulings import Ruling, precede, rulings
+from table_controller.rulebook.rulings import Ruling, default_ruling, precede, rulings
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.vocabulary import (
     DECK_OUTCOMES,
@@ -25,5 +25,5 @@ from table_controller.rulebook.vocabulary import (
 __all__ = [
     "DECK_OUTCOMES", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
     "Choice", "Conditions", "Edition", "Evidence", "Facts", "Number", "Outcome", "Phase", "Row", "Ruling", "Trigger",
-    "edition", "precede", "rulings",
+    "default_ruling", "edition", "precede", "rulings",
 ]  # fmt: skip

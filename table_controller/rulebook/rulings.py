@@ -61,7 +61,7 @@ def rulings(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> R
     if trigger not in TRIGGERS or phase not in PHASES:
         raise ValueError(f"no such case: {trigger} in {phase}")
     rows = [row for row in _index(edition).get((trigger, phase), ()) if row.when.hold(phase, facts)]
-    return _merged(trigger, phase, rows) if any(not row.adds for row in rows) else _default(trigger, phase)
+    return _merged(trigger, phase, rows) if any(not row.adds for row in rows) else default_ruling(trigger, phase)
 
 
 def precede(edition: Edition, triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
@@ -104,7 +104,8 @@ def _merged(trigger: Trigger, phase: Phase, rows: list[Row]) -> Ruling:
     )
 
 
-def _default(trigger: Trigger, phase: Phase) -> Ruling:
+def default_ruling(trigger: Trigger, phase: Phase) -> Ruling:
+    """Return what holds where no row does: stop, and the floorperson decides."""
     return Ruling(
         trigger=trigger,
         phase=phase,

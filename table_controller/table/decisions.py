@@ -1,0 +1,118 @@
+"""Everything that a step can decide: commands to devices, prompts to people, deadlines, findings. Carried out elsewhere."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Actuation = Literal[
+    "shuffle", "eject", "clear_out", "load", "dispense", "give_stub", "arm_dice", "draw", "open_bets", "light",
+    "unlock", "pay", "return_to_service", "test",
+]  # fmt: skip
+# What makes things safe needs no permit and waits for nothing.
+FailSafe = Literal["stop", "lock"]
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """Why an actuation is not permitted: a stable key, the clause, who may clear it and with what evidence."""
+
+    key: str
+    clause: str
+    text: str
+    clears: str
+    evidence: str
+
+
+class Decision(msgspec.Struct, frozen=True, tag=True):
+    """Base of all decisions; journaled with the event that caused them."""
+
+
+class Command(Decision, frozen=True):
+    """Have a device do something. `safe`: at once, before anything is durable; else once durable and re-permitted."""
+
+    id: int
+    slot: str
+    act: str  # an Actuation or a FailSafe
+    number: int = 0  # cards to dispense, the round to lock
+    safe: bool = False
+
+
+class Prompt(Decision, frozen=True):
+    """Ask a person. Only these choices are answers; `number` asks for a number too, `seats` for seats."""
+
+    id: int
+    kind: str
+    role: str
+    choices: tuple[str, ...]
+    clauses: tuple[str, ...] = ()
+    slot: str | None = None
+    deck: str | None = None
+    seat: int | None = None
+    number: bool = False
+    seats: bool = False
+    hold: int | None = None  # the irregularity that it belongs to
+
+
+class PromptClosed(Decision, frozen=True):
+    """A prompt was answered, or has lost its cause."""
+
+    id: int
+    choice: str | None = None
+
+
+class Refused(Decision, frozen=True):
+    """Something was asked for that may not be; every reason."""
+
+    what: str
+    reasons: tuple[Reason, ...]
+
+
+class Deadline(Decision, frozen=True):
+    """Send `Due(timer)` after so many seconds; a timer that is set again begins anew, None forgets it."""
+
+    timer: str
+    seconds: float | None
+
+
+class Moved(Decision, frozen=True):
+    """The round, a deck, a slot or the progressive is in another state."""
+
+    what: str
+    state: str
+
+
+class Found(Decision, frozen=True):
+    """An irregularity, by its ruling: what the rule orders, and the clauses that order it."""
+
+    hold: int
+    trigger: str
+    outcomes: tuple[str, ...]
+    clauses: tuple[str, ...]
+    slot: str | None = None
+    deck: str | None = None
+    seat: int | None = None
+
+
+class Cleared(Decision, frozen=True):
+    """An irregularity has been carried out and acknowledged, by whom."""
+
+    hold: int
+    credential: str
+
+
+class Finding(Decision, frozen=True):
+    """Something that people must be able to find again: affected rounds, a card that is missing, a migrated card."""
+
+    kind: str
+    text: str
+    deck: str | None = None
+    rounds: tuple[int, ...] = ()
+
+
+class WagersReturned(Decision, frozen=True):
+    """All wagers of a void round go back, but for those that are still settled."""
+
+    round: int
+    settled: tuple[str, ...]
+    clauses: tuple[str, ...]

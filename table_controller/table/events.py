@@ -1,0 +1,249 @@
+"""Every event that the core takes: what people say, what devices did, how commands ended, what fell due. No bytes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Role = Literal["dealer", "floorperson", "technician", "auditor"]
+
+
+class Event(msgspec.Struct, frozen=True, tag=True):
+    """Base of all events; journaled as they are."""
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Who said something: a role, proved by a credential."""
+
+    role: Role
+    credential: str
+
+
+# --- people ----------------------------------------------------------------------------------------------------------
+
+
+class DeckReceived(Event, frozen=True):
+    """A deck (or batch) was brought to the table; its back colour is its name."""
+
+    deck: str
+    who: Person
+    preshuffled: bool = False
+    two_jokers: bool = False
+
+
+class OpenRound(Event, frozen=True):
+    """The dealer is ready for wagers."""
+
+    who: Person
+
+
+class NoMoreBets(Event, frozen=True):
+    """The dealer calls no more bets (or, where the text has no call, is about to deal the first card)."""
+
+    who: Person
+
+
+class Answer(Event, frozen=True):
+    """Somebody answers a prompt: one of its choices, and a number or seats where it asks for them."""
+
+    prompt: int
+    choice: str
+    who: Person
+    number: int | None = None
+    seats: tuple[int, ...] = ()
+
+
+class Declared(Event, frozen=True):
+    """Somebody reports an irregularity that only people can see."""
+
+    trigger: str
+    who: Person
+    seat: int | None = None
+    deck: str | None = None
+
+
+class Ordered(Event, frozen=True):
+    """A floorperson orders what the rules let a floorperson order."""
+
+    order: Literal["reshuffle", "recut", "remove_deck", "table_idle", "dealing_method", "shuffle_by_hand"]
+    who: Person
+    deck: str | None = None
+    method: str | None = None  # with dealing_method
+
+
+class DealerChanged(Event, frozen=True):
+    """Another dealer takes over."""
+
+    who: Person
+
+
+class SlotOrdered(Event, frozen=True):
+    """People do something about a device: give it up, sign it, call it repaired, clear it, ask for its return."""
+
+    slot: str
+    act: Literal["give_up", "sign", "repair", "clear", "acknowledge"]
+    who: Person
+
+
+# --- devices ---------------------------------------------------------------------------------------------------------
+
+
+class SlotChanged(Event, frozen=True):
+    """A device appeared, vanished, reported well, is in doubt or faulted; the words of `devices.service`."""
+
+    slot: str
+    trigger: Literal["appear", "vanish", "verify", "doubt", "fault"]
+    reason: int = 0
+
+
+class CardsInserted(Event, frozen=True):
+    """Cards lie in a shuffler's intake."""
+
+    slot: str
+
+
+class ShuffleEnded(Event, frozen=True):
+    """A cycle went to its end. `shuffled` is False if it was a sort; `rejected` if the machine read a wrong deck."""
+
+    slot: str
+    count: int
+    shuffled: bool
+    rejected: bool = False
+
+
+class ShuffleFailed(Event, frozen=True):
+    """A cycle did not go to its end: jam, stop, double feed, counts that disagree. `inside` is None if unknown."""
+
+    slot: str
+    reason: int
+    inside: int | None
+
+
+class GivenOut(Event, frozen=True):
+    """A shuffler gave a deck out."""
+
+    slot: str
+
+
+class ShoeLoaded(Event, frozen=True):
+    """A shoe has taken a deck in and counted it (None: it cannot count)."""
+
+    slot: str
+    count: int | None
+
+
+class StackOut(Event, frozen=True):
+    """The automated shoe dispensed a stack; the count is what its sensor saw."""
+
+    slot: str
+    count: int
+
+
+class StackTaken(Event, frozen=True):
+    """The dealer took the stack from the delivery slot."""
+
+    slot: str
+
+
+class CardsDrawn(Event, frozen=True):
+    """Cards were drawn from a manual shoe since the deal began, counted by its sensor."""
+
+    slot: str
+    count: int
+
+
+class StubOut(Event, frozen=True):
+    """The shoe gave out its stub, counted."""
+
+    slot: str
+    count: int
+
+
+class ShoeFault(Event, frozen=True):
+    """The automated shoe jammed, stopped, or did not deal all cards."""
+
+    slot: str
+    reason: int
+
+
+class FaceUpSeen(Event, frozen=True):
+    """A shoe saw a card face up."""
+
+    slot: str
+
+
+class CoverCardOut(Event, frozen=True):
+    """The cover card was reached."""
+
+    slot: str | None = None
+    seat: int | None = None
+
+
+class DiceRead(Event, frozen=True):
+    """Three dice lie flat after enough shakes."""
+
+    slot: str
+    values: tuple[int, int, int]
+
+
+class NoRoll(Event, frozen=True):
+    """The dice cannot count: not flat, outside, too few shakes."""
+
+    slot: str
+    trigger: Literal["dice_not_flat", "die_out_of_shaker", "too_few_shakes"]
+
+
+class NumberDrawn(Event, frozen=True):
+    """The generator drew a number."""
+
+    slot: str
+    number: int
+
+
+class ButtonSeen(Event, frozen=True):
+    """The flat button lies at one place (None: at none, or at several)."""
+
+    slot: str
+    number: int | None
+
+
+class BetSensed(Event, frozen=True):
+    """A chip was laid on a sensor or taken away; `sequence` is the sensor's own."""
+
+    seat: int
+    sequence: int
+    placed: bool
+
+
+class SeatLatched(Event, frozen=True):
+    """A sensor confirms its lock: which, up to which bet sequence, and whether a bet lies there."""
+
+    seat: int
+    round: int
+    lock: int
+    sequence: int
+    bet: bool
+
+
+class LateBet(Event, frozen=True):
+    """A chip was laid on a sensor that is locked; it does not count."""
+
+    seat: int
+
+
+# --- commands and time -----------------------------------------------------------------------------------------------
+
+
+class CommandEnded(Event, frozen=True):
+    """A command ended in exactly one of these."""
+
+    command: int
+    outcome: Literal["done", "failed", "unknown", "revoked"]
+    reason: int = 0
+
+
+class Due(Event, frozen=True):
+    """A deadline that the core asked for has come."""
+
+    timer: str

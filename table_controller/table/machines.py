@@ -1,0 +1,159 @@
+"""The state machines of a table: which state follows which trigger. What leads to a trigger is decided elsewhere.
+
+Synchronous `transitions` with no automatic jumps, nothing ignored and no callbacks; a model is any struct with `state`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from transitions import Machine, MachineError
+
+from devices import service
+
+# It warns of every convenience that it does not bind; we want none.
+logging.getLogger("transitions.core").setLevel(logging.ERROR)
+
+# --- the round -------------------------------------------------------------------------------------------------------
+
+IDLE: Final = "idle"
+BETTING: Final = "betting"
+NO_MORE_BETS: Final = "no_more_bets"
+LOCKED: Final = "locked"
+STARTING_POSITION: Final = "starting_position"
+DEALING: Final = "dealing"
+STUB_CHECK: Final = "stub_check"
+PLAYING: Final = "playing"
+SETTLING: Final = "settling"
+COMPLETE: Final = "complete"
+VOID: Final = "void"
+
+ROUND_STATES: Final = (
+    IDLE, BETTING, NO_MORE_BETS, LOCKED, STARTING_POSITION, DEALING, STUB_CHECK, PLAYING, SETTLING, COMPLETE, VOID,
+)  # fmt: skip
+# In these a round is under way: an irregularity can void it.
+UNDER_WAY: Final = (BETTING, NO_MORE_BETS, LOCKED, STARTING_POSITION, DEALING, STUB_CHECK, PLAYING, SETTLING)
+
+ROUND_TRANSITIONS: Final = [
+    ["open", IDLE, BETTING],
+    ["close", BETTING, NO_MORE_BETS],
+    ["lock", NO_MORE_BETS, LOCKED],  # bets latched, chips verified, seats entered
+    ["find_start", LOCKED, STARTING_POSITION],
+    ["deal", LOCKED, DEALING],
+    ["deal", STARTING_POSITION, DEALING],
+    ["check_stub", DEALING, STUB_CHECK],
+    ["play", DEALING, PLAYING],  # where no stub is checked after this deal
+    ["play", STUB_CHECK, PLAYING],
+    ["settle", PLAYING, SETTLING],
+    ["finish", SETTLING, COMPLETE],
+    *(["void", state, VOID] for state in UNDER_WAY),
+    ["end", COMPLETE, IDLE],
+    ["end", VOID, IDLE],
+]
+
+# --- a deck (or a batch of six) ---------------------------------------------------------------------------------------
+
+RECEIVED: Final = "received"
+INSPECTED: Final = "inspected"
+SHOWN: Final = "shown"
+STACKED: Final = "stacked"
+IN_DEVICE: Final = "in_device"
+SHUFFLED: Final = "shuffled"  # waits for its cut
+READY: Final = "ready"  # shuffled, verified, cut where it must be
+IN_PLAY: Final = "in_play"
+RACK: Final = "rack"
+HELD: Final = "held"  # nobody deals from it until a floorperson has acted
+REMOVED: Final = "removed"
+
+DECK_STATES: Final = (
+    RECEIVED, INSPECTED, SHOWN, STACKED, IN_DEVICE, SHUFFLED, READY, IN_PLAY, RACK, HELD, REMOVED,
+)  # fmt: skip
+_AT_THE_TABLE: Final = tuple(state for state in DECK_STATES if state != REMOVED)
+
+DECK_TRANSITIONS: Final = [
+    # Opening.
+    ["inspect", RECEIVED, INSPECTED],
+    ["show", INSPECTED, SHOWN],
+    ["wash", SHOWN, STACKED],
+    ["preshuffled", RECEIVED, SHUFFLED],
+    # Shuffle and cut. A deck that left the machine unshuffled is a stack again.
+    ["insert", STACKED, IN_DEVICE],
+    ["insert", RACK, IN_DEVICE],
+    ["verify", IN_DEVICE, READY],
+    ["verify_uncut", IN_DEVICE, SHUFFLED],
+    ["take_out", IN_DEVICE, STACKED],
+    ["hand_shuffle", STACKED, SHUFFLED],
+    ["hand_shuffle", RACK, SHUFFLED],
+    ["cut", SHUFFLED, READY],
+    ["recut", READY, SHUFFLED],
+    # Play.
+    ["use", READY, IN_PLAY],
+    ["collect", IN_PLAY, RACK],
+    # An idle table: the cards are spread, and looked at and washed again before anything else.
+    *(["spread", state, INSPECTED] for state in (SHUFFLED, READY, RACK, STACKED)),
+    # Found wrong. Released, it is only a stack: it must be shuffled and verified before it is dealt.
+    *(["hold", state, HELD] for state in _AT_THE_TABLE),
+    ["release", HELD, STACKED],
+    *(["remove", state, REMOVED] for state in _AT_THE_TABLE),
+]
+
+# --- the progressive bets of a round ----------------------------------------------------------------------------------
+
+CLOSED: Final = "closed"
+OPEN: Final = "open"
+LOCKING: Final = "locking"
+BETS_LOCKED: Final = "locked"
+COLLECTED: Final = "collected"
+VERIFIED: Final = "verified"
+
+PROGRESSIVE_STATES: Final = (CLOSED, OPEN, LOCKING, BETS_LOCKED, COLLECTED, VERIFIED)
+PROGRESSIVE_TRANSITIONS: Final = [
+    ["open", CLOSED, OPEN],
+    ["lock", OPEN, LOCKING],
+    ["latched", LOCKING, BETS_LOCKED],  # every seat has confirmed or a floorperson has decided
+    ["collect", BETS_LOCKED, COLLECTED],
+    ["verify", COLLECTED, VERIFIED],  # chips = bets
+    ["recount", COLLECTED, BETS_LOCKED],
+    *(["settle", state, CLOSED] for state in (LOCKING, BETS_LOCKED, COLLECTED, VERIFIED)),
+    ["settle", OPEN, CLOSED],
+]
+
+
+def _machine(states: tuple[str, ...], transitions: list[list[str]]) -> Machine:
+    return Machine(
+        model=None,
+        states=list(states),
+        transitions=transitions,
+        initial=states[0],
+        auto_transitions=False,
+        ignore_invalid_triggers=False,
+        send_event=False,
+    )
+
+
+ROUND: Final = _machine(ROUND_STATES, ROUND_TRANSITIONS)
+DECK: Final = _machine(DECK_STATES, DECK_TRANSITIONS)
+PROGRESSIVE: Final = _machine(PROGRESSIVE_STATES, PROGRESSIVE_TRANSITIONS)
+SERVICE: Final = _machine(tuple(service.STATES), service.TRANSITIONS)
+
+# For the documents and for the test that walks every pair of state and trigger.
+MACHINES: Final[dict[str, tuple[Machine, tuple[str, ...], list[list[str]]]]] = {
+    "round": (ROUND, ROUND_STATES, ROUND_TRANSITIONS),
+    "deck": (DECK, DECK_STATES, DECK_TRANSITIONS),
+    "progressive": (PROGRESSIVE, PROGRESSIVE_STATES, PROGRESSIVE_TRANSITIONS),
+    "service": (SERVICE, tuple(service.STATES), service.TRANSITIONS),
+}
+
+
+def fire(machine: Machine, model: Any, trigger: str) -> None:
+    """Move a model by a trigger; MachineError if its state does not allow it."""
+    machine.events[trigger].trigger(model)
+
+
+def may(machine: Machine, model: Any, trigger: str) -> bool:
+    """Tell whether a model's state allows a trigger."""
+    return model.state in machine.events[trigger].transitions
+
+
+__all__ = ["DECK", "MACHINES", "PROGRESSIVE", "ROUND", "SERVICE", "MachineError", "fire", "may"]
