@@ -28,10 +28,14 @@ def place_of(number: int) -> int:
     return DEALER if number == 1 else PLACES + 1 - number
 
 
+def places(c: Context) -> list[int]:
+    """Return the places that get cards, clockwise from the far left."""
+    return [*sorted(c.state.round.seats), *([DEALER] if c.edition.hand.dealer_hand else [])]
+
+
 def deal_order(c: Context) -> list[int]:
     """Return the places in the order of the deal: clockwise, from the starting position or from the far left."""
-    round_ = c.state.round
-    order = [*sorted(round_.seats), *([DEALER] if c.edition.hand.dealer_hand else [])]
+    round_, order = c.state.round, places(c)
     if c.edition.deal.begins != "starting_position":
         return order
     assert round_.start is not None
@@ -65,7 +69,7 @@ def announced(c: Context, number: int | None) -> None:
 def no_roll(c: Context, event: ev.NoRoll) -> None:
     """No roll: the dice are shaken again."""
     if c.state.round.state == mc.STARTING_POSITION:
-        c.state.round.start = None
+        c.state.round.start, c.state.round.asked_start = None, False
         c.drop_prompts("announce")
         if event.trigger == "too_few_shakes":
             c.finding("no_roll", "fewer shakes than the rule asks for")
@@ -149,7 +153,7 @@ def face_up(c: Context, _slot: str | None) -> None:
 
 def expected_dealt(c: Context) -> int:
     """Return how many cards the first deal takes."""
-    return per_place(c) * len(deal_order(c))
+    return per_place(c) * len(places(c))
 
 
 def stub_due(c: Context) -> bool:
@@ -242,8 +246,9 @@ def _await_start(c: Context) -> None:
         _begin(c)
     elif round_.start is not None:
         c.ask("announce", "dealer", number=True, slot=slot, clauses=(c.clause_of("start_position"),))
-    elif slot is not None and c.state.start != "flat_button":
-        c.try_command("arm_dice" if c.state.start == "shaker" else "draw", slot, deck=round_.deck)
+    elif slot is not None and not round_.asked_start and c.state.start != "flat_button":
+        act = "arm_dice" if c.state.start == "shaker" else "draw"
+        round_.asked_start = c.try_command(act, slot, deck=round_.deck)
 
 
 def _deal_on(c: Context) -> None:

@@ -217,7 +217,8 @@ def _into_place(c: Context) -> None:
     if deck.place.endswith("/gate"):
         c.try_command("eject", deck.place.removesuffix("/gate"), deck=deck.name)
     elif deck.place in ("hands", "tray") and c.uses_shoe and c.shoe is not None:
-        if c.state.slots[c.shoe].state == IN_SERVICE and c.state.slots[c.shoe].deck is None:
+        busy = any(issued.slot == c.shoe for issued in c.state.commands.values())
+        if c.state.slots[c.shoe].state == IN_SERVICE and c.state.slots[c.shoe].deck is None and not busy:
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=(c.clause_of("shoe_loaded"),))
     elif deck.place == "tray":
         deck.place = "hands"

@@ -44,6 +44,7 @@ class Round(msgspec.Struct):
     seats: tuple[int, ...] = ()
     seats_entered: bool = False
     start: int | None = None  # position number 1 to 7
+    asked_start: bool = False  # the shaker is armed, or the generator was told to draw
     announced: bool = False  # the dealer's total agrees with the dice
     to_deal: list[int] = []  # positions that still wait for their stack, in order
     in_slot: int | None = None  # the position whose stack lies in the delivery slot
