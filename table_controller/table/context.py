@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from table_controller.table.state import Deck, State
 
 # Questions that may wait while a round opens: they concern the next deck, or nobody's cards.
-HARMLESS: Final = ("inspect", "show", "wash", "joker_torn", "acknowledge_late_bet", "hand_shuffle", "cut", "which_deck")
+HARMLESS: Final = ("opening", "hand_shuffle", "cut", "which_deck")
 
 
 class Context:

@@ -169,8 +169,10 @@ def _dealer_changed(c: Context, _event: ev.DealerChanged) -> None:
     c.state.dealer_burn_due = bool(c.edition.burn.per_dealer)
 
 
-def _cover_card(c: Context, _event: ev.CoverCardOut) -> None:
+def _cover_card(c: Context, event: ev.CoverCardOut) -> None:
+    """The cover card came out: the round goes on, and is the last of this shoe."""
     c.state.round.cover_card_out = True
+    c.state.cut_first = event.seat
 
 
 _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
@@ -195,6 +197,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.ShoeFault: dealing.shoe_fault,
     ev.FaceUpSeen: lambda c, event: dealing.face_up(c, event.slot),
     ev.CoverCardOut: _cover_card,
+    ev.DicePlaced: dealing.dice_placed,
     ev.DiceRead: dealing.dice_read,
     ev.NoRoll: dealing.no_roll,
     ev.NumberDrawn: dealing.number_drawn,

@@ -46,6 +46,13 @@ def deal_order(c: Context) -> list[int]:
 # --- starting position -----------------------------------------------------------------------------------------------
 
 
+def dice_placed(c: Context, _event: ev.DicePlaced) -> None:
+    """New dice: their time at the table begins."""
+    c.state.dice_expired = False
+    if c.edition.dice is not None:
+        c.timer("dice_age", c.edition.dice.max_hours * 3600.0)
+
+
 def dice_read(c: Context, event: ev.DiceRead) -> None:
     """The dice lie: the dealer announces their total, and only the same total counts."""
     if c.state.round.state != mc.STARTING_POSITION:
@@ -204,6 +211,8 @@ def answered(c: Context, prompt: Prompt, answer: ev.Answer) -> bool:
             c.state.round.to_deal = []
         case "replacement":
             c.state.round.replacement = 1
+        case "park_shaker":
+            c.state.round.parked = True
         case "stub":
             if answer.number is not None:
                 _count_stub(c, answer.number)
@@ -270,6 +279,9 @@ def _deal_on(c: Context) -> None:
         if c.edition.stub is not None and not c.counting:
             c.state.uncounted += 1
         c.fire_round("play")
+    if not round_.to_deal and c.state.start == "shaker" and not round_.parked:
+        assert c.edition.dice is not None
+        c.ask("park_shaker", "dealer", slot=c.start_slot, clauses=(c.edition.dice.clause,))
 
 
 def _replacement_due(c: Context) -> bool:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from devices.service import IN_SERVICE
 from table_controller.ledger import cards as book
+from table_controller.rulebook import precede
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular
 from table_controller.table.state import Deck
 
 if TYPE_CHECKING:
+    from table_controller.rulebook import Trigger
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
@@ -37,9 +39,7 @@ def received(c: Context, event: ev.DeckReceived) -> None:
     if event.preshuffled:
         deck.verified = True  # counted and sealed by whoever preshuffled it
         c.fire_deck(deck, "preshuffled")
-    elif event.two_jokers:
-        for role in ("dealer", "floorperson"):
-            c.ask("joker_torn", role, deck=deck.name, seat=0 if role == "dealer" else 1, clauses=(c.clause_of("joker"),))
+    deck.two_jokers = event.two_jokers
 
 
 def aged(c: Context, deck: str, method: str) -> None:
@@ -89,12 +89,13 @@ def shuffle_ended(c: Context, event: ev.ShuffleEnded) -> None:
         irregular(c, "shuffler_fault", slot=event.slot)
         return
     difference = c.state.book.counted(deck.name, f"{event.slot}/store", event.count)
-    if not event.shuffled:
-        irregular(c, "shuffler_fault", slot=event.slot, deck=deck.name)
-    elif difference or event.rejected:
+    wrong: list[Trigger] = [] if event.shuffled else ["shuffler_fault"]
+    if difference or event.rejected:
         found_wrong(c, deck, difference, event.slot)
-        irregular(c, "count_wrong", slot=event.slot, deck=deck.name)
-    else:
+        wrong.append("count_wrong")
+    for trigger in precede(c.edition, wrong):
+        irregular(c, trigger, slot=event.slot, deck=deck.name)
+    if not wrong:
         deck.verified = deck.machine_shuffled = True
         deck.rounds = []
         deck.place = f"{event.slot}/gate"
@@ -187,7 +188,7 @@ def advance(c: Context) -> None:
         if deck.state in _OUTSIDE and c.state.shuffling == "hand":
             c.ask("hand_shuffle", "dealer", deck=deck.name, clauses=(c.clause_of("shuffle"),))
         elif deck.state == mc.SHUFFLED and not any(hold.deck == deck.name for hold in c.state.holds.values()):
-            c.ask("cut", "dealer", deck=deck.name, number=True, clauses=(c.clause_of("cut"),))
+            _offer_cut(c, deck)
         elif deck.state == mc.IN_DEVICE:
             slot = c.state.slots[deck.place]
             if not slot.ran and c.try_command("shuffle", deck.place, deck=deck.name):
@@ -197,16 +198,36 @@ def advance(c: Context) -> None:
 
 
 def _open(c: Context, deck: Deck) -> None:
-    """The steps of the opening that people confirm, in their order."""
-    if deck.state == mc.RECEIVED:
-        for role in ("dealer", "floorperson"):
-            if f"inspect/{role}" not in deck.confirmed:
-                c.ask("inspect", role, "whole", "not_whole", deck=deck.name, seat=0 if role == "dealer" else 1,
-                      clauses=(c.clause_of("inspect"),))  # fmt: skip
-    elif deck.state == mc.INSPECTED:
-        c.ask("show", "dealer", deck=deck.name, clauses=(c.clause_of("show"),))
-    elif deck.state == mc.SHOWN:
-        c.ask("wash", "dealer", deck=deck.name, clauses=(c.clause_of("wash"),))
+    """Ask for the opening's next step; a step that several people confirm is asked of each of them."""
+    if deck.state not in (mc.RECEIVED, mc.INSPECTED, mc.SHOWN):
+        return
+    for step in c.edition.opening:
+        if step.when == "two_joker_pack" and not deck.two_jokers:
+            continue
+        missing = [role for role in step.who if f"{step.name}/{role}" not in deck.confirmed]
+        for role in missing:
+            choices = ("whole", "not_whole") if step.name in ("inspect", "verify_inspection") else ("done",)
+            # What the first player does, the dealer enters.
+            asked = "dealer" if role == "first_player" else role
+            c.ask(f"opening/{step.name}/{role}", asked, *choices, deck=deck.name, clauses=(step.clause,))
+        if missing:
+            return
+
+
+def _opened(c: Context, deck: Deck, step: str, choice: str) -> None:
+    """A step of the opening was confirmed, or the deck was found wrong."""
+    if choice == "not_whole":
+        for prompt in [p for p in c.state.prompts.values() if p.deck == deck.name and p.kind.startswith("opening/")]:
+            c.close_prompt(prompt)
+        c.finding("not_whole", f"deck {deck.name} was found wrong at its inspection", deck.name)
+        removed(c, deck)
+        return
+    deck.confirmed.append(step)
+    done = {entry.partition("/")[0] for entry in deck.confirmed}
+    for name, trigger in (("verify_inspection", "inspect"), ("first_look", "show"), ("stack", "wash")):
+        if name in done and mc.may(mc.DECK, deck, trigger):
+            deck.verified = True  # every card was looked at
+            c.fire_deck(deck, trigger)
 
 
 def _into_place(c: Context) -> None:
@@ -232,26 +253,17 @@ def answered(c: Context, prompt: Prompt, choice: str, number: int | None) -> boo
     deck = c.state.decks.get(prompt.deck or "")
     if deck is None or prompt.hold is not None:
         return False
+    if prompt.kind.startswith("opening/"):
+        _opened(c, deck, prompt.kind.removeprefix("opening/"), choice)
+        return True
     match prompt.kind:
-        case "inspect" if choice == "not_whole":
-            c.drop_prompts("inspect")
-            removed(c, deck)
-        case "inspect":
-            deck.confirmed.append(f"inspect/{prompt.role}")
-            if {"inspect/dealer", "inspect/floorperson"} <= set(deck.confirmed):
-                deck.verified = True
-                c.fire_deck(deck, "inspect")
-        case "joker_torn":
-            deck.confirmed.append(f"joker/{prompt.role}")
-        case "show" | "wash":
-            c.fire_deck(deck, prompt.kind)
         case "hand_shuffle":
             deck.machine_shuffled = False
             # Nobody counts a deck shuffled by hand; what its stub said last stands until it is counted again.
             deck.verified = c.state.book.missing(deck.name) == 0
             c.fire_deck(deck, "hand_shuffle")
         case "cut":
-            _cut(c, deck, number)
+            _cut(c, deck, prompt, choice, number)
         case "put_in_shoe":
             assert prompt.slot is not None
             if not c.try_command("load", prompt.slot, deck=deck.name):
@@ -261,10 +273,34 @@ def answered(c: Context, prompt: Prompt, choice: str, number: int | None) -> boo
     return True
 
 
-def _cut(c: Context, deck: Deck, number: int | None) -> None:
+def _offer_cut(c: Context, deck: Deck) -> None:
+    """Ask for the cut: of the dealer, or of the player whose turn it is; who declines passes it on."""
+    waiting = [seat for seat in _cut_order(c) if seat not in deck.declined]
+    by_player = c.edition.cut.by == "player_then_dealer" and bool(waiting)
+    seat = waiting[0] if by_player else None
+    choices = ("cut", "decline") if by_player else ("cut",)
+    c.ask("cut", "dealer", *choices, deck=deck.name, seat=seat, number=True, clauses=(c.edition.cut.clause,))
+
+
+def _cut_order(c: Context) -> list[int]:
+    """Return the seats in the order in which the cut is offered: who comes first, then counterclockwise."""
+    seats = sorted(c.state.round.seats, reverse=True)
+    first = c.state.cut_first
+    if first in seats and "cover_card_seat" in c.edition.cut.offered:
+        at = seats.index(first)
+        return seats[at:] + seats[:at]
+    return seats
+
+
+def _cut(c: Context, deck: Deck, prompt: Prompt, choice: str, number: int | None) -> None:
     """The cut is somewhere in the stack, not nearer to its ends than the text allows."""
-    top, bottom = c.edition.cut.least_from_top or 0, c.edition.cut.least_from_bottom or 0
-    if number is None or not top <= number <= c.edition.cards.count - bottom:
-        c.refuse(f"the cut is at least {top} cards from the top and {bottom} from the bottom ({c.clause_of('cut')})")
+    if choice == "decline":
+        assert prompt.seat is not None
+        deck.declined.append(prompt.seat)
         return
+    top, bottom = c.edition.cut.least_from_top, c.edition.cut.least_from_bottom or 0
+    if number is None or not top <= number <= c.edition.cards.count - bottom:
+        c.refuse(f"the cut is at least {top} cards from the top and {bottom} from the bottom ({c.edition.cut.clause})")
+        return
+    deck.declined = []
     c.fire_deck(deck, "cut")

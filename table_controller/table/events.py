@@ -187,6 +187,12 @@ class DiceRead(Event, frozen=True):
     values: tuple[int, int, int]
 
 
+class DicePlaced(Event, frozen=True):
+    """New dice were put into the shaker."""
+
+    slot: str
+
+
 class NoRoll(Event, frozen=True):
     """The dice cannot count: not flat, outside, too few shakes."""
 

@@ -56,6 +56,7 @@ _ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 }
 _ROUND_PROMPTS: Final = (
     "seats", "seat_undecided", "chips", "announce", "dealt", "replacement", "stub", "finding", "decide", "reveal",
+    "park_shaker",
     "settled", "collected",
 )  # fmt: skip
 

@@ -144,7 +144,7 @@ REASONS: Final = (
     Row("shoe_ended", ("open_bets",), lambda c, r: c.edition.second_set is not None and c.edition.second_set.alternate == "shoe"
         and c.state.round.cover_card_out, "cover_card",
         "the cover card came out: no further round from this shoe", "dealer", "the batch shuffled"),
-    Row("prompt_open", ("open_bets",), lambda c, r: any(p.kind not in c.harmless for p in c.state.prompts.values()), "round",
+    Row("prompt_open", ("open_bets",), lambda c, r: any(p.kind.partition("/")[0] not in c.harmless for p in c.state.prompts.values()), "round",
         "a question is not answered", "dealer", "the answer"),
 )  # fmt: skip
 

@@ -19,10 +19,12 @@ class Deck(msgspec.Struct):
     verified: bool = False  # counted right (where somebody counts) since it was last shuffled
     expired: bool = False
     preshuffled: bool = False
+    two_jokers: bool = False
     by_hand: bool = False  # dealt by hand at any time: then the shorter interval counts
     machine_shuffled: bool = False
     rounds: list[int] = []  # dealt from it since it was last found whole
     confirmed: list[str] = []  # opening steps that people have confirmed
+    declined: list[int] = []  # seats that did not want to cut
 
 
 class Slot(msgspec.Struct):
@@ -59,7 +61,7 @@ class Round(msgspec.Struct):
     dead: list[int] = []
     settled: list[int] = []
     cover_card_out: bool = False
-    burned: bool = False
+    parked: bool = False  # the shaker was covered, shaken once and put aside after the deal
 
 
 class SeatBets(msgspec.Struct):
@@ -129,6 +131,7 @@ class State(msgspec.Struct):
     last_deck: str | None = None
     uncounted: int = 0  # rounds since the stub was last counted
     dice_expired: bool = False
+    cut_first: int | None = None  # the seat where the cover card came out
     dealer_burn_due: bool = False
     shoe_burn_due: bool = False
     next_id: int = 1
