@@ -7,15 +7,17 @@ from functools import cache, reduce
 from hashlib import blake2s
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from firmware_bridge.errors import BadRulebook
-from table_controller.rulebook.rows import Number
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.validate import objections
 from table_controller.rulebook.vocabulary import GAMES
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.rows import Number
 
 CHAPTERS: Final = dict(zip(GAMES, ("575", "680a", "686a", "687a", "688a"), strict=True))
 

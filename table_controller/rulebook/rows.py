@@ -27,11 +27,16 @@ class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """What the core knows of the table at the moment of a trigger: the whole vocabulary that rows may ask about."""
 
     dealing: DealingName  # the dealing method of this round
-    shuffler: ShufflerFact  # the shuffler in use now: none, or one that does or does not count after each shuffle
+    # The shuffler in use when the deck was last shuffled, also if it has failed since; counting: after every shuffle.
+    shuffler: ShufflerFact
     start: StartFact = "fixed"  # how this round's starting position was found; fixed: always the far left
     device: DeviceFact | None = None  # the kind of device that the trigger names
-    deck: DeckFact = "in_play"  # whether the deck, or the device that holds it, serves the round in play
-    finding: Finding | None = None  # what the dealer found after stub_wrong: a hand wrong, and the sum of all cards
+    # Whether the round in play has or gets its cards from the deck that the trigger names (or that the device holds).
+    # The deck that is being prepared is `other`; so is every deck while no round is in play (idle, complete).
+    deck: DeckFact = "in_play"
+    # What the dealer found after stub_wrong: whether a hand has a wrong number of cards, and whether hands, replacement
+    # card, stub and discards together make a whole deck. None: not looked at yet.
+    finding: Finding | None = None
 
 
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from table_controller.rulebook.rows import Choice, Facts, Number, Row
-from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.validate import phases
 from table_controller.rulebook.vocabulary import (
+    DECK_OUTCOMES,
     PHASES,
     TRIGGERS,
     Decider,
@@ -24,6 +24,8 @@ from table_controller.rulebook.vocabulary import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from table_controller.rulebook.schema import Edition
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +93,7 @@ def _merged(trigger: Trigger, phase: Phase, rows: list[Row]) -> Ruling:
         trigger=trigger,
         phase=phase,
         rows=tuple(row.id for row in rows),
-        outcomes=tuple(dict.fromkeys(outcome for row in rows for outcome in row.outcomes)),
+        outcomes=_outcomes(rows),
         scope=governs.scope,
         decides=decided.decides,
         stop=any(row.stop for row in rows),
@@ -102,6 +104,16 @@ def _merged(trigger: Trigger, phase: Phase, rows: list[Row]) -> Ruling:
         clauses=tuple(dict.fromkeys(clause for row in rows for clause in row.clauses)),
         see=tuple(dict.fromkeys(reading for row in rows for reading in row.see)),
     )
+
+
+def _outcomes(rows: list[Row]) -> tuple[Outcome, ...]:
+    """Return what the rows order together: one thing per deck, and no going on before an added question is answered."""
+    ordered = dict.fromkeys(outcome for row in rows for outcome in row.outcomes)
+    strongest = next((outcome for outcome in DECK_OUTCOMES if outcome in ordered), None)
+    dropped = {outcome for outcome in DECK_OUTCOMES if outcome != strongest}
+    if any(row.adds and row.stop for row in rows):
+        dropped.add("continue_round")
+    return tuple(outcome for outcome in ordered if outcome not in dropped)
 
 
 def default_ruling(trigger: Trigger, phase: Phase) -> Ruling:

@@ -15,7 +15,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Any part of an edition: every field is named, and no other is known."""
 
 
-class Cards(Part, kw_only=True):
+class Cards(Part, frozen=True, kw_only=True):
     """The deck (or batch) of one round (or shoe)."""
 
     decks: int
@@ -29,7 +29,7 @@ class Cards(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class SecondSet(Part, kw_only=True):
+class SecondSet(Part, frozen=True, kw_only=True):
     """A second deck or batch, prepared in the shuffler while the first is in play."""
 
     allowed_with: Literal["automated_shuffler", "batch_shuffler"]
@@ -39,7 +39,7 @@ class SecondSet(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Seats(Part, kw_only=True):
+class Seats(Part, frozen=True, kw_only=True):
     """Betting positions."""
 
     least: int
@@ -48,7 +48,7 @@ class Seats(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Hand(Part, kw_only=True):
+class Hand(Part, frozen=True, kw_only=True):
     """The cards of one hand."""
 
     cards: int
@@ -60,7 +60,7 @@ class Hand(Part, kw_only=True):
     split: tuple[int, ...]  # sizes of the hands that are set, highest first; empty: the hand is not split
 
 
-class Method(Part, kw_only=True):
+class Method(Part, frozen=True, kw_only=True):
     """One way of dealing."""
 
     name: DealingName
@@ -72,7 +72,7 @@ class Method(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Deal(Part, kw_only=True):
+class Deal(Part, frozen=True, kw_only=True):
     """Who gets cards, from where, how."""
 
     to: Literal["all_positions", "wagered_seats"]
@@ -85,7 +85,7 @@ class Deal(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Stub(Part, kw_only=True):
+class Stub(Part, frozen=True, kw_only=True):
     """What must be left after the deal, and when it is looked at."""
 
     expected: int | None = None  # cards, less those discarded in this deal; None: what is missing from the whole count
@@ -95,7 +95,7 @@ class Stub(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class CountRule(Part, kw_only=True):
+class CountRule(Part, frozen=True, kw_only=True):
     """What a device (or the rack) that counts must find, and what happens if it does not."""
 
     expected: int  # cards
@@ -104,7 +104,7 @@ class CountRule(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class StartMethod(Part, kw_only=True):
+class StartMethod(Part, frozen=True, kw_only=True):
     """One way to find the starting position; the dealer is number one, counted counterclockwise over seven places."""
 
     name: Literal["shaker", "rng", "flat_button"]
@@ -116,7 +116,7 @@ class StartMethod(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Dice(Part, kw_only=True):
+class Dice(Part, frozen=True, kw_only=True):
     """The shaker's dice."""
 
     number: int
@@ -128,7 +128,7 @@ class Dice(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Cut(Part, kw_only=True):
+class Cut(Part, frozen=True, kw_only=True):
     """The cut of the cards."""
 
     by: Literal["dealer", "player_then_dealer"]
@@ -142,7 +142,7 @@ class Cut(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Burn(Part, kw_only=True):
+class Burn(Part, frozen=True, kw_only=True):
     """Cards that go to the rack unseen."""
 
     per_shoe: int
@@ -152,7 +152,7 @@ class Burn(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Wager(Part, kw_only=True):
+class Wager(Part, frozen=True, kw_only=True):
     """One wager of the game."""
 
     name: str
@@ -168,7 +168,7 @@ class Wager(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Surrender(Part, kw_only=True):
+class Surrender(Part, frozen=True, kw_only=True):
     """How a player may leave the round."""
 
     kind: Literal["surrender", "fold"]
@@ -180,7 +180,7 @@ class Surrender(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class SettleOrder(Part, kw_only=True):
+class SettleOrder(Part, frozen=True, kw_only=True):
     """In which order players are settled, and their side wagers within."""
 
     start: Literal["far_right", "far_left"]
@@ -190,7 +190,7 @@ class SettleOrder(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class ProgressiveRules(Part, kw_only=True):
+class ProgressiveRules(Part, frozen=True, kw_only=True):
     """What the progressive wager asks of the table."""
 
     wager: str
@@ -208,7 +208,7 @@ class ProgressiveRules(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Envy(Part, kw_only=True):
+class Envy(Part, frozen=True, kw_only=True):
     """Who is paid for another player's hand."""
 
     wagers: tuple[str, ...]  # that open envy
@@ -219,7 +219,7 @@ class Envy(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class PayoutLimit(Part, kw_only=True):
+class PayoutLimit(Part, frozen=True, kw_only=True):
     """A cap that the certificate holder may set."""
 
     scope: Literal["player_hand", "player_round"]
@@ -228,7 +228,7 @@ class PayoutLimit(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class AdjacentBoxes(Part, kw_only=True):
+class AdjacentBoxes(Part, frozen=True, kw_only=True):
     """How many neighbouring boxes one player may play."""
 
     most: int | None = None  # None: the submission says
@@ -236,7 +236,7 @@ class AdjacentBoxes(Part, kw_only=True):
     clause: str
 
 
-class OpeningStep(Part, kw_only=True):
+class OpeningStep(Part, frozen=True, kw_only=True):
     """One step from delivery to the shuffle."""
 
     name: Literal["inspect", "verify_inspection", "spare_joker", "spread", "first_look", "wash", "stack"]
@@ -245,7 +245,7 @@ class OpeningStep(Part, kw_only=True):
     clause: str
 
 
-class Preshuffled(Part, kw_only=True):
+class Preshuffled(Part, frozen=True, kw_only=True):
     """What does not apply to cards that came inspected and shuffled."""
 
     skips: tuple[str, ...]  # opening steps
@@ -253,7 +253,7 @@ class Preshuffled(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Idle(Part, kw_only=True):
+class Idle(Part, frozen=True, kw_only=True):
     """What happens to the cards of an open table without play, once the first player has looked."""
 
     repeats: tuple[str, ...]  # opening steps
@@ -262,7 +262,7 @@ class Idle(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class ApprovedDevice(Part, kw_only=True):
+class ApprovedDevice(Part, frozen=True, kw_only=True):
     """A device approved to reshuffle by itself, and the clauses that it lifts (X12)."""
 
     counts: bool
@@ -271,13 +271,21 @@ class ApprovedDevice(Part, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Setting(Part, kw_only=True):
+class Setting(Part, frozen=True, kw_only=True):
     """A named setting that a reading opens."""
 
     name: str
     values: tuple[str, ...]
     default: str | None = None  # None: nothing is assumed; the wager that needs it is refused until it is said
     needs: str | None = None  # the wager without which it has no meaning
+    reading: str
+    meaning: str
+
+
+class TableWarning(Part, frozen=True, kw_only=True):
+    """Something to know before a paytable is selected. It may be selected all the same."""
+
+    table: str
     reading: str
     meaning: str
 
@@ -324,13 +332,14 @@ class Edition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     idle: Idle
     approved_device: ApprovedDevice
     settings: tuple[Setting, ...] = ()
+    warnings: tuple[TableWarning, ...] = ()
     irregularities: tuple[Row, ...]
     digest: str = ""  # of the edition's data, filled in when it is loaded
 
     @property
     def tables(self) -> tuple[str, ...]:
         """The ids of all paytables."""
-        return tuple(table for wager in self.wagers for table in wager.tables)
+        return tuple(dict.fromkeys(table for wager in self.wagers for table in wager.tables))
 
     def method(self, name: str) -> Method | None:
         """Return a dealing method of this game, or None."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -12,6 +13,7 @@ from table_controller.rulebook.vocabulary import (
     DeckFact,
     DeviceFact,
     Finding,
+    Phase,
     ShufflerFact,
     StartFact,
     Trigger,
@@ -37,7 +39,7 @@ def objections(edition: Edition) -> list[str]:
     ]
 
 
-def phases(row: Row) -> tuple[str, ...]:
+def phases(row: Row) -> tuple[Phase, ...]:
     """Return the phases in which a row holds."""
     if row.from_phase == "any" or row.until_phase == "any":
         return PHASES
@@ -93,8 +95,9 @@ def _names(edition: Edition) -> Iterator[str]:
     for setting in edition.settings:
         if setting.default is not None and setting.default not in setting.values:
             yield f"setting {setting.name}: the default {setting.default} is not one of its values"
-    for what, names in (("wager", wagers), ("dealing method", methods), ("paytable", list(edition.tables))):
-        yield from (f"{what} {name} stands there twice" for name in sorted(set(names)) if names.count(name) > 1)
+    yield from (f"no wager is paid by {each.table}" for each in edition.warnings if each.table not in edition.tables)
+    for names in (wagers, methods, [setting.name for setting in edition.settings]):
+        yield from (f"{name} stands there twice" for name, times in Counter(names).items() if times > 1)
 
 
 def _precedence(edition: Edition) -> Iterator[str]:
@@ -113,6 +116,18 @@ def _row(edition: Edition, row: Row) -> Iterator[str]:
         yield f"row {row.id}: any phase is any at both ends"
     if not row.outcomes and not row.adds:
         yield f"row {row.id} orders nothing"
+    yield from _cited(edition, row)
+    if ("ask_floorperson" in row.outcomes) != (row.decides == "floorperson"):
+        yield f"row {row.id}: ask_floorperson and decides = floorperson belong together"
+    if row.decides != "rule" and not row.choices:
+        yield f"row {row.id}: the {row.decides} decides, but no choices are given"
+    for number in row.numbers:
+        if not isinstance(_at(edition, number.at), int):
+            yield f"row {row.id}: {number.at} is not a number of this edition"
+
+
+def _cited(edition: Edition, row: Row) -> Iterator[str]:
+    """What a row rests on, and its name after it."""
     if not row.clauses and not row.see:
         yield f"row {row.id} cites neither a clause nor a reading"
     if row.clauses and row.id != row.clauses[0]:
@@ -122,13 +137,6 @@ def _row(edition: Edition, row: Row) -> Iterator[str]:
     for clause in row.clauses:
         if not clause.startswith(f"{edition.chapter}."):
             yield f"row {row.id}: {clause} is not a clause of chapter {edition.chapter}"
-    if ("ask_floorperson" in row.outcomes) != (row.decides == "floorperson"):
-        yield f"row {row.id}: ask_floorperson and decides = floorperson belong together"
-    if row.decides != "rule" and not row.choices:
-        yield f"row {row.id}: the {row.decides} decides, but no choices are given"
-    for number in row.numbers:
-        if not isinstance(_at(edition, number.at), int):
-            yield f"row {row.id}: {number.at} is not a number of this edition"
 
 
 def _at(edition: Edition, path: str) -> object:
