@@ -92,9 +92,10 @@ class Context:
 
     # --- decks -------------------------------------------------------------------------------------------------------
 
-    def next_deck(self) -> Deck | None:
+    def next_deck(self, *states: str) -> Deck | None:
         """Return the deck of the next round: ready, and not the one used last where two alternate."""
-        ready = [deck for deck in self.state.decks.values() if deck.state == mc.READY]
+        ready = [deck for deck in self.state.decks.values() if deck.state in (states or (mc.READY,))]
+        ready.sort(key=lambda deck: not self.in_place(deck.name))  # the one that is there already comes first
         alternate = self.edition.second_set is not None and len(self.decks_at_table()) > 1
         return next((deck for deck in ready if not alternate or deck.name != self.state.last_deck), None)
 

@@ -140,9 +140,7 @@ def stack_taken(c: Context, _event: ev.StackTaken) -> None:
 
 def cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
     """A manual shoe counts what is drawn; before the deal nothing may be."""
-    if c.state.round.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING):
-        c.state.round.dealt = event.count
-    else:
+    if c.state.round.state not in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING):
         irregular(c, "drawn_without_deal", slot=event.slot, deck=c.state.round.deck)
 
 
@@ -156,6 +154,14 @@ def face_up(c: Context, _slot: str | None) -> None:
     c.state.round.face_up += 1
     first = c.state.round.face_up == 1
     irregular(c, "face_up_card_first" if first else "face_up_card_more", deck=c.state.round.deck)
+
+
+def delivered(c: Context, cards: int) -> None:
+    """Cards were dealt by hand or drawn from a shoe, as the dealer says."""
+    round_ = c.state.round
+    round_.dealt += cards
+    deck = c.state.decks[round_.deck or ""]
+    c.state.book.move(deck.name, deck.place if deck.place != "hands" else book.TRAY, book.SEATS, cards)
 
 
 def expected_dealt(c: Context) -> int:
@@ -207,7 +213,7 @@ def answered(c: Context, prompt: Prompt, answer: ev.Answer) -> bool:
         case "announce":
             announced(c, answer.number)
         case "dealt":
-            c.state.round.dealt = c.state.round.dealt or expected_dealt(c)
+            delivered(c, expected_dealt(c))
             c.state.round.to_deal = []
         case "replacement":
             c.state.round.replacement = 1
@@ -279,8 +285,7 @@ def _deal_on(c: Context) -> None:
         if c.edition.stub is not None and not c.counting:
             c.state.uncounted += 1
         c.fire_round("play")
-    if not round_.to_deal and c.state.start == "shaker" and not round_.parked:
-        assert c.edition.dice is not None
+    if not round_.to_deal and c.state.start == "shaker" and c.edition.dice is not None and not round_.parked:
         c.ask("park_shaker", "dealer", slot=c.start_slot, clauses=(c.edition.dice.clause,))
 
 

@@ -187,7 +187,7 @@ def advance(c: Context) -> None:
         _open(c, deck)
         if deck.state in _OUTSIDE and c.state.shuffling == "hand":
             c.ask("hand_shuffle", "dealer", deck=deck.name, clauses=(c.clause_of("shuffle"),))
-        elif deck.state == mc.SHUFFLED and not any(hold.deck == deck.name for hold in c.state.holds.values()):
+        elif deck.state == mc.SHUFFLED and not deck.place.endswith("/gate") and not _held(c, deck):
             _offer_cut(c, deck)
         elif deck.state == mc.IN_DEVICE:
             slot = c.state.slots[deck.place]
@@ -195,6 +195,10 @@ def advance(c: Context) -> None:
                 slot.ran = True
     if c.state.round.state == mc.IDLE:
         _into_place(c)
+
+
+def _held(c: Context, deck: Deck) -> bool:
+    return any(hold.deck == deck.name for hold in c.state.holds.values())
 
 
 def _open(c: Context, deck: Deck) -> None:
@@ -232,12 +236,14 @@ def _opened(c: Context, deck: Deck, step: str, choice: str) -> None:
 
 def _into_place(c: Context) -> None:
     """Bring the next round's deck from the shuffler to where it is dealt from."""
-    deck = c.next_deck()
-    if deck is None or c.in_place(deck.name):
+    if any(c.in_place(deck.name) and deck.state == mc.READY for deck in c.decks_at_table()):
+        return  # a deck is there already
+    deck = c.next_deck(mc.READY, mc.SHUFFLED)
+    if deck is None:
         return
     if deck.place.endswith("/gate"):
         c.try_command("eject", deck.place.removesuffix("/gate"), deck=deck.name)
-    elif deck.place in ("hands", "tray") and c.uses_shoe and c.shoe is not None:
+    elif deck.state == mc.READY and deck.place in ("hands", "tray") and c.uses_shoe and c.shoe is not None:
         busy = any(issued.slot == c.shoe for issued in c.state.commands.values())
         if c.state.slots[c.shoe].state == IN_SERVICE and c.state.slots[c.shoe].deck is None and not busy:
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=(c.clause_of("shoe_loaded"),))

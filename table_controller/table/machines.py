@@ -90,6 +90,7 @@ DECK_TRANSITIONS: Final = [
     # Play.
     ["use", READY, IN_PLAY],
     ["collect", IN_PLAY, RACK],
+    ["keep", IN_PLAY, READY],  # a shoe of many decks: the next round goes on with what is left
     # An idle table: the cards are spread, and looked at and washed again before anything else.
     *(["spread", state, INSPECTED] for state in (SHUFFLED, READY, RACK, STACKED)),
     # Found wrong. Released, it is only a stack: it must be shuffled and verified before it is dealt.

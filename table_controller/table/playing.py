@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from table_controller.table import decks
+from table_controller.ledger import cards as book
+from table_controller.table import dealing, decks
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
@@ -77,10 +78,9 @@ def _end(c: Context) -> None:
     round_ = c.state.round
     c.state.last_deck = round_.deck
     deck = c.state.decks.get(round_.deck or "")
-    if deck is not None and deck.state == mc.IN_PLAY and _stays(c):
-        mc.fire(mc.DECK, deck, "collect")
-        # Many decks in one shoe: the next round goes on with them.
-        deck.state = mc.READY
+    if deck is not None and deck.state == mc.IN_PLAY:
+        c.fire_deck(deck, "keep")
+        c.state.book.move(deck.name, book.SEATS, book.RACK, c.state.book.at(deck.name, book.SEATS))
         c.state.last_deck = None
     c.fire_round("end")
 
@@ -97,6 +97,8 @@ def answered(c: Context, prompt: Prompt, answer: ev.Answer) -> bool:
         case "settled":
             assert prompt.seat is not None
             round_.settled.append(prompt.seat)
+            if c.edition.hand.second_deal and prompt.seat not in round_.dead:
+                dealing.delivered(c, c.edition.hand.second_deal)
         case "collected":
             decks.collected(c, c.state.decks[prompt.deck or ""])
         case _:
