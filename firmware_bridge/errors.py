@@ -273,6 +273,10 @@ class BadSubmission(ConfigurationError):
 
     number = 619
 
+    def __init__(self, objections: tuple[str, ...]) -> None:
+        super().__init__("; ".join(objections))
+        self.objections = objections
+
 
 class BadRulebook(ConfigurationError):
     """The rulebook's own data contradicts itself or is damaged."""

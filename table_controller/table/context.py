@@ -80,7 +80,7 @@ class Context:
     @property
     def counting(self) -> bool:
         """Whether a shuffler that counts is in use: then its count stands for the stub's."""
-        return self.state.shuffling == "machine" and "counting" in self.submission.shuffler
+        return self.state.shuffling == "machine" and self.submission.shuffler_counts
 
     @property
     def count_overdue(self) -> bool:

@@ -37,7 +37,7 @@ class Table:
             state = State(
                 slots={name: Slot(kind) for name, kind in slots.items()},
                 dealing=submission.dealing,
-                shuffling="hand" if "none" in submission.shuffler else "machine",
+                shuffling="hand" if submission.shuffler == "none" else "machine",
                 start=submission.start or "",
             )
         self.context = Context(edition, submission, state)
