@@ -25,7 +25,9 @@ def open_round(c: Context, _event: ev.OpenRound) -> None:
     if reasons or deck is None:
         c.refuse("open_bets", *reasons)
         return
-    c.state.round = Round(c.state.round.number + 1, c.state.round.state, name, cover_card_out=c.state.round.cover_card_out)
+    c.state.round = Round(
+        c.state.round.number + 1, c.state.round.state, name, cover_card_out=c.state.round.cover_card_out
+    )
     c.fire_round("open")
     if c.progressive:
         c.state.progressive = Progressive(seats={_seat(slot): SeatBets() for slot in c.sensors})

@@ -17,6 +17,7 @@ from table_controller.table.decisions import (
     PromptClosed,
     Refused,
 )
+from table_controller.table.duties import clause_of
 from table_controller.table.permits import REASONS, Resource, permit
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class Context:
 
     def clause_of(self, duty: str) -> str:
         """Return the clause of a duty in this edition."""
-        return self.edition.duties.get(duty, self.edition.chapter)
+        return clause_of(self.edition, duty, self.state.dealing, self.state.start)
 
     def reasons_against(self, act: str, **resource: object) -> tuple[object, ...]:
         """Return why something may not be done now."""

@@ -148,7 +148,9 @@ def found_wrong(c: Context, deck: Deck, difference: int, where: str) -> None:
     c.finding("affected_rounds", f"dealt since deck {deck.name} was last found whole", deck.name, tuple(deck.rounds))
     for other in c.state.decks.values():
         if other.name != deck.name and difference and c.state.book.missing(other.name) == difference:
-            c.finding("migrated", f"decks {deck.name} and {other.name}: what one lacks the other has too many", deck.name)
+            c.finding(
+                "migrated", f"decks {deck.name} and {other.name}: what one lacks the other has too many", deck.name
+            )
 
 
 def collected(c: Context, deck: Deck) -> None:

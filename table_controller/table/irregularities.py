@@ -158,7 +158,9 @@ def _next(c: Context, hold: Hold) -> None:
     """Ask for the hold's next step."""
     step = hold.steps[0]
     if step == "choose":
-        role = "floorperson" if hold.decides == "floorperson" else "dealer"  # a player's choice is entered by the dealer
+        role = (
+            "floorperson" if hold.decides == "floorperson" else "dealer"
+        )  # a player's choice is entered by the dealer
         choices: tuple[str, ...] = tuple(hold.choices)
     else:
         role, choices = _ASKED[step]
@@ -269,4 +271,3 @@ def _acknowledge(c: Context, hold: Hold, who: Person) -> None:
     if slot is not None and mc.may(mc.SERVICE, slot, "acknowledge"):
         mc.fire(mc.SERVICE, slot, "acknowledge")
         c.moved(f"slot {hold.slot}", slot.state)
-

@@ -58,7 +58,11 @@ def advance(c: Context) -> None:
 
 def _stays(c: Context) -> bool:
     """A shoe of many decks serves until its cover card; the deck stays in play."""
-    return c.edition.second_set is not None and c.edition.second_set.alternate == "shoe" and not c.state.round.cover_card_out
+    return (
+        c.edition.second_set is not None
+        and c.edition.second_set.alternate == "shoe"
+        and not c.state.round.cover_card_out
+    )
 
 
 def _decide(c: Context) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.rulebook import default_submission, edition
+from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
@@ -15,12 +15,27 @@ from table_controller.table.dealing import expected_stub
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.rulebook import Submission
 
 DEALER: Final = ev.Person("dealer", "D1")
 FLOOR: Final = ev.Person("floorperson", "F1")
 TECH: Final = ev.Person("technician", "T1")
 PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECH}
+
+# A table with every machine that the game can have.
+CHOICES: Final[dict[str, dict[str, Any]]] = {
+    "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
+    "dj_wild": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "face_up_pai_gow": {
+        "dealing": "automated_shoe",
+        "shuffler": "deck",
+        "shuffler_counts": True,
+        "two_decks": True,
+        "wagers": ["progressive"],
+        "paytables": {"progressive": "688a-progressive-1"},
+    },
+}
 
 SLOTS: Final[dict[str, dict[str, str]]] = {
     "asia_poker": {"shuffler.1": "shuffler", "shoe.1": "shoe", "shaker.1": "shaker"},
@@ -42,9 +57,10 @@ class Floor:
     `twist(decision)` may return other events than the ideal ones for a decision, or None for the ideal ones.
     """
 
-    def __init__(self, game: str, submission: Submission | None = None, slots: dict[str, str] | None = None) -> None:
+    def __init__(self, game: str, slots: dict[str, str] | None = None, **choices: Any) -> None:
         self.edition = edition(game)
-        self.table = Table(self.edition, submission or default_submission(self.edition), slots or SLOTS[game])
+        raw = {"adjacent_boxes": 1} | CHOICES[game] | choices
+        self.table = Table(self.edition, check_submission(self.edition, raw), slots or SLOTS[game])
         self.log: list[tuple[ev.Event, list[Decision]]] = []
         self.bets: set[int] = set()  # seats with a chip on their sensor
         self.seats: tuple[int, ...] = (1, 3, 6)
