@@ -1,0 +1,124 @@
+"""From what a device's driver tells to the core's events, kind by kind. Pure; no rule is applied, nothing is decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.bet_sensor import messages as bet_sensor
+from devices.button import messages as button
+from devices.report import Reported
+from devices.rng import messages as rng
+from devices.shaker import messages as shaker
+from devices.shoe import messages as shoe
+from devices.shuffler import messages as shuffler
+from devices.shuffler import state as shuffler_state
+from table_controller.table import events as ev
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Which irregularity a roll that does not count is, by the shaker's reason; what is not here is simply no roll.
+_NO_ROLL: Final = {
+    shaker.Reason.DIE_NOT_FLAT: "dice_not_flat",
+    shaker.Reason.DIE_OUTSIDE: "die_out_of_shaker",
+    shaker.Reason.NOT_THREE_DICE: "die_out_of_shaker",
+}
+
+
+def seat_of(slot: str) -> int:
+    """Return the seat of a device that stands at a seat: the number in its slot's name."""
+    return int(slot.rpartition(".")[2])
+
+
+def _shuffler(slot: str, event: Any) -> Iterator[ev.Event]:
+    match event:
+        case shuffler.Completed():
+            yield ev.ShuffleEnded(slot, event.count, event.mode is shuffler.Mode.SHUFFLE, event.rejected)
+        case shuffler.Incomplete():
+            yield ev.ShuffleFailed(slot, shuffler.Reason.COUNTS_DISAGREE, None)
+        case shuffler.Jam():
+            yield ev.ShuffleFailed(slot, shuffler.Reason.JAM, event.inside)
+        case shuffler.Stopped() | shuffler.Fault():
+            yield ev.ShuffleFailed(slot, event.reason, shuffler.cards_inside(event.entered, event.left))
+        case shuffler_state.GivenOut():
+            yield ev.GivenOut(slot)
+        case shuffler.Intake(cards=True):
+            yield ev.CardsInserted(slot)
+        case Reported(inventory=shuffler.Status(cards_in_intake=True)):
+            yield ev.CardsInserted(slot)
+
+
+def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
+    match event:
+        case shoe.Loaded():
+            yield ev.ShoeLoaded(slot, event.count)
+        case shoe.Dispensed():
+            yield ev.StackOut(slot, event.count)
+        case shoe.Stub():
+            yield ev.StubOut(slot, event.count)
+        case shoe.Pile(place=shoe.Place.SLOT, cards=False):
+            yield ev.StackTaken(slot)
+        case shoe.Drawn():
+            yield ev.CardsDrawn(slot, event.moved)
+        case shoe.FaceUp():
+            yield ev.FaceUpSeen(slot)
+        case shoe.CoverCard():
+            yield ev.CoverCardOut(slot)
+        case shoe.ShortStack():
+            yield ev.ShoeFault(slot, shoe.Reason.SHORT_STACK)
+        case shoe.Jam():
+            yield ev.ShoeFault(slot, shoe.Reason.JAM)
+        case shoe.Unbalanced():
+            yield ev.ShoeFault(slot, shoe.Reason.COUNTS_DISAGREE)
+        case shoe.Stopped() | shoe.Fault():
+            yield ev.ShoeFault(slot, event.reason)
+
+
+def _shaker(slot: str, event: Any) -> Iterator[ev.Event]:
+    match event:
+        case shaker.Reading():
+            one, two, three = event.values
+            yield ev.DiceRead(slot, (one, two, three))
+        case shaker.NoRoll():
+            yield ev.NoRoll(slot, _NO_ROLL.get(event.reason, "too_few_shakes"))  # type: ignore[arg-type]
+
+
+def _rng(slot: str, event: Any) -> Iterator[ev.Event]:
+    if isinstance(event, rng.Drawn):
+        yield ev.NumberDrawn(slot, event.number)
+
+
+def _button(slot: str, event: Any) -> Iterator[ev.Event]:
+    if isinstance(event, button.Moved):
+        yield ev.ButtonSeen(slot, event.place)
+
+
+def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
+    seat = seat_of(slot)
+    match event:
+        case bet_sensor.Changed(change=bet_sensor.Change.PLACED | bet_sensor.Change.WITHDRAWN):
+            yield ev.BetSensed(seat, event.sequence, event.change is bet_sensor.Change.PLACED)
+        case bet_sensor.Changed(change=bet_sensor.Change.LATE):
+            yield ev.LateBet(seat)
+        case bet_sensor.Locked(latch=latch) if latch.lies in (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP):
+            # What lies there unclearly is no confirmation: its seat is left undecided, for a person.
+            yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
+
+
+_BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {
+    shuffler.KIND: _shuffler,
+    shoe.KIND: _shoe,
+    shaker.KIND: _shaker,
+    rng.KIND: _rng,
+    button.KIND: _button,
+    bet_sensor.KIND: _bet_sensor,
+}
+
+
+def translate(slot: str, kind: str, trigger: str | None, event: Any) -> list[ev.Event]:
+    """Return the core's events for one event of a driver: first what it means for the slot, then what happened."""
+    found: list[ev.Event] = []
+    if trigger in ("appear", "vanish", "verify", "doubt", "fault"):
+        found.append(ev.SlotChanged(slot, trigger))  # type: ignore[arg-type]
+    maker = _BY_KIND.get(kind)
+    return found + list(maker(slot, event)) if maker else found
