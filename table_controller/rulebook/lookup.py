@@ -131,7 +131,7 @@ def _default(trigger: Trigger, phase: Phase) -> Ruling:
         stop=True,
         choices=DEFAULT_CHOICES,
         acknowledges="floorperson",
-        evidence=("hand_confirmed",),
+        evidence=("table_seen",),
         numbers=(),
         clauses=(),
         see=(DEFAULT_READING,),

@@ -112,6 +112,7 @@ def test_where_no_row_holds_play_stops_and_the_floorperson_decides() -> None:
     assert ruling.stop
     assert ruling.decides == ruling.acknowledges == "floorperson"
     assert ruling.rows == ruling.clauses == ()
+    assert ruling.evidence == ("table_seen",)
     assert ruling.see == ("rule 2",)
     assert rulebook.reading("rule 2").title == "silence is not permission"
     assert [choice.name for choice in ruling.choices] == ["continue", "void", "void_and_remove"]
