@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -129,8 +130,8 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
         return text.encode()
 
     monkeypatch.setattr(texts, "read", read)
-    for cached in (texts.words, texts.readings):  # read anew, and again by whoever comes after
-        monkeypatch.setattr(texts, cached.__wrapped__.__name__, cached.__wrapped__)
+    for name in ("words", "readings"):  # read anew here, and what was read here is forgotten afterwards
+        monkeypatch.setattr(texts, name, cache(getattr(texts, name).__wrapped__))
     return changed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from table_controller import rulebook
@@ -218,6 +219,103 @@ def test_the_cases_above_reach_every_row() -> None:
     reached = {(game, row) for game, line in CASES for row in sources(game, line.partition(" : ")[2])[1]}
     known = {(game, row.id) for game in rulebook.GAMES for row in rulebook.edition(game).irregularities}
     assert reached == known
+
+
+# Short name, phases, scope, who decides (! the round stands still until then), who acknowledges, with what evidence.
+WHO = """
+flat        starting_position  device rule         dealer       no_roll_called
+out         starting_position  device rule         dealer       no_roll_called dice_inside
+X7/1        starting_position  round  rule         dealer       start_corrected
+start       dealing..settling  round  rule         floorperson  first_card_seen wagers_returned
+X7/2        dealing..settling  round  floorperson! floorperson  first_card_seen
+player      dealing..settling  seat   player!      dealer       hand_confirmed
+dealer      dealing..playing   round  rule         floorperson  hand_confirmed wagers_returned
+by_hand     dealing            round  rule         floorperson  hand_confirmed wagers_returned
+revealed    stub_check..playing round rule         floorperson  hand_confirmed wagers_returned
+W19         dealing            round  rule         floorperson  hand_confirmed hands_counted wagers_returned
+face_up/1   dealing            round  rule         floorperson  discard_confirmed
+X2          dealing            round  floorperson! floorperson  hand_confirmed
+face_up/2   dealing            round  rule         floorperson  wagers_returned
+drawn       dealing            round  rule         dealer       next_card_placed
+number      dealing..settling  round  rule         floorperson  hands_counted wagers_returned
+X18         settling           wagers rule         floorperson  wagers_reversed
+misset      playing..settling  round  rule         dealer       hand_reset
+stub_shoe/1 stub_check         round  rule         floorperson  recount hands_counted wagers_returned
+stub_hand/1 stub_check         round  rule         floorperson  recount hands_counted wagers_returned
+stub_auto/1 stub_check         round  rule         floorperson  recount hands_counted wagers_returned
+stub_shoe/2 stub_check         round  rule         floorperson  recount hands_counted wagers_returned deck_removed
+stub_hand/2 stub_check         round  rule         floorperson  recount hands_counted wagers_returned deck_removed
+stub_auto/2 stub_check         round  rule         floorperson  recount hands_counted wagers_returned deck_removed
+X5          stub_check         deck   floorperson  floorperson  deck_verified
+X8          any                deck   floorperson  floorperson  recount deck_verified
+O11         any                deck   floorperson  floorperson  recount deck_verified
+count       any                deck   rule         floorperson  deck_removed
+shuffler    any                device rule         floorperson  cards_removed path_clear cards_counted
+O10         dealing..settling  round  floorperson! floorperson  table_seen
+shoe        betting..settling  round  rule         floorperson  cards_removed path_clear cards_counted wagers_returned
+P1          any                device rule         floorperson  cards_removed path_clear cards_counted
+unusable    any                device rule         floorperson  sign_seen
+short       dealing..settling  deck   rule         floorperson  rack_shuffled card_burned
+missed      playing..settling  seat   player!      floorperson  hand_confirmed
+"""
+# In Over/Under the second deal reaches into settling, and no clause calls the floorperson for a face-up card.
+WHO_OVER_UNDER = """
+face_up/1   dealing..settling  round  rule         dealer       discard_confirmed
+face_up/2   dealing..settling  round  rule         dealer       discard_confirmed
+"""
+GO_ON = ("continue_round",)
+VOID = ("void_round", "return_wagers", "reshuffle")
+CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+    "X7/2": {"void": VOID, "continue": GO_ON},
+    "O10": {"void": VOID, "continue": GO_ON},
+    "X2": {"complete_stack": GO_ON, "void": VOID},
+    "player": {"play": GO_ON, "void": ("return_wagers", "continue_round")},
+    "missed": {"late_cards": GO_ON, "dead_hand": ("return_wagers", "continue_round")},
+    "X5": {"reverify": ("reshuffle",), "remove": ("remove_deck",)},
+    "X8": {"reverify": ("reshuffle",), "remove": ("remove_deck",)},
+    "O11": {"reverify": ("reshuffle",), "remove": ("remove_deck",)},
+}
+ALSO = {
+    ("asia_poker", "by_hand"): ("player_card_exposed", "dealer_card_exposed"),
+    ("face_up_pai_gow", "by_hand"): ("player_card_exposed",),
+    ("dj_wild", "revealed"): ("player_card_exposed", "dealer_card_exposed", "card_exposed_hand_deal"),
+    ("dj_wild", "W19"): ("player_card_exposed", "dealer_card_exposed", "card_exposed_hand_deal"),
+    ("asia_poker", "X18"): ("wrong_start_dealt", "shoe_fault"),
+    ("face_up_pai_gow", "X18"): ("wrong_start_dealt", "shoe_fault"),
+    ("saigon_5_card", "X18"): ("shoe_fault",),
+    ("dj_wild", "X18"): ("shoe_fault",),
+}
+# What rows ask that no clause's own conditions say.
+ASKED = {
+    "X2": {"dealing": ("automated_shoe",)},
+    "X5": {"finding": ("misdealt_total_wrong",)},
+    "X18": {"deck": ("in_play",)},
+    "P1": {"deck": ("other",)},
+    "O10": {"dealing": ("continuous_shuffler",), "deck": ("in_play",)},
+    "shoe": {"dealing": ("automated_shoe",), "deck": ("in_play",)},
+    "unusable": {"device": ("shuffler", "shoe")},
+    "player": {"hand_deal_over": True},
+    "dealer": {"hand_deal_over": True},
+}
+
+
+@pytest.mark.parametrize("game", rulebook.GAMES)
+def test_when_a_row_holds_who_decides_and_who_sees_to_it(game: str) -> None:
+    lines = [line.split() for line in (WHO + (WHO_OVER_UNDER if game == "over_under" else "")).split("\n") if line]
+    known = {words[0]: words[1:] for words in lines}
+    names = {row: name for name in known for row in sources(game, name)[1]}
+    for row in rulebook.edition(game).irregularities:
+        name = names[row.id]
+        phases, scope, decides, acknowledges, *evidence = known[name]
+        first, _, last = phases.partition("..")
+        assert (row.from_phase, row.until_phase) == (first, last or first), row.id
+        assert (row.scope, row.decides, row.stop) == (scope, decides.rstrip("!"), decides.endswith("!")), row.id
+        assert (row.acknowledges, list(row.evidence)) == (acknowledges, evidence), row.id
+        assert {choice.name: choice.outcomes for choice in row.choices} == CHOICES.get(name, {}), row.id
+        assert row.also == ALSO.get((game, name), ()), row.id
+        assert row.adds == (name in {"X2", "X5", "X18", "O10"}), row.id
+        if name in ASKED and (game, name) != ("over_under", "unusable"):
+            assert msgspec.to_builtins(row.when) == ASKED[name], row.id
 
 
 def ruling_of(game: str, trigger: str, phase: str, **facts: str) -> rulebook.Ruling:
