@@ -1,4 +1,4 @@
-"""The mechanics of a single-deck shuffler: rollers, sensors, compartments, gate, and what can go wrong with them.
+"""The mechanics of a shuffler with cycles: rollers, sensors, compartments, gate, and what can go wrong with them.
 
 Motors are switched by whoever calls; sensors answer with edges. The truth about the cards is the world's; what is
 seen of it is only what the sensors show.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from devices.shuffler.messages import Motor, Segment, Sensor, SensorLevel
 from firmware_bridge.errors import BadFault
+from simulators.world.cards import DECK_53, SIX_DECKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +25,22 @@ if TYPE_CHECKING:
 # The words for segments and sensors in faults and places.
 SEGMENTS: Final = tuple(segment.name.lower() for segment in Segment)
 SENSORS: Final = tuple(sensor.name.lower() for sensor in Sensor)
-COMPARTMENTS: Final = 10
+
+
+class Size(msgspec.Struct, frozen=True):
+    """How a model is built, and for which cards."""
+
+    compartments: int
+    per_compartment: int  # cards
+    per_suit: int  # compartments, when it sorts; the joker counts as a suit
+    most: int  # cards that it takes; if more seem to come, the intake sensor must be lying
+    whole: tuple[int, ...]  # the faces of a whole deck or batch
+
+
+ONE_DECK: Final = Size(compartments=10, per_compartment=9, per_suit=1, most=60, whole=DECK_53)
+# A seventh deck does not fit: 312 cards and half a deck of margin.
+ONE_BATCH: Final = Size(compartments=40, per_compartment=10, per_suit=8, most=338, whole=SIX_DECKS)
+
 # How long a card takes through each segment, and past one point (s), when the machine is new.
 TRANSIT: Final = {
     Segment.FEED: 0.090,
@@ -85,6 +103,9 @@ class ShufflerMechanics:
         self._moved = {False: 0, True: 0}  # cards begun in this phase, by unloading
         self._timers: list[Timer] = []
         self._shelf = (0, False)  # where the elevator stands, and whether it stores underneath
+        self._slipping = 0  # so many of the cards stored next slip behind the shelves
+        self._wanderers: list[Card] = []  # slipped behind the shelves, to come back with the cards of the next cycle
+        self._returning: list[Card] = []
 
     # --- places ----------------------------------------------------------------------------------------------
 
@@ -107,6 +128,11 @@ class ShufflerMechanics:
         return self.place("gate")
 
     @property
+    def outside(self) -> tuple[str, ...]:
+        """The places of this machine that are not inside it."""
+        return (self.intake, self.gate, self.place("presented"))
+
+    @property
     def behind_shelves(self) -> str:
         """Where no sensor looks."""
         return self.place("behind_shelves")
@@ -117,9 +143,10 @@ class ShufflerMechanics:
 
     def inside(self) -> int:
         """The truth: how many cards are past the intake and not yet behind the gate."""
-        outside = (self.intake, self.gate, self.place("presented"))
         return sum(
-            n for place, n in self.world.census().items() if place.startswith(self.slot + "/") and place not in outside
+            n
+            for place, n in self.world.census().items()
+            if place.startswith(self.slot + "/") and place not in self.outside
         )
 
     # --- what the firmware can see -----------------------------------------------------------------------------
@@ -156,6 +183,8 @@ class ShufflerMechanics:
     def begin_phase(self, *, unloading: bool) -> None:
         """Start counting cards of a phase, for faults that name a card."""
         self._moved[unloading] = 0
+        if not unloading:  # whatever lies behind the shelves since the last cycle is pushed by the new cards
+            self._returning, self._wanderers = self._wanderers, []
 
     def route(self, compartment: int, *, bottom: bool) -> float:
         """Send the elevator to a compartment, for the next card to be stored; return how long it takes (s)."""
@@ -177,13 +206,17 @@ class ShufflerMechanics:
 
     def unload(self, compartment: int) -> None:
         """Push the top card of a compartment out towards the gate."""
+        self.push_out(compartment, self.gate)
+
+    def push_out(self, compartment: int, to: str) -> None:
+        """Push the top card of a compartment out and let it drop where the path ends."""
         pile = self.world.at(self.compartment(compartment))
         self._run_motors(Motor.EJECT, Motor.TRANSPORT)
         if not pile:
             return
         self._moved[True] += 1
         cards = pile[-1:]
-        self._travel(cards, Segment.UNLOAD, 0.0, lambda: self._lay(cards, self.gate))
+        self._travel(cards, Segment.UNLOAD, 0.0, lambda: self._lay(cards, to))
 
     def open_gate(self) -> None:
         """Open the gate: the cards behind it can be taken."""
@@ -211,11 +244,16 @@ class ShufflerMechanics:
                 fault.whole("card")
                 fault.number("offset")
                 self._pending.append(fault)
-            case "card_left_inside":
+            case "card_left_inside" | "card_migrates":
                 fault.whole("card")
+                self._pending.append(fault)
+            case "cards_left_inside":
+                fault.whole("card")
+                fault.whole("count")
                 self._pending.append(fault)
             case "mend":
                 self._pending.clear()
+                self._slipping = 0
                 self._wear = dict.fromkeys(Segment, 1.0)
                 self._dust = dict.fromkeys(Sensor, 0.0)
             case "wear":
@@ -293,9 +331,26 @@ class ShufflerMechanics:
 
     def _store(self, cards: list[Card]) -> None:
         compartment, bottom = self._shelf
-        to = self.behind_shelves if self._due("card_left_inside") else self.compartment(compartment)
+        shelf = self.compartment(compartment)
+        to = self.behind_shelves if self._slips(cards) else shelf
         for card in cards:
             self.world.move(card, to, bottom=bottom)
+        for card in self._returning:
+            if self.world.where(card) == self.behind_shelves:  # unless somebody has found it
+                self.world.move(card, shelf)
+        self._returning = []
+
+    def _slips(self, cards: list[Card]) -> bool:
+        """Tell whether cards that are being stored slip behind the shelves, out of every sensor's sight."""
+        if many := self._due("cards_left_inside"):
+            self._slipping = many.whole("count")
+        if self._slipping:
+            self._slipping -= 1
+            return True
+        if self._due("card_migrates"):
+            self._wanderers.extend(cards)
+            return True
+        return self._due("card_left_inside") is not None
 
     def _lay(self, cards: list[Card], to: str) -> None:
         for card in cards:
