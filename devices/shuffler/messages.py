@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, Final
 
 import msgspec
 
+from devices.gauges import SensorLevel, Transit
 from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
@@ -121,30 +122,6 @@ JOKER: Final = 52
 def card_name(card: int) -> str:
     """Return a card number (0-51 by suit and rank, 52 the joker) as people write it: As, Td, Jk."""
     return "Jk" if card == JOKER else _RANKS[card % 13] + _SUITS[card // 13]
-
-
-class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One sensor: light level (0-1023), the level below which it counts as blocked, and the margin to it."""
-
-    blocked: bool
-    level: U16
-    threshold: U16
-
-    @property
-    def margin(self) -> int:
-        """How far the level is from being misread; small means dust or a weak lamp."""
-        return abs(self.level - self.threshold)
-
-
-class Transit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Transit times of one segment since power-up, in microseconds."""
-
-    cards: U32
-    mean: U32
-    least: U32
-    most: U32
-    deviation: U32
-    last: U32
 
 
 Levels = Annotated[list[SensorLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]

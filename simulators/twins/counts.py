@@ -1,24 +1,20 @@
-"""What firmware knows of the cards inside from its sensors alone, and when it does not know. Sees no world.
-
-Doubt outlives power cuts. Counting cannot end it, because a card that hides is in no later count: only a person who
-opened the door of the resting machine, looked, and then ordered a self-test that passed.
-"""
+"""What firmware knows of the cards inside a shuffler from its sensors alone, and when it does not. Sees no world."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from simulators.twins.doubt import Doubt
 from simulators.world.shuffler import COMPARTMENTS
 
 PER_COMPARTMENT: Final = 9
 
 
-class Counts:
+class Counts(Doubt):
     """Cards drawn in, stored and given out in this cycle."""
 
     def __init__(self) -> None:
-        self.sure = True  # kept over power cuts: every card that went in is accounted for
-        self._looked = False
+        super().__init__()
         self.forget()
 
     def forget(self) -> None:
@@ -78,14 +74,12 @@ class Counts:
             self.doubt()
         self.stored[compartment] = 0
 
-    def doubt(self) -> None:
-        """What is inside is not known any more."""
-        self.sure = self._looked = False
-
     def door_opened(self, *, at_rest: bool) -> None:
         """Hands can reach in: a look inside if the machine rests, else the path may not be as it was."""
-        self._looked |= at_rest
-        self._touched |= not at_rest
+        if at_rest:
+            self.look()
+        else:
+            self._touched = True
 
     def begin_emptying(self, on_the_way: int) -> None:
         """Empty the compartments; `on_the_way` cards of theirs were being unloaded when motion ended."""
@@ -105,8 +99,3 @@ class Counts:
         self.forget()
         self._looked = False
         return brought
-
-    def tested(self) -> None:
-        """A self-test passed: whoever ordered it after opening the door has looked."""
-        if self._looked:
-            self.sure = True

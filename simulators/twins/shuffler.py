@@ -6,15 +6,16 @@ It believes what its sensors tell it. Whether that is true is the world's to kno
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.twins.counts import Counts
-from simulators.twins.statistics import TransitLog
+from simulators.twins.watch import PathWatch, Pulse
 from simulators.world.cards import DECK_53
-from simulators.world.shuffler import COMPARTMENTS, PASSING, STUCK_CURRENT, TRANSIT
+from simulators.world.path import STUCK_CURRENT
+from simulators.world.shuffler import COMPARTMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.shuffler import ShufflerMechanics
 
-# A card that needs this many times the usual has not arrived.
-PATIENCE: Final = 3.0
-# A pulse this much longer or shorter than the sensor's average is two cards, or part of one.
-TOO_LONG: Final = 1.3
-TOO_SHORT: Final = 0.7
 # More cards than any deck: the intake sensor must be lying.
 MAX_CARDS: Final = 60
 GATE_TIME: Final = 0.4
@@ -41,14 +37,6 @@ PATH_SENSORS: Final = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT, m.Sensor.E
 
 _MOVING: Final = (m.State.FEEDING, m.State.UNLOADING, m.State.CLEARING)
 _BUSY: Final = (*_MOVING, m.State.TESTING)
-# What the edge at a sensor's front means: the segment that ended, and the one that began.
-_FRONT: Final = {
-    m.Sensor.FEED: (m.Segment.FEED, m.Segment.BRIDGE),
-    m.Sensor.BRIDGE: (m.Segment.BRIDGE, m.Segment.LIFT),
-    m.Sensor.LIFT: (m.Segment.LIFT, m.Segment.SHELF),
-    m.Sensor.EXIT: (m.Segment.UNLOAD, m.Segment.STACK),
-    m.Sensor.STACK: (m.Segment.STACK, m.Segment.DROP),
-}
 _MOTOR: Final = {
     m.Segment.FEED: m.Motor.FEED,
     m.Segment.UNLOAD: m.Motor.EJECT,
@@ -85,11 +73,7 @@ class ShufflerTwin:
         self._shelf = 0
         self._faces: Counter[int] = Counter()
         self._findings: m.Findings | None = None
-        self._watch: Any = None
-        self._segment = m.Segment.FEED
-        self._segment_since = 0.0
-        self._front_at: dict[m.Sensor, float] = {}
-        self._log = TransitLog(PASSING)
+        self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
         self._had_cards = self._mechanics.blocked(m.Sensor.INTAKE)
 
     def boot(self) -> None:
@@ -123,7 +107,7 @@ class ShufflerTwin:
             case m.GetSensors():
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
-                return m.Transits(self._log.segments())
+                return m.Transits(self._watch.log.segments())
             case m.GetFindings():
                 return self._findings or m.NoFindings(m.Reason.NOT_A_FINDING)
             case _:
@@ -183,7 +167,7 @@ class ShufflerTwin:
         """Do what moves no card along the path: it ends by itself, and the machine is at rest again."""
         self._command, self.state = command, state
         if not self.stalled:
-            self._watch = self._clock.after(seconds, lambda: end(command))
+            self._watch.alarm(seconds, lambda: end(command))
 
     def _ejected(self, command: int) -> None:
         self._mechanics.open_gate()
@@ -211,7 +195,7 @@ class ShufflerTwin:
     def _start_cycle(self, command: int) -> None:
         self._forget_cycle(command)
         self.state = m.State.FEEDING
-        self._mechanics.begin_phase(unloading=False)
+        self._mechanics.begin_phase(leg=0)
         self._feed_next()
 
     def _forget_cycle(self, command: int) -> None:
@@ -235,7 +219,7 @@ class ShufflerTwin:
             ready = self._mechanics.route(self._shelf, bottom=self._rng.random() < 0.5)
             self._counts.draw()
             self._mechanics.feed()
-            self._expect(m.Segment.FEED, ready)
+            self._watch.expect(m.Segment.FEED, ready)
 
     def _unload_all(self) -> None:
         order = list(range(COMPARTMENTS))
@@ -244,7 +228,7 @@ class ShufflerTwin:
         self._order = deque(order)
         if self.state is not m.State.CLEARING:
             self.state = m.State.UNLOADING
-        self._mechanics.begin_phase(unloading=True)
+        self._mechanics.begin_phase(leg=1)
         self._unload_next()
 
     def _unload_next(self) -> None:
@@ -255,10 +239,10 @@ class ShufflerTwin:
             return
         self._shelf = self._order[0]
         self._mechanics.unload(self._shelf)
-        self._expect(m.Segment.UNLOAD, 0.0)
+        self._watch.expect(m.Segment.UNLOAD)
 
     def _finish(self) -> None:
-        self._unwatch()
+        self._watch.stop()
         self._mechanics.halt()
         command = self._command
         if self.state is m.State.CLEARING:
@@ -300,9 +284,7 @@ class ShufflerTwin:
 
     def _front(self, sensor: m.Sensor) -> None:
         """A leading edge: the card came through one segment and is in the next."""
-        ended, began = _FRONT[sensor]
-        self._log.transit(ended, self._clock.now - self._segment_since)
-        self._front_at[sensor] = self._clock.now
+        self._watch.front(sensor)
         if sensor is m.Sensor.FEED:
             self._counts.enter()
             face = self._mechanics.read_face()
@@ -311,49 +293,28 @@ class ShufflerTwin:
             if face is not None and self.mode is m.Mode.SORT:
                 self._shelf = face // 13  # one compartment per suit, one for the joker
                 self._mechanics.route(self._shelf, bottom=False)
-        self._expect(began, 0.0)
 
     def _back(self, sensor: m.Sensor) -> None:
         """A trailing edge: was it one whole card?"""
-        length = self._clock.now - self._front_at[sensor]
-        usual = self._log.passing(sensor)
-        ended, _ = _FRONT[sensor]
-        if length > usual * TOO_LONG:
-            self._halt_with(m.Reason.DOUBLE_FEED, ended)
+        pulse = self._watch.back(sensor)
+        if pulse is not Pulse.CARD:
+            reason = m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD
+            self._halt_with(reason, m.Segment(self._watch.ended_at(sensor)))
             return
-        if length < usual * TOO_SHORT:
-            self._halt_with(m.Reason.SHORT_CARD, ended)
-            return
-        self._log.passed(sensor, length)
         if sensor is m.Sensor.LIFT:
-            self._log.transit(m.Segment.SHELF, length)
             self._counts.stored[self._shelf] += 1
             self._progress(m.Phase.FEEDING)
             self._feed_next()
         elif sensor is m.Sensor.STACK:
-            self._log.transit(m.Segment.DROP, length)
             self._counts.leave(self._shelf)
             if self._behind_gate is not None:
                 self._behind_gate += 1
             self._progress(m.Phase.UNLOADING)
             self._unload_next()
 
-    def _expect(self, segment: m.Segment, ready: float) -> None:
-        """Watch a segment: its end must come within PATIENCE times the usual."""
-        self._unwatch()
-        self._segment, self._segment_since = segment, self._clock.now
-        usual = TRANSIT.get(segment, PASSING)
-        self._watch = self._clock.after(ready + usual * PATIENCE, self._late)
-
-    def _unwatch(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
-
-    def _late(self) -> None:
+    def _late(self, segment: m.Segment) -> None:
         if self.stalled:
             return
-        segment = self._segment
         strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STUCK_CURRENT
         if segment is m.Segment.UNLOAD and not strained:
             # Nothing came and the motor ran free: the compartment is empty, whatever we believed.
@@ -386,7 +347,7 @@ class ShufflerTwin:
         if self.state not in _BUSY:
             return
         if self._at_rest is not None:  # a gate or a test that did not get to its end: no card is on the path
-            self._unwatch()
+            self._watch.stop()
             self.state = self._at_rest
         else:
             self._halt(reason)
@@ -394,7 +355,7 @@ class ShufflerTwin:
         self.board.settle(self._command, Outcome.FAILED, reason)
 
     def _halt(self, reason: m.Reason) -> None:
-        self._unwatch()
+        self._watch.stop()
         self._mechanics.halt()
         self._halted_in = self.state
         self.state, self._reason = m.State.HALTED, reason
@@ -455,7 +416,7 @@ class ShufflerTwin:
             case "stall":
                 self.stalled = True
                 self._mechanics.halt()
-                self._unwatch()
+                self._watch.stop()
             case "sort_mode":
                 self.mode = m.Mode.SORT
             case "door":
