@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 
 from devices.cards import CardBytes, Tally
+from devices.gauges import SensorLevel, Transit
 from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
@@ -120,30 +121,6 @@ def cards_inside(entered: int, left: int) -> int | None:
     They cannot while it is emptied of cards that were not counted in, nor once more came out than went in.
     """
     return entered - left if entered and left <= entered else None
-
-
-class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One sensor: light level (0-1023), the level below which it counts as blocked, and the margin to it."""
-
-    blocked: bool
-    level: U16
-    threshold: U16
-
-    @property
-    def margin(self) -> int:
-        """How far the level is from being misread; small means dust or a weak lamp."""
-        return abs(self.level - self.threshold)
-
-
-class Transit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Transit times of one segment since power-up, in microseconds."""
-
-    cards: U32
-    mean: U32
-    least: U32
-    most: U32
-    deviation: U32
-    last: U32
 
 
 Levels = Annotated[list[SensorLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]

@@ -93,7 +93,7 @@ class ContinuousTwin(EveryShufflerTwin):
             case m.Deliver():
                 self._wanted = message.cards
                 self.state = m.State.DELIVERING
-                self._mechanics.begin_phase(unloading=True)
+                self._mechanics.begin_phase(leg=1)
                 self._deliver_next()
             case _:
                 return super()._begin(message)
@@ -129,7 +129,7 @@ class ContinuousTwin(EveryShufflerTwin):
             return
         self._came_out = counts.left
         self._mechanics.lift_tray()
-        self._watch = self._clock.after(LIFTING * 1.1, self._lifted)
+        self._watch.alarm(LIFTING * 1.1, self._lifted)
 
     def _lifted(self) -> None:
         if self.stalled:
@@ -164,7 +164,7 @@ class ContinuousTwin(EveryShufflerTwin):
         if counts.left < self._wanted:
             (self._shelf,) = self._rng.choices(range(self._size.compartments), counts.stored)
             self._mechanics.deliver(self._shelf)
-            self._expect(m.Segment.UNLOAD, 0.0)
+            self._watch.expect(m.Segment.UNLOAD)
             return
         self._rest()
         self._set.give(counts.left)

@@ -1,24 +1,21 @@
-"""What firmware knows of the cards inside from its sensors alone, and when it does not know. Sees no world.
-
-Doubt outlives power cuts. Counting cannot end it, because a card that hides is in no later count: only a person who
-opened the door of the resting machine, looked, and then ordered a self-test that passed.
-"""
+"""What firmware knows of the cards inside a shuffler from its sensors alone, and when it does not. Sees no world."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulators.twins.doubt import Doubt
+
 if TYPE_CHECKING:
     from simulators.world.shuffler import Size
 
 
-class Counts:
+class Counts(Doubt):
     """Cards drawn in, stored and given out in this command. What is stored may be kept from one to the next."""
 
     def __init__(self, size: Size) -> None:
-        self.sure = True  # kept over power cuts: every card that went in is accounted for
+        super().__init__()
         self._size = size
-        self._looked = False
         self.forget()
 
     def forget(self) -> None:
@@ -93,13 +90,10 @@ class Counts:
             self.doubt()
         self.stored[compartment] = 0
 
-    def doubt(self) -> None:
-        """What is inside is not known any more."""
-        self.sure = self._looked = False
-
     def door_opened(self, *, at_rest: bool) -> None:
         """Hands can reach in: a look inside if the machine rests; if cards are inside, they may not be as they were."""
-        self._looked |= at_rest
+        if at_rest:
+            self.look()
         self._touched |= not at_rest or any(self.stored)
 
     def recounted(self) -> None:
@@ -124,11 +118,6 @@ class Counts:
         self.forget()
         self._looked = False
         return brought
-
-    def tested(self) -> None:
-        """A self-test passed: whoever ordered it after opening the door has looked."""
-        if self._looked:
-            self.sure = True
 
 
 class CountedSet:

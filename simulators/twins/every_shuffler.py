@@ -1,6 +1,6 @@
 """What the firmware of every shuffler does alike: power, questions, refusals, gate, test, clearing, door. No cycle.
 
-How cards move is the card path's business, what a model does with them its own twin's.
+How cards move is the card mover's business, what a model does with them its own twin's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
-from simulators.twins.card_path import MOVING, CardPath
+from simulators.twins.card_mover import MOVING, CardMover
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ PATH_SENSORS: Final = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT, m.Sensor.E
 _BUSY: Final = (*MOVING, m.State.TESTING)
 
 
-class EveryShufflerTwin(CardPath):
+class EveryShufflerTwin(CardMover):
     """The program of one shuffler's controller board, but for what its model does with the cards."""
 
     _cycles = 0
@@ -74,7 +74,7 @@ class EveryShufflerTwin(CardPath):
             case m.GetSensors():
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
-                return m.Transits(self._log.segments())
+                return m.Transits(self._watch.log.segments())
             case m.GetFindings():
                 return self._found()
             case _:
@@ -133,7 +133,7 @@ class EveryShufflerTwin(CardPath):
         """Do what moves no card along the path: it ends by itself, and the machine is at rest again."""
         self._command, self.state = command, state
         if not self.stalled:
-            self._watch = self._clock.after(seconds, lambda: end(command))
+            self._watch.alarm(seconds, lambda: end(command))
 
     def _ejected(self, command: int) -> None:
         self._mechanics.open_gate()
@@ -159,7 +159,7 @@ class EveryShufflerTwin(CardPath):
         if self.state not in _BUSY:
             return
         if self._at_rest is not None:  # a gate or a test that did not get to its end: no card is on the path
-            self._unwatch()
+            self._watch.stop()
             self.state = self._at_rest
             self.board.settle(self._command, Outcome.FAILED, reason)
         else:

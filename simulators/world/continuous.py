@@ -50,7 +50,7 @@ class ContinuousMechanics(ShufflerMechanics):
 
     def deliver(self, compartment: int) -> None:
         """Push the top card of a compartment out and into the chute."""
-        self.push_out(compartment, self.chute)
+        self._push_out(compartment, self.chute)
 
     def lift_tray(self) -> None:
         """Lift what lies behind the gate into the intake, as it lies."""

@@ -1,4 +1,4 @@
-"""A shuffler's card path as its firmware drives it: feed, unload, watch the sensors, break off. Answers no messages.
+"""How the firmware of a shuffler moves cards: feed, unload, watch the sensors, break off. Answers no messages.
 
 It believes what its sensors tell it. Whether that is true is the world's to know and the tests' to compare.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from simulators.twins.counts import Counts
-from simulators.twins.statistics import TransitLog
-from simulators.world.shuffler import PASSING, STUCK_CURRENT, TRANSIT
+from simulators.twins.watch import PathWatch, Pulse
+from simulators.world.path import STUCK_CURRENT
 
 if TYPE_CHECKING:
     from random import Random
@@ -22,21 +22,7 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.shuffler import ShufflerMechanics, Size
 
-# A card that needs this many times the usual has not arrived.
-PATIENCE: Final = 3.0
-# A pulse this much longer or shorter than the sensor's average is two cards, or part of one.
-TOO_LONG: Final = 1.3
-TOO_SHORT: Final = 0.7
-
 MOVING: Final = (m.State.FEEDING, m.State.UNLOADING, m.State.CLEARING, m.State.DELIVERING)
-# What the edge at a sensor's front means: the segment that ended, and the one that began.
-_FRONT: Final = {
-    m.Sensor.FEED: (m.Segment.FEED, m.Segment.BRIDGE),
-    m.Sensor.BRIDGE: (m.Segment.BRIDGE, m.Segment.LIFT),
-    m.Sensor.LIFT: (m.Segment.LIFT, m.Segment.SHELF),
-    m.Sensor.EXIT: (m.Segment.UNLOAD, m.Segment.STACK),
-    m.Sensor.STACK: (m.Segment.STACK, m.Segment.DROP),
-}
 _MOTOR: Final = {
     m.Segment.FEED: m.Motor.FEED,
     m.Segment.UNLOAD: m.Motor.EJECT,
@@ -44,7 +30,7 @@ _MOTOR: Final = {
 _PHASE: Final = {m.State.FEEDING: m.Phase.FEEDING, m.State.DELIVERING: m.Phase.DELIVERING}
 
 
-class CardPath(ABC):
+class CardMover(ABC):
     """Cards on their way through one machine. What a model does with them it says in the methods that come first."""
 
     def __init__(self, mechanics: ShufflerMechanics, rng: Random, size: Size) -> None:
@@ -70,11 +56,7 @@ class CardPath(ABC):
         self._behind_gate: int | None = 0 if self.state is m.State.IDLE else None
         self._order: deque[int] = deque()
         self._shelf = 0
-        self._watch: Any = None
-        self._segment = m.Segment.FEED
-        self._segment_since = 0.0
-        self._front_at: dict[m.Sensor, float] = {}
-        self._log = TransitLog(PASSING)
+        self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
         self._had_cards = self._mechanics.blocked(m.Sensor.INTAKE)
 
     @abstractmethod
@@ -116,7 +98,7 @@ class CardPath(ABC):
 
     def _feed_all(self) -> None:
         self.state = m.State.FEEDING
-        self._mechanics.begin_phase(unloading=False)
+        self._mechanics.begin_phase(leg=0)
         self._feed_next()
 
     def _feed_next(self) -> None:
@@ -132,7 +114,7 @@ class CardPath(ABC):
             ready = self._mechanics.route(self._shelf, bottom=self._rng.random() < 0.5)
             self._counts.draw()
             self._mechanics.feed()
-            self._expect(m.Segment.FEED, ready)
+            self._watch.expect(m.Segment.FEED, ready)
 
     def _unload_all(self) -> None:
         order = list(range(self._size.compartments))
@@ -141,7 +123,7 @@ class CardPath(ABC):
         self._order = deque(order)
         if self.state is not m.State.CLEARING:
             self.state = m.State.UNLOADING
-        self._mechanics.begin_phase(unloading=True)
+        self._mechanics.begin_phase(leg=1)
         self._unload_next()
 
     def _unload_next(self) -> None:
@@ -150,7 +132,7 @@ class CardPath(ABC):
         if self._order:
             self._shelf = self._order[0]
             self._mechanics.unload(self._shelf)
-            self._expect(m.Segment.UNLOAD, 0.0)
+            self._watch.expect(m.Segment.UNLOAD)
             return
         self._rest()
         if self.state is m.State.CLEARING:
@@ -160,7 +142,7 @@ class CardPath(ABC):
 
     def _rest(self) -> None:
         """Nothing is on its way: motors off."""
-        self._unwatch()
+        self._watch.stop()
         self._mechanics.halt()
 
     # --- sensors ---------------------------------------------------------------------------------------------
@@ -175,52 +157,28 @@ class CardPath(ABC):
 
     def _front(self, sensor: m.Sensor) -> None:
         """A leading edge: the card came through one segment and is in the next."""
-        ended, began = _FRONT[sensor]
-        self._log.transit(ended, self._clock.now - self._segment_since)
-        self._front_at[sensor] = self._clock.now
+        self._watch.front(sensor)
         if sensor is m.Sensor.FEED:
             self._counts.enter()
             self._seen()
-        self._expect(began, 0.0)
 
     def _back(self, sensor: m.Sensor) -> None:
         """A trailing edge: was it one whole card?"""
-        length = self._clock.now - self._front_at[sensor]
-        usual = self._log.passing(sensor)
-        ended, _ = _FRONT[sensor]
-        if length > usual * TOO_LONG:
-            self._halt_with(m.Reason.DOUBLE_FEED, ended)
-            return
-        if length < usual * TOO_SHORT:
-            self._halt_with(m.Reason.SHORT_CARD, ended)
-            return
-        self._log.passed(sensor, length)
-        if sensor is m.Sensor.LIFT:
-            self._log.transit(m.Segment.SHELF, length)
+        pulse = self._watch.back(sensor)
+        if pulse is not Pulse.CARD:
+            reason = m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD
+            self._halt_with(reason, m.Segment(self._watch.ended_at(sensor)))
+        elif sensor is m.Sensor.LIFT:
             self._counts.stored[self._shelf] += 1
             self._progress(m.Phase.FEEDING)
             self._feed_next()
         elif sensor is m.Sensor.STACK:
-            self._log.transit(m.Segment.DROP, length)
             self._counts.leave(self._shelf)
             self._dropped()
 
-    def _expect(self, segment: m.Segment, ready: float) -> None:
-        """Watch a segment: its end must come within PATIENCE times the usual."""
-        self._unwatch()
-        self._segment, self._segment_since = segment, self._clock.now
-        usual = TRANSIT.get(segment, PASSING)
-        self._watch = self._clock.after(ready + usual * PATIENCE, self._late)
-
-    def _unwatch(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
-
-    def _late(self) -> None:
+    def _late(self, segment: m.Segment) -> None:
         if self.stalled:
             return
-        segment = self._segment
         strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STUCK_CURRENT
         if segment is m.Segment.UNLOAD and not strained:  # nothing came and the motor ran free
             self._nothing_came()
