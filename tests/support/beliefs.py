@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 TRIES: Final = 20
 # Between two tries (s), so that the answers do not queue up behind each other on the lossy rung.
 PAUSE: Final = 2.0
-# No command of a shuffler runs longer, whatever the line does to the questions about it.
-RUNNING_SECONDS: Final = 120
+# No command of a shuffler runs longer (a count of six decks takes four minutes), whatever the line does to questions.
+RUNNING_SECONDS: Final = 300
 
 _Answer = TypeVar("_Answer")
 

@@ -10,6 +10,7 @@ import pytest
 from devices.kinds import SHUFFLER, D, Kind, V
 from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import M, ShufflerStand, Stand
+from simulators.machines.continuous import SimulatedContinuous
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -54,8 +55,15 @@ async def stand(
 
 @asynccontextmanager
 async def bench(
-    seed: int, rung: str = "clean", *, trust: Trust | None = None, capture: Capture | None = None, **options: Any
+    seed: int,
+    rung: str = "clean",
+    *,
+    trust: Trust | None = None,
+    capture: Capture | None = None,
+    continuous: bool = False,
+    **options: Any,
 ) -> AsyncIterator[Bench]:
-    """A shuffler's stand in virtual time."""
-    async with stand(SimulatedShuffler(seed=seed, **options), SHUFFLER, rung, trust=trust, capture=capture) as b:
+    """A shuffler's stand in virtual time; `options` say which model, and so does `continuous`."""
+    model = SimulatedContinuous if continuous else SimulatedShuffler
+    async with stand(model(seed=seed, **options), SHUFFLER, rung, trust=trust, capture=capture) as b:
         yield b
