@@ -282,7 +282,7 @@ async def test_two_cards_that_change_places_inside_are_the_limit_of_a_machine_th
 
 @pytest.mark.parametrize("equal", [False, True])
 async def test_a_machine_that_reads_faces_sees_the_exchange_when_the_batch_comes_back(seed: int, equal: bool) -> None:
-    """It reads cards on their way in, and no backs: an exchange inside shows at the next cycle, of equal faces never."""
+    """It reads cards on their way in, and no backs: an exchange shows at the next cycle, one of equal faces never."""
     async with bench(seed, batch=True, identifies=True) as b:
         assert not (await _exchanged(b, equal=equal)).rejected
         await carried_out(b, b.driver.eject)

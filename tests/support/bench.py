@@ -28,6 +28,19 @@ LADDER: Final[dict[str, list[str]]] = {
 }
 over_the_ladder = pytest.mark.parametrize("rung", list(LADDER))
 
+
+def in_turn_over_the_ladder(names: str, cases: list[Any]) -> pytest.MarkDecorator:
+    """Each case on one rung, in turn; on the others too in `make proof`. For tables of cases that are long."""
+    return pytest.mark.parametrize(
+        (*names.split(), "rung"),
+        [
+            pytest.param(*(case if isinstance(case, tuple) else (case,)), rung, marks=[pytest.mark.proof] * (turn != 0))
+            for number, case in enumerate(cases)
+            for turn, rung in enumerate([*LADDER, *LADDER][number % len(LADDER) :][: len(LADDER)])
+        ],
+    )
+
+
 Bench = ShufflerStand
 
 
