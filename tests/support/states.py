@@ -1,4 +1,4 @@
-"""Brings a shuffler into a state by a command that keeps it there, and asks what another command then gets. No tests."""
+"""Brings a shuffler into a state by a command that keeps it there; asks what another command gets. No tests here."""
 
 from __future__ import annotations
 
