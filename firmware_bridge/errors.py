@@ -186,6 +186,12 @@ class CommandIdReused(DeviceFault):
     number = 413
 
 
+class NotCapable(PitboxError):
+    """The device's model cannot do what was asked; nothing was sent."""
+
+    number = 428
+
+
 class NotInService(PitboxError):
     """A device answers and has proved who it is, but may not serve as it is."""
 

@@ -108,6 +108,18 @@ _SHUFFLER: Final[_Rows] = (
         {"card": "0"},
         "a stored card slips behind the shelves, unseen by any sensor",
     ),
+    (
+        "cards_left_inside",
+        "machine",
+        {"count": "16", "card": "0"},
+        "COUNT stored cards in a row slip behind the shelves, from card N on",
+    ),
+    (
+        "card_migrates",
+        "machine",
+        {"card": "0"},
+        "a stored card slips behind the shelves and comes out with the next cards: one set short, the next one over",
+    ),
     ("wear", "machine", {"segment": "lift", "percent": "30"}, "transit takes longer by PERCENT"),
     ("dust", "machine", {"sensor": "lift", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
     ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
@@ -119,6 +131,15 @@ _SHUFFLER: Final[_Rows] = (
     ("swapped_card", "hands", {}, "one card is replaced by a copy of another: the count stays right"),
     ("clear_path", "hands", {}, "open the door, take every card off the path, close the door"),
     ("take_deck", "hands", {}, "take the deck from the open gate to the tray"),
+    (
+        "swap_batches",
+        "hands",
+        {},
+        "batch model: the batch from gate or tray goes into play, the one that was in play into the intake",
+    ),
+    ("draw", "hands", {"cards": "1"}, "continuous model: draw cards from the chute into play, one by one"),
+    ("draw_pair", "hands", {}, "continuous model: draw two cards from the chute as if they were one"),
+    ("discard", "hands", {"cards": "0"}, "continuous model: put cards in play back into the intake (0: all of them)"),
 )
 
 # What can happen to each kind of machine besides what can happen to all of them.

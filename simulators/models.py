@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.machines.continuous import SimulatedContinuous
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -25,6 +26,20 @@ MODELS: Final = {
     "shuffler": Model(SimulatedShuffler, "a single-deck shuffler that counts", "shuffle", "jam:segment=lift"),
     "shuffler-identifying": Model(
         SimulatedShuffler, "a single-deck shuffler that reads card faces", "shuffle", "swapped_card", identifies=True
+    ),
+    "shuffler-batch": Model(
+        SimulatedShuffler, "a shuffler for six decks that counts", "shuffle", "cards_left_inside:count=16", batch=True
+    ),
+    "shuffler-batch-identifying": Model(
+        SimulatedShuffler,
+        "a shuffler for six decks that reads card faces",
+        "shuffle",
+        "swapped_card",
+        batch=True,
+        identifies=True,
+    ),
+    "shuffler-continuous": Model(
+        SimulatedContinuous, "a continuous shuffler with six decks", "count", "double_feed:offset=0"
     ),
 }
 

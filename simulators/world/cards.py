@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 DECK_53: Final = tuple(range(53))
+SIX_DECKS: Final = tuple(range(52)) * 6
 
 
 class Card(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 TRAY: Final = "tray"  # where hands keep the deck when it is in no machine
 RAIL: Final = "under_the_rail"
 RACK: Final = "discard_rack"
+IN_PLAY: Final = "in_play"
 
 
 def lose_card(world: World, rng: Random, place: str) -> str:

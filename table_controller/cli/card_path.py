@@ -24,23 +24,31 @@ _TRACK: Final[list[m.Segment | m.Sensor | None]] = [
 
 
 def draw_path(view: ShufflerView, expected: int) -> list[Span]:
-    """Return the path as styled text. `expected` is how many cards the deck should have."""
+    """Return the path as styled text. `expected` is how many cards the deck, batch or set should have."""
     stuck = view.ended.segment if isinstance(view.ended, m.Jam | m.Fault) else None
-    waiting: int | None = max(0, expected - view.entered)
-    if view.phase is m.Phase.UNLOADING:
-        waiting = None if view.state is m.State.CLEARING else 0
-    spans: list[Span] = [("intake ", ""), (_box(waiting), CARDS), (" ", "")]
+    digits = len(str(expected))
+    gap = " " if digits < 3 else ""  # so that three digits fit into 80 columns, too
+    spans: list[Span] = [(f"intake{gap}", ""), (_box(_waiting(view, expected), digits), CARDS), (gap, "")]
     for part in _TRACK:
         if part is None:
-            spans.append((_box(view.inside), CARDS))
+            spans.append((_box(view.inside, digits), CARDS))
         elif isinstance(part, m.Segment):
             name = part.name.lower()
             spans.append((f"✖{name}✖", WRONG) if part is stuck else (f"─{name}─", CLEAR))
         else:
             dark = bool(view.blocked >> part & 1)
             spans.append(("●" if dark else "○", DARK if dark else CLEAR))
-    spans += [(" ", ""), (_box(view.behind_gate), CARDS), (" gate", "")]
+    chute = view.continuous and view.phase is not m.Phase.UNLOADING
+    end, cards = ("chute", view.in_chute) if chute else ("gate", view.behind_gate)
+    spans += [(gap, ""), (_box(cards, digits), CARDS), (gap + end, "")]
     return spans
+
+
+def _waiting(view: ShufflerView, expected: int) -> int | None:
+    """Return how many cards must still be in the intake; None where no count tells."""
+    if view.continuous or view.state is m.State.CLEARING:
+        return None
+    return 0 if view.phase is m.Phase.UNLOADING else max(0, expected - view.entered)
 
 
 def plain(spans: list[Span]) -> str:
@@ -48,5 +56,5 @@ def plain(spans: list[Span]) -> str:
     return "".join(text for text, _ in spans)
 
 
-def _box(cards: int | None) -> str:
-    return "▕ ?▏" if cards is None else f"▕{cards:2d}▏"
+def _box(cards: int | None, digits: int) -> str:
+    return f"▕{'?' if cards is None else cards:>{max(2, digits)}}▏"

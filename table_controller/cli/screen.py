@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from devices.shuffler.messages import State
+from devices.shuffler.messages import Counted, State
 from table_controller.cli.card_path import draw_path
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Screen:
     """A console with at most one living picture at its bottom."""
 
     def __init__(self, console: Console | None = None, *, live: bool | None = None, every: int = 10) -> None:
-        """`live`: redraw in place (default: on a terminal); `every`: else a line for so many cards, 0 for none."""
+        """`live`: redraw in place (default: on a terminal); `every`: else a line for so many cards of 50, 0 for none."""
         self.console = console or PatientConsole(highlight=False)
         self._lives = self.console.is_terminal if live is None else live
         self._every = every
@@ -82,21 +82,17 @@ class Screen:
                 self._freeze()
         elif view.ended is not None:
             self._print(self._picture(view, expected))
-        elif self._every and _moved(view) % self._every == 0:
+        elif self._every and _moved(view) % (self._every * max(1, expected // 50)) == 0:
             self._print(self._path_text(view, expected))
 
     def _picture(self, view: ShufflerView, expected: int) -> Group:
         half = view.phase.name.lower()
         if view.state is State.CLEARING:
             half = "emptying"
-        elif view.behind_gate == expected:
+        elif view.behind_gate == expected or isinstance(view.ended, Counted):
             half = "done"
         bar = Table.grid(padding=(0, 1))
-        bar.add_row(
-            Text(half.ljust(9)),
-            ProgressBar(total=2 * expected, completed=min(2 * expected, _moved(view)), width=_BAR),
-            Text(f"in {view.entered:2d}  out {view.left:2d}  of {expected}"),
-        )
+        bar.add_row(Text(half.ljust(9)), *(_store if view.continuous else _cycle)(view, expected))
         return Group(self._path_text(view, expected), bar)
 
     def _path_text(self, view: ShufflerView, expected: int) -> Text:
@@ -120,3 +116,16 @@ class Screen:
 
 def _moved(view: ShufflerView) -> int:
     return view.entered + view.left
+
+
+def _cycle(view: ShufflerView, expected: int) -> tuple[ProgressBar, Text]:
+    """How far a cycle is."""
+    digits = max(2, len(str(expected)))
+    bar = ProgressBar(total=2 * expected, completed=min(2 * expected, _moved(view)), width=_BAR - 2 * (digits - 2))
+    return bar, Text(f"in {view.entered:{digits}d}  out {view.left:{digits}d}  of {expected}")
+
+
+def _store(view: ShufflerView, expected: int) -> tuple[ProgressBar, Text]:
+    """How full a store is."""
+    bar = ProgressBar(total=expected, completed=min(expected, view.inside or 0), width=_BAR)
+    return bar, Text(f"{'?' if view.inside is None else view.inside:>3} inside of {expected}")
