@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from devices.bet_sensor import messages as bet_sensor_messages
+from devices.bet_sensor import state as bet_sensor_state
+from devices.bet_sensor.driver import BetSensorDriver
 from devices.driver import Driver
 from devices.report import View
 from devices.shuffler import messages as shuffler_messages
@@ -53,8 +56,15 @@ SHUFFLER: Final = Kind(
     shuffler_state.fold,
     shuffler_state.service_trigger,
 )
+BET_SENSOR: Final = Kind(
+    bet_sensor_messages,
+    BetSensorDriver,
+    bet_sensor_state.BetSensorView(),
+    bet_sensor_state.fold,
+    bet_sensor_state.service_trigger,
+)
 
-KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER,)}
+KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER, BET_SENSOR)}
 
 
 def kind_named(name: str) -> Kind[Any, Any]:

@@ -186,6 +186,16 @@ class CommandIdReused(DeviceFault):
     number = 413
 
 
+class SeatUndecided(PitboxError):
+    """Nobody knows whether a seat had a bet when bets were locked; a person decides, nothing is assumed."""
+
+    number = 480
+
+    def __init__(self, message: str, seat: int) -> None:
+        super().__init__(message)
+        self.seat = seat
+
+
 # --- outcome unknown: ask the device, never repeat blindly -------------------------------------------------
 
 

@@ -86,7 +86,7 @@ _EVERY: Final[_Rows] = (
     ("power_cut", "board", {"seconds": "2"}, "power goes and comes back"),
     ("wrong_key", "board", {}, "the board holds another key than its serial number's"),
     ("rogue_firmware", "board", {}, "the board runs firmware with another digest"),
-    ("stall", "firmware", {}, "motors freeze and the firmware does not notice; the link lives"),
+    ("stall", "firmware", {}, "motors or sensing freeze and the firmware does not notice; the link lives"),
 )
 _SHUFFLER: Final[_Rows] = (
     (
@@ -120,10 +120,25 @@ _SHUFFLER: Final[_Rows] = (
     ("clear_path", "hands", {}, "open the door, take every card off the path, close the door"),
     ("take_deck", "hands", {}, "take the deck from the open gate to the tray"),
 )
+_BET_SENSOR: Final[_Rows] = (
+    ("drift", "machine", {"percent": "30"}, "the coil's level rises by PERCENT of a chip's"),
+    ("interference", "machine", {"noise": "200"}, "noise on the coil, in its own units"),
+    ("dead_lamp", "machine", {"light": "accepted"}, "a lamp burns out: acknowledged or accepted"),
+    ("mend", "machine", {}, "a new coil and new lamps"),
+    ("place_bet", "hands", {"chips": "1"}, "the player lays chips on the spot"),
+    ("edge_bet", "hands", {}, "the player lays a chip half over the spot's edge"),
+    ("straighten", "hands", {}, "what lies at the edge is pushed to the middle"),
+    ("take_bet", "hands", {"chips": "1"}, "the player takes chips back, the top one first"),
+    ("collect", "hands", {}, "the dealer collects what lies on the spot to the tray"),
+    ("drop_chip", "hands", {}, "a chip falls from the spot under the rail"),
+    ("foreign_object", "hands", {}, "a coin or a telephone is laid on the spot"),
+    ("take_object", "hands", {}, "it is taken away again"),
+)
 
 # What can happen to each kind of machine besides what can happen to all of them.
 _OWN: Final[dict[str, _Rows]] = {
     "shuffler": _SHUFFLER,
+    "bet_sensor": _BET_SENSOR,
 }
 
 
