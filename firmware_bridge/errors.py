@@ -196,6 +196,12 @@ class SeatUndecided(PitboxError):
         self.seat = seat
 
 
+class StalePress(PitboxError):
+    """A press on the keypad is too old to mean anything, or nobody can tell how old it is."""
+
+    number = 493
+
+
 # --- outcome unknown: ask the device, never repeat blindly -------------------------------------------------
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.machines.bet_sensor import SimulatedBetSensor
+from simulators.machines.keypad import SimulatedKeypad
+from simulators.machines.meter_sign import SimulatedMeterSign
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ MODELS: Final = {
     "shuffler-identifying": Model(
         SimulatedShuffler, "a single-deck shuffler that reads card faces", "shuffle", "swapped_card", identifies=True
     ),
+    "bet-sensor": Model(SimulatedBetSensor, "a seat's bet sensor with a player beside it", "watch", "place_bet"),
+    "keypad": Model(SimulatedKeypad, "the dealer's keypad", "watch", "press:key=start_game"),
+    "meter-sign": Model(SimulatedMeterSign, "a sign that shows the meter", "shown", "dead_digit:row=value,digit=2"),
 }
 
 

@@ -288,7 +288,11 @@ FATES: Final = {
     "slow": ("slow:baud=9600",),
     "the answer is withheld": ("withhold:message=Lock",),
 }
-EVENTS: Final = ("lay", "take", "lay again", "lock", "reboot")
+ORDERS: Final = sorted(
+    {*permutations(("lay", "take", "lay", "lock", "reboot")), *permutations(("lay", "take", "lay", "lock"))}
+)
+# Lines that lose nothing: over these a sensor that keeps its power confirms in time.
+HARMLESS: Final = ("clean", "six frames come twice", "every byte by itself", "slow")
 # Between two events (s): none, so that all frames are on their way at once; some; and time enough to reconnect.
 PAUSES: Final = (0.0, 0.003, 1.5)
 
@@ -302,7 +306,6 @@ async def _play(seed: int, order: tuple[str, ...], fates: tuple[str, ...], pause
             seat.inject(fate)
         act: dict[str, Callable[[], Any]] = {
             "lay": lambda: seat.inject("place_bet"),
-            "lay again": lambda: seat.inject("place_bet"),
             "take": lambda: seat.inject("take_bet"),
             "reboot": lambda: seat.inject("reboot"),
         }
@@ -338,8 +341,10 @@ async def _the_latch_stands(t: Table) -> None:
 
 async def _every_order(seed: int, fates: list[str], pauses: tuple[float, ...]) -> dict[type, int]:
     found: dict[type, int] = {}
-    for order, fate, pause in product(sorted(set(permutations(EVENTS))), fates, pauses):
+    for order, fate, pause in product(ORDERS, fates, pauses):
         decision = await _play(seed, order, FATES[fate], pause)
+        if fate in HARMLESS and "reboot" not in order and isinstance(decision, bets.Undecided):
+            assert "several" in decision.why, (order, fate, decision)
         found[type(decision)] = found.get(type(decision), 0) + 1
     print(f"{sum(found.values())} orders over the real link:", {kind.__name__: n for kind, n in found.items()})
     return found
@@ -347,7 +352,7 @@ async def _every_order(seed: int, fates: list[str], pauses: tuple[float, ...]) -
 
 async def test_every_order_and_every_fate_over_the_real_link_agrees_with_the_truth(seed: int) -> None:
     found = await _every_order(seed, list(FATES), PAUSES)
-    assert sum(found.values()) == 2880
+    assert sum(found.values()) == 72 * 8 * 3
     assert min(found[kind] for kind in (bets.Bet, bets.NoBet, bets.Undecided)) > 100, "the orders met too few ends"
 
 
