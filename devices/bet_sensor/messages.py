@@ -35,9 +35,9 @@ class Lies(IntEnum):
 
     EMPTY = 0
     CHIP = 1  # exactly one chip
-    EDGE = 2  # something, too weakly: a chip half over the edge, or a sensor that has drifted
+    EDGE = 2  # a chip, too weakly: half over the edge
     SEVERAL = 3  # more than one chip
-    FOREIGN = 4  # no chip: a coin, a ring, a telephone
+    FOREIGN = 4  # no chip: a coin, a ring, a telephone, or a coil that has drifted
     UNREAD = 5  # the sensing itself does not work
 
 

@@ -115,11 +115,11 @@ def findings(view: BetSensorView) -> list[tuple[m.Reason, str]]:
     found = []
     if view.to_give_back:
         found.append((m.Reason.LATE_BET, "something lies there that is no bet of a round: give it back"))
-    if view.latched is not None and view.lies is m.Lies.EMPTY:
-        found.append((m.Reason.BET_TAKEN, f"bet {view.latched} was latched, and its chip is gone"))
-    if view.lies not in (None, m.Lies.EMPTY, m.Lies.CHIP, m.Lies.UNREAD):
+    elif view.lies in (m.Lies.EDGE, m.Lies.SEVERAL, m.Lies.FOREIGN):
         assert view.lies is not None
         found.append((m.Reason.UNCLEAR_BET, f"not clearly one chip: {view.lies.name.lower()}"))
+    elif view.latched is not None and view.lies is m.Lies.EMPTY:
+        found.append((m.Reason.BET_TAKEN, f"bet {view.latched} was latched, and its chip is gone"))
     if view.fault is not None:
         found.append((m.Reason.SENSING_FAILED, "the sensing does not work"))
     return found

@@ -136,8 +136,8 @@ class BetSensorTwin:
             case m.SelfTest():
                 if spot.state is not m.State.NONE:
                     return m.Reason.BUSY
-                clear = spot.lies in (m.Lies.EMPTY, m.Lies.UNREAD, m.Lies.EDGE)  # a drifted coil shows an edge
-                return m.Reason.NONE if clear else m.Reason.SPOT_OCCUPIED
+                chips = spot.lies in (m.Lies.CHIP, m.Lies.SEVERAL, m.Lies.EDGE)
+                return m.Reason.SPOT_OCCUPIED if chips else m.Reason.NONE  # a drifted coil shows what is no chip
         raise AssertionError(message)
 
     def _begin(self, message: m.Actuation) -> bool:

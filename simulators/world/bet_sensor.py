@@ -23,10 +23,12 @@ CHIP_LEVEL: Final = 600
 MORE_LEVEL: Final = 220
 # The share of a chip's level that is left when it lies half over the edge.
 EDGE_SHARE: Final = 0.42
-# A coin or a telephone gives about as much level as a chip, but not its signature (percent).
+# A coin or a telephone gives about as much level as a chip, but not its signature (percent); a coil that has drifted
+# gives a level with no signature at all.
 FOREIGN_LEVEL: Final = 480
 CHIP_LIKENESS: Final = 96
 FOREIGN_LIKENESS: Final = 35
+NO_LIKENESS: Final = 4
 # Noise of a working coil; one that gives none is not read any more.
 QUIET_NOISE: Final = 6
 MAX_LEVEL: Final = 1023
@@ -58,8 +60,9 @@ class BetSpot:
         """Return level, noise and likeness (%)."""
         if self._frozen is not None:
             return self._frozen[0], 0, self._frozen[1]
-        level, likeness = EMPTY_LEVEL + self._drift, CHIP_LIKENESS
-        for number, chip in enumerate(self.chips.at(self.place)):
+        chips = self.chips.at(self.place)
+        level, likeness = EMPTY_LEVEL + self._drift, CHIP_LIKENESS if chips else NO_LIKENESS
+        for number, chip in enumerate(chips):
             share = EDGE_SHARE if chip in self._edge else 1.0
             level += share * (MORE_LEVEL if number else CHIP_LEVEL)
         if self.foreign:

@@ -289,5 +289,5 @@ def test_a_payload_is_kept_only_if_its_tag_is_harmless(payload: bytes) -> None:
 
 @pytest.mark.parametrize("message", all_messages(), ids=lambda message: message.__name__)
 def test_every_message_is_judged_by_its_class(message: type[Message]) -> None:
-    payload = bytes([0x91, tag_of(message)])
+    payload = b"\x91" + msgspec.msgpack.encode(tag_of(message))
     assert bool(Blanker(all_messages()).objection(payload)) is message.carries_cards
