@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from devices.bet_sensor import messages as bet_sensor_messages
+from devices.bet_sensor import state as bet_sensor_state
+from devices.bet_sensor.driver import BetSensorDriver
 from devices.driver import Driver
+from devices.keypad import messages as keypad_messages
+from devices.keypad import state as keypad_state
+from devices.keypad.driver import KeypadDriver
+from devices.meter_sign import messages as meter_sign_messages
+from devices.meter_sign import state as meter_sign_state
+from devices.meter_sign.driver import MeterSignDriver
 from devices.report import View
 from devices.shuffler import messages as shuffler_messages
 from devices.shuffler import state as shuffler_state
@@ -53,8 +62,25 @@ SHUFFLER: Final = Kind(
     shuffler_state.fold,
     shuffler_state.service_trigger,
 )
+BET_SENSOR: Final = Kind(
+    bet_sensor_messages,
+    BetSensorDriver,
+    bet_sensor_state.BetSensorView(),
+    bet_sensor_state.fold,
+    bet_sensor_state.service_trigger,
+)
+KEYPAD: Final = Kind(
+    keypad_messages, KeypadDriver, keypad_state.KeypadView(), keypad_state.fold, keypad_state.service_trigger
+)
+METER_SIGN: Final = Kind(
+    meter_sign_messages,
+    MeterSignDriver,
+    meter_sign_state.MeterSignView(),
+    meter_sign_state.fold,
+    meter_sign_state.service_trigger,
+)
 
-KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER,)}
+KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER, BET_SENSOR, KEYPAD, METER_SIGN)}
 
 
 def kind_named(name: str) -> Kind[Any, Any]:

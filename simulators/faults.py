@@ -86,7 +86,7 @@ _EVERY: Final[_Rows] = (
     ("power_cut", "board", {"seconds": "2"}, "power goes and comes back"),
     ("wrong_key", "board", {}, "the board holds another key than its serial number's"),
     ("rogue_firmware", "board", {}, "the board runs firmware with another digest"),
-    ("stall", "firmware", {}, "motors freeze and the firmware does not notice; the link lives"),
+    ("stall", "firmware", {}, "what moves, senses or shows freezes and the firmware goes on; the link lives"),
 )
 _SHUFFLER: Final[_Rows] = (
     (
@@ -141,10 +141,42 @@ _SHUFFLER: Final[_Rows] = (
     ("draw_pair", "hands", {}, "continuous model: draw two cards from the chute as if they were one"),
     ("discard", "hands", {"cards": "0"}, "continuous model: put cards in play back into the intake (0: all of them)"),
 )
+_BET_SENSOR: Final[_Rows] = (
+    ("drift", "machine", {"percent": "30"}, "the coil's level rises by PERCENT of a chip's"),
+    ("interference", "machine", {"noise": "200"}, "noise on the coil, in its own units"),
+    ("dead_lamp", "machine", {"light": "accepted"}, "a lamp burns out: acknowledged or accepted"),
+    ("mend", "machine", {}, "a new coil and new lamps"),
+    ("place_bet", "hands", {"chips": "1"}, "the player lays chips on the spot"),
+    ("edge_bet", "hands", {}, "the player lays a chip half over the spot's edge"),
+    ("straighten", "hands", {}, "what lies at the edge is pushed to the middle"),
+    ("take_bet", "hands", {"chips": "1"}, "the player takes chips back, the top one first"),
+    ("collect", "hands", {}, "the dealer collects what lies on the spot to the tray"),
+    ("drop_chip", "hands", {}, "a chip falls from the spot under the rail"),
+    ("foreign_object", "hands", {}, "a coin or a telephone is laid on the spot"),
+    ("take_object", "hands", {}, "it is taken away again"),
+)
+_KEYPAD: Final[_Rows] = (
+    ("stuck_key", "machine", {"key": "start_game"}, "a key is pressed and does not come up again"),
+    ("dead_key", "machine", {"key": "start_game"}, "a key's contact does not close any more"),
+    ("bounce", "machine", {"times": "5"}, "the next press closes its contact so many times"),
+    ("dead_lamp", "machine", {"lamp": "attention"}, "a lamp burns out: start_game, lock_out or attention"),
+    ("dead_display", "machine", {}, "the display stays dark"),
+    ("mend", "machine", {}, "new contacts, lamps and display; every key comes up"),
+    ("press", "hands", {"key": "start_game"}, "a finger presses a key"),
+    ("type", "hands", {"digits": "4"}, "fingers type digits and enter"),
+    ("turn", "hands", {"to": "dealer"}, "the key switch is turned: off, dealer, floor or technician"),
+)
+_METER_SIGN: Final[_Rows] = (
+    ("dead_digit", "machine", {"row": "value", "digit": "2"}, "a digit stays dark, counted from the last cent"),
+    ("mend", "machine", {}, "a new glass"),
+)
 
 # What can happen to each kind of machine besides what can happen to all of them.
 _OWN: Final[dict[str, _Rows]] = {
     "shuffler": _SHUFFLER,
+    "bet_sensor": _BET_SENSOR,
+    "keypad": _KEYPAD,
+    "meter_sign": _METER_SIGN,
 }
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.machines.bet_sensor import SimulatedBetSensor
 from simulators.machines.continuous import SimulatedContinuous
+from simulators.machines.keypad import SimulatedKeypad
+from simulators.machines.meter_sign import SimulatedMeterSign
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -41,6 +44,9 @@ MODELS: Final = {
     "shuffler-continuous": Model(
         SimulatedContinuous, "a continuous shuffler with six decks", "count", "double_feed:offset=0"
     ),
+    "bet-sensor": Model(SimulatedBetSensor, "a seat's bet sensor with a player beside it", "watch", "place_bet"),
+    "keypad": Model(SimulatedKeypad, "the dealer's keypad", "watch", "press:key=start_game"),
+    "meter-sign": Model(SimulatedMeterSign, "a sign that shows the meter", "shown", "dead_digit:row=value,digit=2"),
 }
 
 

@@ -47,7 +47,13 @@ def _first_line(thing: Any) -> str:
 
 # --- messages --------------------------------------------------------------------------------------------------------
 
-_INTEGERS: Final = {(0, 0xFF): "u8", (0, 0xFFFF): "u16", (0, 0xFFFF_FFFF): "u32", (1, (1 << 63) - 1): "id"}
+_INTEGERS: Final = {
+    (0, 0xFF): "u8",
+    (0, 0xFFFF): "u16",
+    (0, 0xFFFF_FFFF): "u32",
+    (0, (1 << 63) - 1): "u63",
+    (1, (1 << 63) - 1): "id",
+}
 _LINK_WAYS: Final[list[tuple[Any, str]]] = [
     (messages.HandshakeToDevice, "host → device, handshake"),
     (messages.HandshakeToHost, "device → host, handshake"),

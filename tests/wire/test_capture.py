@@ -228,7 +228,7 @@ async def test_what_cards_were_found_is_not_in_the_file(seed: int, tmp_path: Pat
     assert shown == [["Findings", "", "payload blanked: Findings names cards"]] * len(told)
 
 
-class Novel(Message, frozen=True, tag=200):
+class Novel(Message, frozen=True, tag=255):
     cards: bytes
 
 
@@ -240,7 +240,7 @@ class Impostor(Message, frozen=True, tag=64):
 @pytest.mark.parametrize(
     ("payload", "kept", "why"),
     [
-        (encode(Novel(b"secret")), b"\x92\xcc\xc8", "tag 200 is unknown"),
+        (encode(Novel(b"secret")), b"\x92\xcc\xff", "tag 255 is unknown"),
         (b"\x92\x7f" + b"secret", b"\x92\x7f", "tag 127 is unknown"),
         (b"\x92\xcc\x56" + b"secret", b"", "no readable tag"),  # a known tag, written longer than it need be
         (b"\x92\xcd\x00\x56" + b"secret", b"", "no readable tag"),
