@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from devices.button import messages as button_messages
+from devices.button import state as button_state
+from devices.button.driver import ButtonDriver
 from devices.driver import Driver
 from devices.report import View
+from devices.rng import messages as rng_messages
+from devices.rng import state as rng_state
+from devices.rng.driver import RngDriver
+from devices.shaker import messages as shaker_messages
+from devices.shaker import state as shaker_state
+from devices.shaker.driver import ShakerDriver
 from devices.shuffler import messages as shuffler_messages
 from devices.shuffler import state as shuffler_state
 from devices.shuffler.driver import ShufflerDriver
@@ -53,8 +62,15 @@ SHUFFLER: Final = Kind(
     shuffler_state.fold,
     shuffler_state.service_trigger,
 )
+SHAKER: Final = Kind(
+    shaker_messages, ShakerDriver, shaker_state.ShakerView(), shaker_state.fold, shaker_state.service_trigger
+)
+RNG: Final = Kind(rng_messages, RngDriver, rng_state.RngView(), rng_state.fold, rng_state.service_trigger)
+BUTTON: Final = Kind(
+    button_messages, ButtonDriver, button_state.ButtonView(), button_state.fold, button_state.service_trigger
+)
 
-KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER,)}
+KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER, SHAKER, RNG, BUTTON)}
 
 
 def kind_named(name: str) -> Kind[Any, Any]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.machines.button import SimulatedButton
+from simulators.machines.rng import SimulatedRng
+from simulators.machines.shaker import SimulatedShaker
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ MODELS: Final = {
     "shuffler-identifying": Model(
         SimulatedShuffler, "a single-deck shuffler that reads card faces", "shuffle", "swapped_card", identifies=True
     ),
+    "shaker": Model(SimulatedShaker, "a dice shaker with three dice", "roll", "lean"),
+    "rng": Model(SimulatedRng, "a number generator from 1 to 7 with a display", "draw", "noise_stuck"),
+    "button": Model(SimulatedButton, "a flat button and the mat that senses it", "where", "slide_button:toward=2"),
 }
 
 
