@@ -1,4 +1,4 @@
-"""Every message of the dice shaker (tags 128-143). What the dice mean for the deal is not said here.
+"""Every message of the dice shaker (tags 128-143). What lies under the lid has no message.
 
 A roll begins with Arm, whose command id is the roll's name, and ends once: with a Reading or with a NoRoll.
 """
@@ -102,7 +102,7 @@ class GetStatus(Message, frozen=True, tag=128):
 
 
 class GetSensors(Message, frozen=True, tag=129):
-    """Sensor levels, weight, and the dice as they are seen, now."""
+    """Sensor levels, weight, and the uncovered dice as they are seen, now."""
 
 
 class GetRoll(Message, frozen=True, tag=130):
@@ -157,7 +157,7 @@ class Status(Message, frozen=True, tag=135):
 
 
 class Sensors(Message, frozen=True, tag=136):
-    """Lid (0-1023) and motion (thousandths of g, the last peak), weight in tenths of a gram, the dice in sight."""
+    """Lid (0-1023) and motion (thousandths of g, the last peak), weight in tenths of a gram, the uncovered dice."""
 
     lid: SensorLevel
     motion: SensorLevel

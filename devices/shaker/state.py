@@ -105,6 +105,8 @@ def _end_of(said: m.Status | m.Roll | m.Reading | m.NoRoll) -> tuple[tuple[int, 
 
 def contradiction(view: ShakerView, said: object) -> str | None:
     """Return what is wrong with something that a shaker says, by itself or by what it told before; None if nothing."""
+    if isinstance(said, m.Sensors) and said.lid.active and said.dice:
+        return "dice were told that lie under the lid"
     if not isinstance(said, m.Status | m.Roll | m.Reading | m.NoRoll):
         return None
     roll = said.roll if isinstance(said, m.Status) else said.command

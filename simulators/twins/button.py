@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.button import ButtonMat
 
-# From here up a button lies there, down to here none does; between them nobody knows. A button that is clear at a place
-# has two thirds of itself above it and less than a third above any other, so none is clear at two places or a wrong one.
+# From here up a button lies there, down to here none does; between them nobody knows. A button that is clear at a
+# place is above it for the most part and above no other for more than a third, so none is clear at a wrong place.
 PRESENT: Final = 600
 ABSENT: Final = 280
 # A sensor that works never shows less than this, whatever lies above it.

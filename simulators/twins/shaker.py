@@ -94,9 +94,8 @@ class ShakerTwin:
                 return self._status()
             case m.GetSensors():
                 mechanics = self._mechanics
-                return m.Sensors(
-                    mechanics.lid_sensor(), mechanics.motion_sensor(), mechanics.weight(), mechanics.look()
-                )
+                seen = [] if mechanics.lid_on else mechanics.look()  # what lies under the lid is nobody's to know
+                return m.Sensors(mechanics.lid_sensor(), mechanics.motion_sensor(), mechanics.weight(), seen)
             case m.GetRoll():
                 unknown = m.Roll(message.command, m.Ending.UNKNOWN, 0, None, m.Reason.NONE)
                 return self._rolls.get(message.command, unknown)

@@ -20,6 +20,7 @@ _OWN: Final = {
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
+    "rng": "table_controller.cli.rng",
     "trace": "table_controller.cli.trace",
 }
 

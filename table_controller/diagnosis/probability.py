@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import erfc, exp, lgamma, log, sqrt
+from math import erfc, exp, expm1, inf, lgamma, log, log1p, sqrt
 from typing import Final
 
 # Where the sums below end: a further term would not change a double.
@@ -20,6 +20,8 @@ def gamma_tail(shape: float, at: float) -> float:
     """
     if at <= 0:
         return 1.0
+    if at == inf:
+        return 0.0
     front = exp(shape * log(at) - at - lgamma(shape))
     if at < shape + 1:
         return max(0.0, 1.0 - front * _series(shape, at))
@@ -75,4 +77,4 @@ def normal_tails(deviations: float) -> float:
 
 def worst_of(least: float, tries: int) -> float:
     """Return the probability that the least of so many independent p-values is at most this (Sidak)."""
-    return 1 - (1 - least) ** tries
+    return 1.0 if least >= 1 else -expm1(tries * log1p(-least))

@@ -7,13 +7,13 @@ probability that fair draws look at least so odd.
 from __future__ import annotations
 
 from collections import Counter
-from math import sqrt
+from math import inf, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.diagnosis.probability import chi_square_tail, normal_tails, worst_of
+from table_controller.diagnosis.probability import chi_square_critical, chi_square_tail, normal_tails, worst_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,13 +31,25 @@ LAGS: Final = 10
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What one test found. `freedom` is None where the statistic is in standard deviations."""
+    """What one test found: the worst of its `tries`. Without degrees of freedom it is in standard deviations."""
 
     test: str
     statistic: float
     freedom: int | None
-    p: float
+    tries: int
     about: str
+
+    @property
+    def p(self) -> float:
+        """The probability that fair draws look at least so odd to this test."""
+        if self.freedom is None:
+            return worst_of(normal_tails(self.statistic), self.tries)
+        return worst_of(chi_square_tail(self.statistic, self.freedom), self.tries)
+
+    def limit(self, level: float) -> float:
+        """Return what the statistic may reach at a level of confidence, on either side where it has two."""
+        one = level ** (1 / self.tries)
+        return sqrt(chi_square_critical(one, 1)) if self.freedom is None else chi_square_critical(one, self.freedom)
 
     def passes(self, level: float) -> bool:
         """Tell whether this test alone accepts the draws at a level of confidence."""
@@ -70,7 +82,7 @@ def frequency(draws: bytes, odds: Sequence[Fraction]) -> Finding:
     statistic = _chi_square(counts, [len(draws) * chance for chance in odds])
     off = max(range(len(odds)), key=lambda i: abs(counts[i] - len(draws) * odds[i]))
     about = f"number {off + 1} is farthest off: {counts[off]} times, {float(len(draws) * odds[off]):.0f} expected"
-    return _by_chi_square("frequency", statistic, len(odds) - 1, about)
+    return Finding("frequency", statistic, len(odds) - 1, 1, about)
 
 
 def pairs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
@@ -82,7 +94,7 @@ def pairs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
     counts = [found[one + 1, other + 1] for one, other in cells]
     off = max(range(len(cells)), key=lambda i: abs(counts[i] - expected[i]))
     about = f"{cells[off][0] + 1} before {cells[off][1] + 1} is farthest off"
-    return _by_chi_square("pairs", _chi_square(counts, expected), len(cells) - 1, about)
+    return Finding("pairs", _chi_square(counts, expected), len(cells) - 1, 1, about)
 
 
 def runs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
@@ -92,31 +104,28 @@ def runs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
     high = halves.count(1)
     low = len(halves) - high
     if not high or not low:
-        return Finding("runs", 0.0, None, 0.0, "all draws are on one side of the middle")
+        return Finding("runs", inf, None, 1, "all draws are on one side of the middle")
     changes = halves.count(b"\0\1") + halves.count(b"\1\0")
     both, total = 2 * high * low, high + low
     mean = both / total + 1
     deviation = sqrt(both * (both - total) / (total**2 * (total - 1)))
     off = (changes + 1 - mean) / deviation
     about = f"{changes + 1} runs of {middle} and more or less than {middle}, {mean:.0f} expected"
-    return Finding("runs", off, None, normal_tails(off), about)
+    return Finding("runs", off, None, 1, about)
 
 
 def gaps(draws: bytes, odds: Sequence[Fraction]) -> Finding:
     """Does each number come back after as long as it should? Chi-square over the gaps, for each number; the worst."""
-    worst: tuple[float, float, int] | None = None
+    worst, at = -1.0, 0
     for number, chance in enumerate(odds, 1):
         between = draws.split(bytes([number]))[1:-1]
         lengths = Counter(min(len(piece), LONG_GAP) for piece in between)
         expected = [len(between) * chance * (1 - chance) ** length for length in range(LONG_GAP)]
         expected.append(len(between) * (1 - chance) ** LONG_GAP)
         statistic = _chi_square([lengths[length] for length in range(LONG_GAP + 1)], expected)
-        found = (chi_square_tail(statistic, LONG_GAP), statistic, number)
-        worst = found if worst is None else min(worst, found)
-    assert worst is not None
-    p, statistic, number = worst
-    about = f"the worst of {len(odds)} numbers is {number}"
-    return Finding("gaps", statistic, LONG_GAP, worst_of(p, len(odds)), about)
+        if statistic > worst:
+            worst, at = statistic, number
+    return Finding("gaps", worst, LONG_GAP, len(odds), f"{at} is the worst of {len(odds)} numbers")
 
 
 def correlation(draws: bytes, odds: Sequence[Fraction]) -> Finding:
@@ -124,7 +133,7 @@ def correlation(draws: bytes, odds: Sequence[Fraction]) -> Finding:
     total, mean = len(draws), sum(draws) / len(draws)
     spread = sum(map(mul, draws, draws)) / total - mean * mean
     if spread <= 0:
-        return Finding("correlation", 0.0, None, 0.0, f"all {len(odds)} numbers but one are missing")
+        return Finding("correlation", inf, None, LAGS, f"all {len(odds)} numbers but one are missing")
     worst, at = 0.0, 1
     for lag in range(1, LAGS + 1):
         together = sum(map(mul, draws, draws[lag:])) / (total - lag)
@@ -132,7 +141,7 @@ def correlation(draws: bytes, odds: Sequence[Fraction]) -> Finding:
         if abs(off) > abs(worst):
             worst, at = off, lag
     about = f"{worst / sqrt(total):+.5f} at distance {at}, the largest of {LAGS}"
-    return Finding("correlation", worst, None, worst_of(normal_tails(worst), LAGS), about)
+    return Finding("correlation", worst, None, LAGS, about)
 
 
 TESTS: Final = (frequency, pairs, runs, gaps, correlation)
@@ -141,10 +150,5 @@ TESTS: Final = (frequency, pairs, runs, gaps, correlation)
 def _chi_square(counts: Iterable[int], expected: Iterable[Fraction]) -> float:
     total = 0.0
     for count, wanted in zip(counts, expected, strict=True):
-        assert wanted >= 5, "too few draws for this test"
-        total += (count - float(wanted)) ** 2 / float(wanted)
+        total += (count - float(wanted)) ** 2 / float(wanted) if wanted else inf
     return total
-
-
-def _by_chi_square(test: str, statistic: float, freedom: int, about: str) -> Finding:
-    return Finding(test, statistic, freedom, chi_square_tail(statistic, freedom), about)
