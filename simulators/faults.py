@@ -147,7 +147,7 @@ _SHAKER: Final[_Rows] = (
 )
 _RNG: Final[_Rows] = (
     ("noise_stuck", "machine", {"sample": "85"}, "the noise source gives one sample for ever"),
-    ("noise_biased", "machine", {"sample": "0", "percent": "60"}, "PERCENT of the samples are one and the same"),
+    ("noise_biased", "machine", {"sample": "0", "percent": "35"}, "PERCENT of the samples are one and the same"),
     ("noise_dead", "machine", {}, "the noise source gives no samples"),
     ("segment_dead", "machine", {"segment": "a"}, "a segment of the display stays dark: a 7 without its a is a 1"),
     ("segment_stuck", "machine", {"segment": "a"}, "a segment of the display stays lit"),

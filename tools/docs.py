@@ -81,7 +81,7 @@ def _kind(found: types.Type) -> str:
     """Return a field's type and limits in the protocol's own words."""
     match found:
         case types.IntType(ge=least, le=most) if least is not None and most is not None:
-            return _INTEGERS.get((least, most), f"{least} to {most}")
+            return _INTEGERS.get((least, most), f"{least}-{most}")
         case types.BoolType():
             return "bool"
         case types.NoneType():

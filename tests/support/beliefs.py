@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, ReplyTimeout
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from devices.shuffler import messages as m
     from firmware_bridge.commands import Settled
+    from simulators.house.stand import Stand
     from tests.support.bench import Bench
 
 # Far more than any line of the ladder needs; a machine that leaves so many questions open does not answer at all.
@@ -26,7 +27,7 @@ RUNNING_SECONDS: Final = 120
 _Answer = TypeVar("_Answer")
 
 
-async def ask(b: Bench, question: Callable[[], Awaitable[_Answer]]) -> _Answer:
+async def ask(b: Stand[Any, Any, Any], question: Callable[[], Awaitable[_Answer]]) -> _Answer:
     """Ask until an answer comes: questions move nothing, and the lossy rung loses whole rows of frames."""
     for _ in range(TRIES):
         try:
@@ -38,14 +39,14 @@ async def ask(b: Bench, question: Callable[[], Awaitable[_Answer]]) -> _Answer:
     return await question()
 
 
-async def carried_out(b: Bench, method: Callable[[int], Awaitable[Settled]]) -> Settled:
+async def carried_out(b: Stand[Any, Any, Any], method: Callable[[int], Awaitable[Settled]]) -> Settled:
     """Have a command carried out; one whose outcome a bad line hides is asked about, and then the machine is read."""
     command = b.next_id()
     try:
         return await method(command)
     except OutcomeUnknown:
         for _ in range(RUNNING_SECONDS):
-            answer = await ask(b, lambda: b.driver.outcome(command))
+            answer: Settled = await ask(b, lambda: b.driver.outcome(command))
             if answer.outcome is not Outcome.RUNNING:
                 break
             await asyncio.sleep(1)
