@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # The display rolls for a moment, so that people see that a number is drawn (s).
 DRAW_TIME: Final = 0.4
 TEST_TIME: Final = 0.6
+# How soon the firmware notices that the current through the display is not what it should be (s).
+NOTICE_TIME: Final = 0.2
 
 _BUSY: Final = (m.State.DRAWING, m.State.TESTING)
 _REASON: Final = {
@@ -49,6 +51,7 @@ class RngTwin:
         self._shown: int | None = None
         self._drawn_ever = 0
         self._generator = Generator(noise.read)
+        display.on_change = self._display_changed
 
     def boot(self) -> None:
         """Start after power came: test the noise, and show again what was shown."""
@@ -87,6 +90,7 @@ class RngTwin:
                 return self.board.once(message, self._refusal, self._begin)
 
     def _status(self) -> m.Status:
+        self._read_back()
         last = next(reversed(self._draws), None)
         return m.Status(self.state, last, self._shown, self._display.lit, self._drawn_ever, self._latched)
 
@@ -149,6 +153,21 @@ class RngTwin:
             return False
         self.state, self._shown = m.State.SHOWING, number
         return True
+
+    def _display_changed(self) -> None:
+        if self.board.alive:
+            self._clock.after(NOTICE_TIME, self._read_back)
+
+    def _read_back(self) -> None:
+        """Compare the resting display with what it should show."""
+        if self.state is m.State.SHOWING and self._shown is not None:
+            wanted = m.SEGMENTS[self._shown]
+        elif self.state is m.State.IDLE:
+            wanted = m.BLANK
+        else:
+            return
+        if self._display.lit != wanted and not self.stalled:
+            self._fail(m.Reason.DISPLAY_FAULT)
 
     def _clear(self, command: int) -> bool:
         """Blank the display; tell whether that is all. One that stays lit is a fault."""

@@ -55,10 +55,15 @@ class Noise:
                 raise BadFault(f"{name} does not act on a noise source")
 
 
+def _ignore() -> None:
+    """Take what nobody watches."""
+
+
 class Display:
-    """One digit. What is lit is not always what was switched on."""
+    """One digit. What is lit is not always what was switched on; `on_change` is called when that changes."""
 
     def __init__(self) -> None:
+        self.on_change: Callable[[], None] = _ignore
         self._driven = BLANK
         self.mend()
 
@@ -87,6 +92,7 @@ class Display:
             self._dead |= bit
         else:
             self._always |= bit
+        self.on_change()
 
 
 def _byte(fault: Fault) -> int:

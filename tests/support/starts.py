@@ -9,7 +9,6 @@ from devices.button import messages as button
 from devices.button.driver import ButtonDriver
 from devices.button.state import ButtonView
 from devices.kinds import BUTTON, RNG, SHAKER
-from devices.report import Reported
 from devices.rng import messages as rng
 from devices.rng.driver import RngDriver
 from devices.rng.state import RngView
@@ -26,6 +25,8 @@ from tests.support.bench import stand
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
+
+    from devices.report import Reported
 
 ShakerStand = Stand[SimulatedShaker, ShakerDriver, ShakerView]
 RngStand = Stand[SimulatedRng, RngDriver, RngView]

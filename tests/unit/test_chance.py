@@ -142,7 +142,7 @@ def test_one_changed_sample_changes_the_whole_block() -> None:
 
 
 def test_the_claimed_entropy_of_a_block_is_64_bits_more_than_comes_out() -> None:
-    assert chance.BLOCK_SAMPLES * chance.CLAIMED_ENTROPY == 8 * len(conditioned(b"")) + 64
+    assert 8 * len(conditioned(b"")) + 64 == chance.BLOCK_SAMPLES * chance.CLAIMED_ENTROPY
 
 
 # --- the generator ---------------------------------------------------------------------------------------------------
