@@ -196,6 +196,8 @@ class NotInService(PitboxError):
     """A device answers and has proved who it is, but may not serve as it is."""
 
     number = 414
+
+
 class SeatUndecided(PitboxError):
     """Nobody knows whether a seat had a bet when bets were locked; a person decides, nothing is assumed."""
 

@@ -170,6 +170,61 @@ _METER_SIGN: Final[_Rows] = (
     ("dead_digit", "machine", {"row": "value", "digit": "2"}, "a digit stays dark, counted from the last cent"),
     ("mend", "machine", {}, "a new glass"),
 )
+_SHAKER: Final[_Rows] = (
+    ("lean", "machine", {"die": "1"}, "when the lid comes off, die N leans against the wall"),
+    ("stack", "machine", {"die": "1"}, "when the lid comes off, die N lies on another one"),
+    ("spill", "machine", {"die": "1"}, "when the lid comes off, die N falls out of the shaker"),
+    ("tremble", "machine", {"seconds": "2"}, "when the lid comes off, the dice tremble on for so long"),
+    ("dust", "machine", {"die": "1", "percent": "60"}, "the picture of die N loses PERCENT of its clearness"),
+    ("misread", "machine", {"die": "1", "as": "6"}, "the reader takes every face of die N for another"),
+    ("drift", "machine", {"percent": "15"}, "the load cell shows PERCENT too much"),
+    ("deaf", "machine", {}, "the accelerometer feels nothing"),
+    ("mend", "machine", {}, "clean sensors; what waits for the lid is forgotten"),
+    (
+        "lie",
+        "firmware",
+        {"how": "seven"},
+        "the firmware tells what cannot be: a die of seven, no_shake, not_flat, a second reading, under_lid",
+    ),
+    ("shake", "hands", {"times": "3", "strength": "100"}, "shake N times, with PERCENT of the usual strength"),
+    ("lid", "hands", {"to": "off"}, "take the lid off or put it on"),
+    ("bump", "hands", {}, "knock against the shaker, so that the dice jump"),
+    ("pick_up", "hands", {}, "put fallen dice back into the open shaker"),
+    ("door", "hands", {"to": "open"}, "the door is opened or closed"),
+    ("remove_die", "hands", {}, "take one die out"),
+    ("swap_die", "hands", {"die": "1", "loaded": "6"}, "replace die N by another, loaded for a face (0: a fair one)"),
+    ("exchange_dice", "hands", {}, "open the door, take the dice out, put three new ones in, close it"),
+)
+_RNG: Final[_Rows] = (
+    ("noise_stuck", "machine", {"sample": "85"}, "the noise source gives one sample for ever"),
+    ("noise_biased", "machine", {"sample": "0", "percent": "35"}, "PERCENT of the samples are one and the same"),
+    ("noise_dead", "machine", {}, "the noise source gives no samples"),
+    ("segment_dead", "machine", {"segment": "a"}, "a segment of the display stays dark: a 7 without its a is a 1"),
+    ("segment_stuck", "machine", {"segment": "a"}, "a segment of the display stays lit"),
+    ("mend", "machine", {}, "a new noise source and a new display"),
+    (
+        "lie",
+        "firmware",
+        {"how": "zero"},
+        "the firmware tells what cannot be: number zero, eight, another on the display, a second one for a draw",
+    ),
+)
+_BUTTON: Final[_Rows] = (
+    ("weak_magnet", "machine", {"percent": "45"}, "the button's magnet loses PERCENT of its strength"),
+    ("stray_field", "machine", {"place": "4", "level": "700"}, "something else gives a place's sensor a level"),
+    ("dead_sensor", "machine", {"place": "4"}, "a place's sensor gives no level"),
+    ("mend", "machine", {}, "a strong magnet, whole sensors, nothing else around"),
+    (
+        "lie",
+        "firmware",
+        {"how": "eight"},
+        "the firmware tells what cannot be: place eight, a place that is unclear, nowhere without a reason",
+    ),
+    ("put_button", "hands", {"at": "1"}, "lay the button at a place"),
+    ("slide_button", "hands", {"toward": "2", "percent": "50"}, "push the button PERCENT of the way to a place"),
+    ("second_button", "hands", {"at": "5"}, "lay a second button down"),
+    ("take_buttons", "hands", {}, "take every button off the layout"),
+)
 
 # What can happen to each kind of machine besides what can happen to all of them.
 _OWN: Final[dict[str, _Rows]] = {
@@ -177,6 +232,9 @@ _OWN: Final[dict[str, _Rows]] = {
     "bet_sensor": _BET_SENSOR,
     "keypad": _KEYPAD,
     "meter_sign": _METER_SIGN,
+    "shaker": _SHAKER,
+    "rng": _RNG,
+    "button": _BUTTON,
 }
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.machines.bet_sensor import SimulatedBetSensor
+from simulators.machines.button import SimulatedButton
 from simulators.machines.continuous import SimulatedContinuous
 from simulators.machines.keypad import SimulatedKeypad
 from simulators.machines.meter_sign import SimulatedMeterSign
+from simulators.machines.rng import SimulatedRng
+from simulators.machines.shaker import SimulatedShaker
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -47,6 +50,9 @@ MODELS: Final = {
     "bet-sensor": Model(SimulatedBetSensor, "a seat's bet sensor with a player beside it", "watch", "place_bet"),
     "keypad": Model(SimulatedKeypad, "the dealer's keypad", "watch", "press:key=start_game"),
     "meter-sign": Model(SimulatedMeterSign, "a sign that shows the meter", "shown", "dead_digit:row=value,digit=2"),
+    "shaker": Model(SimulatedShaker, "a dice shaker with three dice", "roll", "lean"),
+    "rng": Model(SimulatedRng, "a number generator from 1 to 7 with a display", "draw", "noise_stuck"),
+    "button": Model(SimulatedButton, "a flat button and the mat that senses it", "where", "slide_button:toward=2"),
 }
 
 
