@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from devices.driver import Driver
 from devices.report import View
+from devices.shoe import messages as shoe_messages
+from devices.shoe import state as shoe_state
+from devices.shoe.driver import ShoeDriver
 from devices.shuffler import messages as shuffler_messages
 from devices.shuffler import state as shuffler_state
 from devices.shuffler.driver import ShufflerDriver
@@ -53,8 +56,15 @@ SHUFFLER: Final = Kind(
     shuffler_state.fold,
     shuffler_state.service_trigger,
 )
+SHOE: Final = Kind(
+    shoe_messages,
+    ShoeDriver,
+    shoe_state.ShoeView(),
+    shoe_state.fold,
+    shoe_state.service_trigger,
+)
 
-KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER,)}
+KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER, SHOE)}
 
 
 def kind_named(name: str) -> Kind[Any, Any]:

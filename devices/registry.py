@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge import commands, messages
 from firmware_bridge.messages import Message, tag_of
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 # The messages of each kind of machine, in the order of their tags. Every module has ToDevice and ToHost.
-MACHINES: Final[tuple[ModuleType, ...]] = (shuffler,)
+MACHINES: Final[tuple[ModuleType, ...]] = (shuffler, shoe)
 # What either end may receive, whatever the machine.
 LINK: Final[tuple[Any, ...]] = (
     messages.HandshakeToHost,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ MODELS: Final = {
     "shuffler": Model(SimulatedShuffler, "a single-deck shuffler that counts", "shuffle", "jam:segment=lift"),
     "shuffler-identifying": Model(
         SimulatedShuffler, "a single-deck shuffler that reads card faces", "shuffle", "swapped_card", identifies=True
+    ),
+    "shoe": Model(SimulatedShoe, "an automated dealing shoe", "load", "jam:segment=exit,card=5"),
+    "shoe-manual": Model(
+        SimulatedManualShoe, "a manual dealing shoe that counts what is drawn", "load", "draw:cards=7"
     ),
 }
 

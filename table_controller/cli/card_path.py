@@ -1,4 +1,4 @@
-"""Draws a shuffler's card path as one line of text: where cards are, which sensors are dark, where it jammed. Pure."""
+"""Draws card paths as one line of text: where cards are, which sensors are dark, where it jammed. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final
 from devices.shuffler import messages as m
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from enum import IntEnum
+
     from devices.shuffler.state import ShufflerView
 
 Span = tuple[str, str]  # text, style
@@ -29,17 +32,28 @@ def draw_path(view: ShufflerView, expected: int) -> list[Span]:
     waiting: int | None = max(0, expected - view.entered)
     if view.phase is m.Phase.UNLOADING:
         waiting = None if view.state is m.State.CLEARING else 0
-    spans: list[Span] = [("intake ", ""), (_box(waiting), CARDS), (" ", "")]
-    for part in _TRACK:
-        if part is None:
-            spans.append((_box(view.inside), CARDS))
-        elif isinstance(part, m.Segment):
+    track = [box(view.inside) if part is None else part for part in _TRACK]
+    return [
+        ("intake ", ""), (box(waiting), CARDS), (" ", ""),
+        *draw_track(track, m.Sensor, stuck, view.blocked),
+        (" ", ""), (box(view.behind_gate), CARDS), (" gate", ""),
+    ]  # fmt: skip
+
+
+def draw_track(
+    track: Sequence[IntEnum | str], sensors: type[IntEnum], stuck: IntEnum | None, blocked: int
+) -> list[Span]:
+    """Return segments, sensors and boxes in their order; `blocked` has a bit per sensor that is dark."""
+    spans: list[Span] = []
+    for part in track:
+        if isinstance(part, str):
+            spans.append((part, CARDS))
+        elif isinstance(part, sensors):
+            dark = bool(blocked >> part & 1)
+            spans.append(("●" if dark else "○", DARK if dark else CLEAR))
+        else:
             name = part.name.lower()
             spans.append((f"✖{name}✖", WRONG) if part is stuck else (f"─{name}─", CLEAR))
-        else:
-            dark = bool(view.blocked >> part & 1)
-            spans.append(("●" if dark else "○", DARK if dark else CLEAR))
-    spans += [(" ", ""), (_box(view.behind_gate), CARDS), (" gate", "")]
     return spans
 
 
@@ -48,5 +62,6 @@ def plain(spans: list[Span]) -> str:
     return "".join(text for text, _ in spans)
 
 
-def _box(cards: int | None) -> str:
+def box(cards: int | None) -> str:
+    """Return a place where cards lie, with how many."""
     return "▕ ?▏" if cards is None else f"▕{cards:2d}▏"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, ReplyTimeout
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from devices.shuffler import messages as m
     from firmware_bridge.commands import Settled
+    from simulators.house.stand import Stand
     from tests.support.bench import Bench
+
+    AnyBench = Stand[Any, Any, Any]
 
 # Far more than any line of the ladder needs; a machine that leaves so many questions open does not answer at all.
 TRIES: Final = 20
@@ -26,7 +29,7 @@ RUNNING_SECONDS: Final = 120
 _Answer = TypeVar("_Answer")
 
 
-async def ask(b: Bench, question: Callable[[], Awaitable[_Answer]]) -> _Answer:
+async def ask(b: AnyBench, question: Callable[[], Awaitable[_Answer]]) -> _Answer:
     """Ask until an answer comes: questions move nothing, and the lossy rung loses whole rows of frames."""
     for _ in range(TRIES):
         try:
@@ -38,14 +41,14 @@ async def ask(b: Bench, question: Callable[[], Awaitable[_Answer]]) -> _Answer:
     return await question()
 
 
-async def carried_out(b: Bench, method: Callable[[int], Awaitable[Settled]]) -> Settled:
+async def carried_out(b: AnyBench, method: Callable[[int], Awaitable[Settled]]) -> Settled:
     """Have a command carried out; one whose outcome a bad line hides is asked about, and then the machine is read."""
     command = b.next_id()
     try:
         return await method(command)
     except OutcomeUnknown:
         for _ in range(RUNNING_SECONDS):
-            answer = await ask(b, lambda: b.driver.outcome(command))
+            answer: Settled = await ask(b, lambda: b.driver.outcome(command))
             if answer.outcome is not Outcome.RUNNING:
                 break
             await asyncio.sleep(1)
@@ -105,6 +108,6 @@ async def comes_true(condition: Callable[[], object], seconds: float = 60.0) -> 
     raise TimeoutError("what the test waits for did not come true")
 
 
-async def moving(b: Bench) -> None:
+async def moving(b: AnyBench) -> None:
     """Wait until a command has arrived and motors run, however slow the line."""
     await comes_true(lambda: any(b.machine.mechanics.currents()))
