@@ -24,6 +24,9 @@ from devices.rng.driver import RngDriver
 from devices.shaker import messages as shaker_messages
 from devices.shaker import state as shaker_state
 from devices.shaker.driver import ShakerDriver
+from devices.shoe import messages as shoe_messages
+from devices.shoe import state as shoe_state
+from devices.shoe.driver import ShoeDriver
 from devices.shuffler import messages as shuffler_messages
 from devices.shuffler import state as shuffler_state
 from devices.shuffler.driver import ShufflerDriver
@@ -96,9 +99,17 @@ RNG: Final = Kind(rng_messages, RngDriver, rng_state.RngView(), rng_state.fold, 
 BUTTON: Final = Kind(
     button_messages, ButtonDriver, button_state.ButtonView(), button_state.fold, button_state.service_trigger
 )
+SHOE: Final = Kind(
+    shoe_messages,
+    ShoeDriver,
+    shoe_state.ShoeView(),
+    shoe_state.fold,
+    shoe_state.service_trigger,
+)
+
 # In the order of their tags.
 KINDS: Final[dict[str, Kind[Any, Any]]] = {
-    kind.name: kind for kind in (SHUFFLER, SHAKER, RNG, BUTTON, BET_SENSOR, KEYPAD, METER_SIGN)
+    kind.name: kind for kind in (SHUFFLER, SHOE, SHAKER, RNG, BUTTON, BET_SENSOR, KEYPAD, METER_SIGN)
 }
 
 

@@ -10,6 +10,7 @@ from devices.keypad import messages as keypad
 from devices.meter_sign import messages as meter_sign
 from devices.rng import messages as rng
 from devices.shaker import messages as shaker
+from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge import commands, messages
 from firmware_bridge.messages import Message, tag_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 # The messages of each kind of machine, in the order of their tags. Every module has ToDevice and ToHost.
-MACHINES: Final[tuple[ModuleType, ...]] = (shuffler, shaker, rng, button, bet_sensor, keypad, meter_sign)
+MACHINES: Final[tuple[ModuleType, ...]] = (shuffler, shoe, shaker, rng, button, bet_sensor, keypad, meter_sign)
 # What either end may receive, whatever the machine.
 LINK: Final[tuple[Any, ...]] = (
     messages.HandshakeToHost,

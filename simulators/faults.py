@@ -225,16 +225,57 @@ _BUTTON: Final[_Rows] = (
     ("second_button", "hands", {"at": "5"}, "lay a second button down"),
     ("take_buttons", "hands", {}, "take every button off the layout"),
 )
+_SHOE: Final[_Rows] = (
+    (
+        "jam",
+        "machine",
+        {"segment": "exit", "card": "0"},
+        "a card sticks in a segment: card N of the phase, 0 = the next",
+    ),
+    (
+        "double_feed",
+        "machine",
+        {"segment": "draw", "card": "0", "offset": "30"},
+        "two cards are drawn as one, OFFSET mm apart: from the intake (feed) or from the well (draw)",
+    ),
+    (
+        "torn_card",
+        "machine",
+        {"segment": "exit", "card": "0"},
+        "a card tears; its larger part stays in the segment",
+    ),
+    (
+        "card_left_inside",
+        "machine",
+        {"card": "0"},
+        "a card slips behind the well while it is loaded, unseen by any sensor",
+    ),
+    ("wear", "machine", {"segment": "exit", "percent": "30"}, "transit takes longer by PERCENT"),
+    ("dust", "machine", {"sensor": "exit", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
+    ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
+    ("door", "machine", {"to": "open"}, "the door is opened or closed"),
+    ("load", "hands", {}, "put the deck from the tray into the intake, or into a manual shoe's well"),
+    ("take", "hands", {"cards": "0"}, "take CARDS of the cards in the slot, 0 = all"),
+    ("draw", "hands", {"cards": "1"}, "draw CARDS cards out of the throat by hand, one after the other"),
+    ("lift", "hands", {}, "lift every card out of a manual shoe's well, not past the counter"),
+    ("face_up", "hands", {"depth": "5"}, "a card of the deck lies face up, under DEPTH others"),
+    ("cover_card", "hands", {"depth": "40"}, "a cover card is put into the deck, under DEPTH cards"),
+    ("missing_card", "hands", {}, "one card of the deck falls under the rail"),
+    ("foreign_card", "hands", {}, "a card of another deck joins this one"),
+    ("clear_path", "hands", {}, "open the door, take every card off the path, close the door"),
+    ("gather", "hands", {}, "collect the cards that were dealt and discarded in the tray"),
+)
 
 # What can happen to each kind of machine besides what can happen to all of them.
 _OWN: Final[dict[str, _Rows]] = {
     "shuffler": _SHUFFLER,
-    "bet_sensor": _BET_SENSOR,
-    "keypad": _KEYPAD,
-    "meter_sign": _METER_SIGN,
+    "shoe": _SHOE,
     "shaker": _SHAKER,
     "rng": _RNG,
     "button": _BUTTON,
+    "bet_sensor": _BET_SENSOR,
+    "keypad": _KEYPAD,
+    "meter_sign": _METER_SIGN,
 }
 
 

@@ -11,6 +11,7 @@ from simulators.machines.keypad import SimulatedKeypad
 from simulators.machines.meter_sign import SimulatedMeterSign
 from simulators.machines.rng import SimulatedRng
 from simulators.machines.shaker import SimulatedShaker
+from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ MODELS: Final = {
     "shaker": Model(SimulatedShaker, "a dice shaker with three dice", "roll", "lean"),
     "rng": Model(SimulatedRng, "a number generator from 1 to 7 with a display", "draw", "noise_stuck"),
     "button": Model(SimulatedButton, "a flat button and the mat that senses it", "where", "slide_button:toward=2"),
+    "shoe": Model(SimulatedShoe, "an automated dealing shoe", "load", "jam:segment=exit,card=5"),
+    "shoe-manual": Model(
+        SimulatedManualShoe, "a manual dealing shoe that counts what is drawn", "load", "draw:cards=7"
+    ),
 }
 
 

@@ -19,7 +19,10 @@ from devices.shuffler.messages import Counted, State
 from table_controller.cli.card_path import draw_path
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from devices.shuffler.state import ShufflerView
+    from table_controller.cli.card_path import Span
 
 _BAR: Final = 46
 
@@ -72,18 +75,26 @@ class Screen:
 
     def path(self, view: ShufflerView, expected: int) -> None:
         """Show the card path and how far the cycle is."""
+        now_and_then = self._every and _moved(view) % (self._every * max(1, expected // 50)) == 0
+        self.show(
+            self._picture(view, expected),
+            last=view.ended is not None,
+            brief=self._path_text(view, expected) if now_and_then else None,
+        )
+
+    def show(self, picture: RenderableType, *, last: bool, brief: RenderableType | None = None) -> None:
+        """Show a picture that lives until the `last` one; where it cannot, print `brief` meanwhile if there is one."""
         if self._lives:
-            picture = self._picture(view, expected)
             if self._live is None:
                 self._live = Live(picture, console=self.console, refresh_per_second=20, transient=False)
                 self._live.start()
             self._live.update(picture)
-            if view.ended is not None:
+            if last:
                 self._freeze()
-        elif view.ended is not None:
-            self._print(self._picture(view, expected))
-        elif self._every and _moved(view) % (self._every * max(1, expected // 50)) == 0:
-            self._print(self._path_text(view, expected))
+        elif last:
+            self._print(picture)
+        elif brief is not None:
+            self._print(brief)
 
     def _picture(self, view: ShufflerView, expected: int) -> Group:
         half = view.phase.name.lower()
@@ -96,7 +107,11 @@ class Screen:
         return Group(self._path_text(view, expected), bar)
 
     def _path_text(self, view: ShufflerView, expected: int) -> Text:
-        text = Text.assemble(*draw_path(view, expected))
+        return self.styled(draw_path(view, expected))
+
+    def styled(self, spans: list[Span]) -> Text:
+        """Return a drawn path as text for this screen."""
+        text = Text.assemble(*spans)
         text.no_wrap = self.console.width > text.cell_len  # on a narrow screen two lines are better than half a path
         return text
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from simulators.house.stand import Stand
     from tests.support.bench import Bench
 
+    AnyBench = Stand[Any, Any, Any]
+
 # Far more than any line of the ladder needs; a machine that leaves so many questions open does not answer at all.
 TRIES: Final = 20
 # Between two tries (s), so that the answers do not queue up behind each other on the lossy rung.
@@ -120,6 +122,6 @@ async def comes_true(condition: Callable[[], object], seconds: float = 60.0) -> 
     raise TimeoutError("what the test waits for did not come true")
 
 
-async def moving(b: Bench) -> None:
+async def moving(b: AnyBench) -> None:
     """Wait until a command has arrived and motors run, however slow the line."""
     await comes_true(lambda: any(b.machine.mechanics.currents()))

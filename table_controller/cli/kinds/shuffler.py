@@ -10,6 +10,7 @@ from devices.shuffler import messages as m
 from devices.shuffler.state import DriverEvent, Ended, ShufflerView, fold, verdict
 from firmware_bridge.errors import CommandFailed, ConfigurationError, code_of
 from table_controller.cli.bench_link import bench_command_id
+from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
 
 if TYPE_CHECKING:
     import argparse
@@ -83,9 +84,7 @@ class Session:
             gate = "an unknown number" if event.behind_gate is None else str(event.behind_gate)
             self._screen.line(f"{event.emptied} cards came out of the compartments; {gate} lie behind the gate")
         elif isinstance(event, m.SelfTested):
-            bad = [s.name.lower() for s in m.Sensor if event.bad_sensors >> s & 1]
-            bad += [f"motor {motor.name.lower()}" for motor in m.Motor if event.bad_motors >> motor & 1]
-            self._screen.line("not passed: " + ", ".join(bad) if bad else "every sensor and motor passed")
+            self._screen.line(failed_parts(m.Sensor, event.bad_sensors, m.Motor, event.bad_motors))
         elif isinstance(event, m.TakenIn | m.Delivered | m.Holds):
             self._screen.line(_store(event))
         elif isinstance(event, m.Door):
@@ -105,9 +104,10 @@ class Session:
             case "status":
                 screen.table(_status(await driver.status()))
             case "sensors":
-                screen.table(*_sensors(await driver.sensors()))
+                sensors = await driver.sensors()
+                screen.table(*sensor_table(m.Sensor, sensors.levels, m.Motor, sensors.currents))
             case "transits":
-                screen.table(*_transits(await driver.transits()))
+                screen.table(*transit_table(m.Segment, (await driver.transits()).segments))
             case "findings":
                 screen.table(_findings(await driver.findings()))
             case "shuffle":
@@ -179,16 +179,14 @@ def _show_jam(view: ShufflerView, screen: Screen) -> None:
     if not isinstance(view.ended, m.Jam):
         return
     jam = view.ended
-    strained = max(range(len(jam.currents)), key=lambda motor: jam.currents[motor])
-    dark = [sensor.name.lower() for sensor in m.Sensor if jam.levels[sensor].blocked]
     screen.table(
         [
             ("segment", jam.segment.name.lower()),
             ("card", f"{jam.card} while {jam.phase.name.lower()}"),
             ("cards inside", str(jam.inside)),
             ("behind the gate", str(jam.left)),
-            ("dark sensors", ", ".join(dark) or "none"),
-            ("strained motor", f"{m.Motor(strained).name.lower()}, {jam.currents[strained]} mA"),
+            ("dark sensors", dark(m.Sensor, jam.levels)),
+            ("strained motor", strained(m.Motor, jam.currents)),
         ]
     )
 
@@ -198,16 +196,16 @@ def _colour(wrong: Any) -> str:
 
 
 def _store(event: m.TakenIn | m.Delivered | m.Holds) -> str:
-    inside = f"{_count(event.inside)} inside"
+    inside = f"{count_text(event.inside)} inside"
     match event:
         case m.TakenIn():
-            return f"{event.count} cards taken in; {inside}, {_count(event.outside)} outside"
+            return f"{event.count} cards taken in; {inside}, {count_text(event.outside)} outside"
         case m.Delivered():
             low = "; too few cards to go on, bring the discards back" if event.low else ""
-            return f"{event.count} cards delivered; {inside}, {_count(event.in_chute)} in the chute{low}"
+            return f"{event.count} cards delivered; {inside}, {count_text(event.in_chute)} in the chute{low}"
         case m.Holds():
             why = f" ({code_of(event.reason)} {event.reason.name.lower()})" if event.reason else ""
-            return f"{inside}, {_count(event.in_chute)} in the chute{why}"
+            return f"{inside}, {count_text(event.in_chute)} in the chute{why}"
 
 
 def _status(status: m.Status) -> list[tuple[str, ...]]:
@@ -215,8 +213,8 @@ def _status(status: m.Status) -> list[tuple[str, ...]]:
     kept: list[tuple[str, ...]] = []
     if isinstance(status, m.Inventory):
         kept = [
-            ("in the chute", _count(status.in_chute)),
-            ("outside", f"{_count(status.outside)}, the chute included"),
+            ("in the chute", count_text(status.in_chute)),
+            ("outside", f"{count_text(status.outside)}, the chute included"),
             ("last count", "none since it was filled" if status.counted is None else str(status.counted)),
             ("store low", "yes" if status.low else "no"),
         ]
@@ -225,33 +223,12 @@ def _status(status: m.Status) -> list[tuple[str, ...]]:
         ("mode", status.mode.name),
         ("door", "open" if status.door_open else "closed"),
         ("cards in intake", "yes" if status.cards_in_intake else "no"),
-        ("cards inside", _count(status.inside)),
-        ("behind the gate", _count(status.behind_gate)),
+        ("cards inside", count_text(status.inside)),
+        ("behind the gate", count_text(status.behind_gate)),
         *kept,
         ("cycles", str(status.cycles)),
         ("last halt", reason),
     ]
-
-
-def _count(cards: int | None) -> str:
-    return "unknown" if cards is None else str(cards)
-
-
-def _sensors(sensors: m.Sensors) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [
-        (s.name.lower(), "dark" if v.blocked else "clear", str(v.level), str(v.threshold), str(v.margin))
-        for s, v in zip(m.Sensor, sensors.levels, strict=True)
-    ]
-    rows += [(f"motor {motor.name.lower()}", f"{sensors.currents[motor]} mA", "", "", "") for motor in m.Motor]
-    return rows, ("", "now", "level", "threshold", "margin")
-
-
-def _transits(transits: m.Transits) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [
-        (s.name.lower(), str(t.cards), *(f"{us / 1000:.1f}" for us in (t.mean, t.least, t.most, t.deviation, t.last)))
-        for s, t in zip(m.Segment, transits.segments, strict=True)
-    ]
-    return rows, ("segment", "cards", "mean ms", "least", "most", "deviation", "last")
 
 
 def _findings(findings: m.Findings | m.BatchFindings | m.NoFindings) -> list[tuple[str, ...]]:
