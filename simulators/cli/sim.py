@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
 from simulators.bench import APPROVED, SimulatedShuffler
 from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
 from simulators.faults import VOCABULARY, parse_fault
 from simulators.hosts.pty import PtyHost
+from simulators.hosts.usb import UsbHost
+from simulators.usbip.server import UsbIpServer
 
 if TYPE_CHECKING:
     import argparse
 
 HELP = "simulated machines on the bench: start them, inject faults, see where every card really is"
+_USB = f"export it over USB/IP on loopback instead of a pty, at this TCP port (default {DEFAULT_PORT}, 0 for any)"
 EXAMPLE = "pitbox sim up shuffler --seed 7 --fault jam:segment=lift,card=27"
 
 
@@ -33,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument("--identifies", action="store_true", help="a model that reads card faces")
     up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
+    up.add_argument("--usb", type=int, nargs="?", const=DEFAULT_PORT, metavar="PORT", help=_USB)
     up.set_defaults(what=_up)
 
     inject = commands.add_parser("inject", help="let a fault happen, or hands do something, in a running machine")
@@ -68,19 +73,24 @@ def _up(args: argparse.Namespace) -> int:
 
 
 async def _serve(args: argparse.Namespace, folder: Path) -> int:
+    server = UsbIpServer()
+    if args.usb is not None:
+        await server.start(args.usb)
     machine = SimulatedShuffler(
         args.name, seed=args.seed, speed=args.speed, identifies=args.identifies, live_entropy=args.live_entropy
     )
     control = ControlServer(machine, folder / f"{args.name}.sock")
     await control.start()
     lay_out_trust(machine, folder, APPROVED)
-    host = PtyHost(machine, folder / args.name)
+    host = PtyHost(machine, folder / args.name) if args.usb is None else UsbHost(machine, server)
+    control.port = str(host.port)
+    key = "" if args.usb is None else f" --key {folder / args.name}.key"
     for text in args.fault:
         print(machine.inject(parse_fault(text)))
     where = "" if args.folder is None else f" --folder {folder}"
     print(f"{args.name}: serial number {machine.key.serial}, 53 cards in the intake, seed {args.seed}")
     print(f"port    {host.port}")
-    print(f"try     pitbox device shuffler --port {host.port} shuffle")
+    print(f"try     pitbox device shuffler --port {host.port}{key} shuffle")
     print(f"break   pitbox sim inject {args.name} jam:segment=lift{where}")
     print(f"truth   pitbox sim world {args.name}{where}")
     print("Ctrl-C ends it.", flush=True)
@@ -91,6 +101,7 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
         await stop.wait()
     finally:
         host.close()
+        server.close()
         await control.close()
     print(f"{args.name}: ended")
     return 0
@@ -115,7 +126,7 @@ def _list(args: argparse.Namespace) -> int:
     found = running(folder)
     for name, told in found:
         power = "" if told["powered"] else ", without power"
-        print(f"{name}  {told['serial']}  {told['state']}{power}  port {folder / name}  pid {told['pid']}")
+        print(f"{name}  {told['serial']}  {told['state']}{power}  port {told['port']}  pid {told['pid']}")
     if not found:
         print(f"no simulator runs in {folder}; start one with: pitbox sim up shuffler")
     return 0
