@@ -38,7 +38,9 @@ LOOK_UP: Final = 100
 # How long to wait (s) for a port that this program is just giving back: both threads look up, and a server may be slow.
 GIVE_BACK: Final = 5.0
 _FORM: Final = "usb:VENDOR:PRODUCT:SERIAL or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL, as in usb:1209:0001:SN-00123"
-_IDENTITY: Final = re.compile(r"([0-9a-fA-F]{4}):([0-9a-fA-F]{4})(?::([ -~]{1,126}))?")
+_IDENTITY: Final = re.compile(
+    r"([0-9a-fA-F]{4}):([0-9a-fA-F]{4})(?::([ -~]{0,126}))?"
+)  # as long as a USB string can be
 _GONE: Final = (errno.ENODEV, errno.ENXIO, errno.ENOENT, errno.ESHUTDOWN)
 
 
@@ -64,7 +66,7 @@ def parse_usb(url: str) -> UsbAddress:
     fits = _IDENTITY.fullmatch(identity)
     if fits is None or not url.startswith(("usb:", "usbip://")):
         raise BadPort(f"{url}: a USB port is {_FORM}, with numbers of four hex digits")
-    if fits[3] is None:
+    if not fits[3]:
         raise BadPort(
             f"{url}: without a serial number, another device could be taken for this one; the form is {_FORM}"
         )
@@ -196,8 +198,8 @@ def _the_one(address: UsbAddress) -> Any:
     for serial in serials:
         if isinstance(serial, OSError) and serial.errno not in _GONE:
             raise serial
-    others = ", ".join(sorted(serial for serial in serials if isinstance(serial, str)))
-    there = f"; there are devices of this vendor and product with the serial numbers {others}" if others else ""
+    others = sorted(serial if isinstance(serial, str) else "one that cannot be read" for serial in serials)
+    there = f"; devices of this vendor and product have the serial numbers {', '.join(others)}" if others else ""
     raise PortMissing(f"{address}: no such device is plugged in{there}")
 
 

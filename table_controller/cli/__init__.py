@@ -20,6 +20,7 @@ _OWN: Final = {
     "device": "table_controller.cli.device",
     "explain": "table_controller.cli.explain",
     "trace": "table_controller.cli.trace",
+    "usb": "table_controller.cli.usb",
 }
 
 # Exit codes, for scripts.

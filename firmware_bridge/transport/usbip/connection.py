@@ -67,6 +67,10 @@ def _listed(server: socket.socket, until: float) -> Exported:
     return packets.read_device(device, interfaces)
 
 
+# How a transfer ended: error number and sentence, or none; how many bytes went; those that came.
+_End = tuple[tuple[int, str] | None, int, bytes]
+
+
 class _Transfer:
     """A transfer that waits for its end."""
 
@@ -75,7 +79,7 @@ class _Transfer:
     def __init__(self, direction: int, length: int) -> None:
         self.direction = direction
         self.length = length
-        self.end: queue.SimpleQueue[tuple[int, int, bytes]] = queue.SimpleQueue()  # error, how many went, what came
+        self.end: queue.SimpleQueue[_End] = queue.SimpleQueue()
 
 
 class Connection:
@@ -92,7 +96,7 @@ class Connection:
             raise
         self._socket.settimeout(None)
         # A blocking socket that still gives up when the other end takes nothing.
-        limit = struct.pack("@ll", int(PATIENCE), 0)
+        limit = struct.pack("@ll", int(PATIENCE), int(PATIENCE % 1 * 1e6))
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         self._lock = threading.Lock()  # of what is sent and of what waits
         self._seqnum = 0
@@ -139,8 +143,8 @@ class Connection:
             error, count, came = transfer.end.get(timeout=timeout / 1000 if timeout else None)
         except queue.Empty:
             error, count, came = self._take_back(number, transfer)
-        if error:
-            raise usb_error(*(self._dead or (error, "")))
+        if error is not None:
+            raise usb_error(*error)
         return count, came
 
     def _next(self) -> int:
@@ -158,7 +162,7 @@ class Connection:
             self._lose(*cause)
             raise usb_error(*cause) from error
 
-    def _take_back(self, number: int, transfer: _Transfer) -> tuple[int, int, bytes]:
+    def _take_back(self, number: int, transfer: _Transfer) -> _End:
         """Unlink a transfer that took too long; it may have ended on the way."""
         with self._lock:
             if number in self._waiting:
@@ -194,14 +198,14 @@ class Connection:
         came = _exactly(self._socket, answer.length) if transfer.direction == packets.IN else b""
         with self._lock:
             self._waiting.pop(answer.seqnum, None)
-        number = -answer.status
-        transfer.end.put((_ENDS.get(number, number), answer.length, came))
+        number = _ENDS.get(-answer.status, -answer.status)
+        transfer.end.put(((number, "") if number else None, answer.length, came))
 
     def _unlinked(self, answer: packets.Unlinked) -> None:
         with self._lock:
             transfer = self._waiting.pop(self._unlinks.pop(answer.seqnum, 0), None)
         if transfer is not None:  # else it had ended before, and its end was told
-            transfer.end.put((errno.ETIMEDOUT, 0, b""))
+            transfer.end.put(((errno.ETIMEDOUT, ""), 0, b""))
 
     def _die(self, number: int, text: str) -> None:
         with self._lock:
@@ -213,7 +217,7 @@ class Connection:
             return
         self._dead = (number, text)
         for transfer in self._waiting.values():
-            transfer.end.put((number, 0, b""))
+            transfer.end.put((self._dead, 0, b""))
         self._waiting.clear()
         with suppress(OSError):  # the other end was quicker
             self._socket.shutdown(socket.SHUT_RDWR)
