@@ -90,6 +90,12 @@ class SessionWornOut(LinkError):
     number = 120
 
 
+class DuplicateSerial(LinkError):
+    """Two devices that are plugged in call themselves by one serial number; neither is used."""
+
+    number = 121
+
+
 # --- the protocol: the firmware or our software is wrong ---------------------------------------------------
 
 

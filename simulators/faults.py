@@ -74,6 +74,13 @@ _EVERY: Final[_Rows] = (
     ("calm", "line", {}, "end all of the line's faults"),
     ("garbage", "line", {"bytes": "2000"}, "one burst of noise towards the box"),
     ("unplug", "line", {"seconds": "2"}, "pull the cable, put it back later (0: never)"),
+    (
+        "usb_stall",
+        "line",
+        {"endpoint": "in", "times": "1"},
+        "on USB: an endpoint stalls until it was cleared TIMES times",
+    ),
+    ("usb_busy", "line", {"seconds": "1"}, "on USB: no transfer is answered for a while"),
     # the controller board
     (
         "withhold",

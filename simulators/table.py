@@ -9,8 +9,6 @@ from simulators.models import make
 from simulators.world.cards import World
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from simulators.machine import Machine
 
 SEATS: Final = 6
@@ -48,15 +46,10 @@ def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
     return [make(model, slot, world=world, **options) for slot, model in slots.items()]
 
 
-def table_toml(game: str, machines: list[Machine], folder: Path) -> str:
-    """Return the configuration of this table; its keys and approved list lie beside it."""
+def table_toml(game: str, ports: dict[str, str]) -> str:
+    """Return the configuration of this table, given the port of each slot; keys and approved list lie beside it."""
     lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
     lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
-    for machine in machines:
-        lines += [
-            "",
-            f"[device.{machine.slot}]",
-            f'port = "{folder.resolve() / machine.slot}"',
-            f'key = "{machine.slot}.key"',
-        ]
+    for slot, port in ports.items():
+        lines += ["", f"[device.{slot}]", f'port = "{port}"', f'key = "{slot}.key"']
     return "\n".join(lines) + "\n"

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
 from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
 from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
 from simulators.hosts.pty import PtyHost
+from simulators.hosts.usb import UsbHost
 from simulators.models import MODELS, make
 from simulators.table import GAMES, STARTS, layout, make_table, table_toml
+from simulators.usbip.server import UsbIpServer
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from simulators.machine import Machine
 
 HELP = "simulated machines on the bench: start them, inject faults, see where every card really is"
+_USB = f"export it over USB/IP on loopback instead of a pty, at this TCP port (default {DEFAULT_PORT}, 0 for any)"
 EXAMPLE = "pitbox sim up shuffler --seed 7 --fault jam:segment=lift,card=27"
 
 TABLE: Final = "table"
@@ -33,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     up = commands.add_parser(
         "up",
-        help="start a machine, or a whole table's machines, on ptys and keep them until Ctrl-C",
+        help="start a machine, or a whole table's machines, and keep them until Ctrl-C",
         epilog="models:\n" + "\n".join(f"  {name:22s} {model.about}" for name, model in MODELS.items()),
         formatter_class=parser.formatter_class,
     )
@@ -45,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
     up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
+    up.add_argument("--usb", type=int, nargs="?", const=DEFAULT_PORT, metavar="PORT", help=_USB)
     up.set_defaults(what=_up)
 
     inject = commands.add_parser("inject", help="let a fault happen, or hands do something, in a running machine")
@@ -98,19 +103,26 @@ def _machines(args: argparse.Namespace) -> list[Machine]:
 async def _serve(args: argparse.Namespace, folder: Path) -> int:
     machines = _machines(args)
     async with AsyncExitStack() as stack:
+        server = UsbIpServer()
+        if args.usb is not None:
+            await server.start(args.usb)
+            stack.callback(server.close)
+        ports: dict[str, str] = {}
         for machine in machines:
             control = ControlServer(machine, folder / f"{machine.slot}.sock")
             await control.start()
             stack.push_async_callback(control.close)
             lay_out_trust(machine, folder)
-            stack.callback(PtyHost(machine, folder / machine.slot).close)
+            host = PtyHost(machine, folder.resolve() / machine.slot) if args.usb is None else UsbHost(machine, server)
+            stack.callback(host.close)
+            ports[machine.slot] = control.port = str(host.port)
         for text in args.fault:
             print(machines[0].inject(text))
         where = "" if args.folder is None else f" --folder {folder}"
         if args.model == TABLE:
-            _greet_table(args, machines, folder, where)
+            _greet_table(args, machines, ports, folder, where)
         else:
-            _greet_machine(args, machines[0], folder, where)
+            _greet_machine(args, machines[0], ports[machines[0].slot], folder, where)
         print("Ctrl-C ends it.", flush=True)
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -120,17 +132,20 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
     return 0
 
 
-def _greet_machine(args: argparse.Namespace, machine: Machine, folder: Path, where: str) -> None:
-    model, port = MODELS[args.model], folder / machine.slot
+def _greet_machine(args: argparse.Namespace, machine: Machine, port: str, folder: Path, where: str) -> None:
+    model = MODELS[args.model]
+    key = "" if args.usb is None else f" --key {folder / machine.slot}.key"
     print(f"{machine.slot}: {model.about}, serial number {machine.key.serial}, seed {args.seed}")
     print(f"port    {port}")
-    print(f"try     pitbox device {machine.kind} --port {port} {model.action}")
+    print(f"try     pitbox device {machine.kind} --port {port}{key} {model.action}")
     print(f"break   pitbox sim inject {machine.slot} {model.fault}{where}")
     print(f"truth   pitbox sim world {machine.slot}{where}")
 
 
-def _greet_table(args: argparse.Namespace, machines: list[Machine], folder: Path, where: str) -> None:
-    text, file = table_toml(args.game, machines, folder), folder / "table.toml"
+def _greet_table(
+    args: argparse.Namespace, machines: list[Machine], ports: dict[str, str], folder: Path, where: str
+) -> None:
+    text, file = table_toml(args.game, ports), folder / "table.toml"
     file.write_text(text, "utf-8")
     print(text)
     print(f"# {len(machines)} machines, seed {args.seed}; the configuration above is in {file}")
@@ -159,7 +174,7 @@ def _list(args: argparse.Namespace) -> int:
     found = running(folder)
     for name, told in found:
         power = "" if told["powered"] else ", without power"
-        print(f"{name}  {told['serial']}  {told['state']}{power}  port {folder / name}  pid {told['pid']}")
+        print(f"{name}  {told['serial']}  {told['state']}{power}  port {told['port']}  pid {told['pid']}")
     if not found:
         print(f"no simulator runs in {folder}; start one with: pitbox sim up shuffler")
     return 0

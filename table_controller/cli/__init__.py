@@ -23,6 +23,7 @@ _OWN: Final = {
     "rules": "table_controller.cli.rules",
     "rng": "table_controller.cli.rng",
     "trace": "table_controller.cli.trace",
+    "usb": "table_controller.cli.usb",
 }
 
 # Exit codes, for scripts.
