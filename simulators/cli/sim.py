@@ -13,6 +13,7 @@ from simulators.control import ControlServer, ask, lay_out_trust, running, runti
 from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
 from simulators.hosts.pty import PtyHost
 from simulators.models import MODELS, make
+from simulators.mutants import check_mutant, spoil
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
     up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
+    up.add_argument("--mutant", metavar="NAME", help="a deliberate mistake in it, as in docs/conformance.md")
     up.set_defaults(what=_up)
 
     inject = commands.add_parser("inject", help="let a fault happen, or hands do something, in a running machine")
@@ -67,6 +69,8 @@ def _up(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
     for text in args.fault:
         parse_fault(text, kind)  # complain before anything starts
+    if args.mutant is not None:
+        check_mutant(kind, args.mutant)
     return asyncio.run(_serve(args, runtime_folder(args.folder)))
 
 
@@ -75,6 +79,8 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
     control = ControlServer(machine, folder / f"{args.name}.sock")
     await control.start()
     lay_out_trust(machine, folder)
+    if args.mutant is not None:
+        print(f"mutant {args.mutant}: {spoil(machine, args.mutant).mistake}")
     host = PtyHost(machine, folder / args.name)
     for text in args.fault:
         print(machine.inject(text))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
+    "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "explain": "table_controller.cli.explain",
     "trace": "table_controller.cli.trace",

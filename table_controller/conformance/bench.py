@@ -13,7 +13,7 @@ from firmware_bridge.handshake import greet
 from firmware_bridge.link import SILENCE
 from firmware_bridge.wire import Wire
 from table_controller.conformance.probe import LINE, Probe, Raw
-from table_controller.conformance.requirements import Failed, NotChecked
+from table_controller.conformance.requirements import Failed, NotChecked, expect
 from table_controller.conformance.tape import Tape
 from table_controller.conformance.visit import Visit
 
@@ -97,7 +97,7 @@ class Bench:
         return not await raw.lives()
 
     async def back(self, within: float = RESTART, not_boot: int | None = None) -> Probe:
-        """Wait until a device answers again, at a port that may have vanished with it; `not_boot`: and in a new boot."""
+        """Wait until a device answers again, at a port that may have vanished with it; not in the boot `not_boot`."""
         loop = asyncio.get_running_loop()
         late = loop.time() + within
         while True:
@@ -105,12 +105,11 @@ class Bench:
                 if self.tape.lost is not None:
                     await self.open()
                 probe = self.probe()
-                if (await probe.greet()).hello.boot_id == not_boot:
-                    raise Failed("a new boot id", f"still {not_boot}")
+                expect((await probe.greet()).hello.boot_id != not_boot, "a new boot id", f"still {not_boot}")
             except (LinkError, Failed):
                 if loop.time() > late:
                     raise
-                await asyncio.sleep(_LOOK_AGAIN)  # the port of a machine that restarts may vanish with it
+                await asyncio.sleep(_LOOK_AGAIN)
             else:
                 return probe
 

@@ -1,4 +1,4 @@
-"""A report as one readable page: no script, nothing fetched, light and dark, printable. What it says is the report's."""
+"""A report as one readable page: no script, nothing fetched, light, dark, printable. What it says is the report's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from table_controller.conformance.report import Line, Report
 
 # A verdict never stands in colour alone.
-SIGNS: Final = {Verdict.PASS: "✓", Verdict.FAIL: "✗", Verdict.NOT_CHECKED: "–", Verdict.SKIPPED: "↷"}
+SIGNS: Final = {Verdict.PASS: "✓", Verdict.FAIL: "✗", Verdict.NOT_CHECKED: "?", Verdict.SKIPPED: "↷"}
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --faint: #59636e; --line: #d8dee4; --back: #f6f8fa;
@@ -30,9 +30,11 @@ td.id, td.verdict { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .see { font-size: .875rem; }
 .pass { color: var(--pass); } .fail { color: var(--fail); font-weight: 600; }
 .not-checked, .skipped { color: var(--open); }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
 pre { background: var(--back); border: 1px solid var(--line); padding: .6rem; overflow-x: auto; font-size: .8125rem; }
-@media print { body { margin: 0; max-width: none; font-size: 10pt; } pre { white-space: pre-wrap; } tr { break-inside: avoid; } }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; } pre { white-space: pre-wrap; }
+  tr { break-inside: avoid; } }
 """
 
 
@@ -56,7 +58,7 @@ def page(report: Report) -> str:
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{_STYLE}</style>\n</head>\n'
-        f"<body>\n<h1>{escape(title)}</h1>\n<p class=\"verdict\">The device {escape(_sentence(report))}.</p>\n"
+        f'<body>\n<h1>{escape(title)}</h1>\n<p class="verdict">The device {escape(_sentence(report))}.</p>\n'
         f"<p>{escape(counts)}, of {len(report.requirements)} requirements.</p>\n<dl>{facts}</dl>\n"
         "<table>\n<thead><tr><th>id</th><th>requirement</th><th>verdict</th><th>time</th></tr></thead>\n"
         f"<tbody>\n{rows}</tbody>\n</table>\n</body>\n</html>\n"

@@ -275,17 +275,13 @@ class Raw:
 
     async def until(self, fits: Callable[[Heard], bool], within: float = PATIENT, since: int = 0) -> Heard | None:
         """Wait for an authentic frame, from the place `since` in `got` on; None if none comes."""
-        begin = len(self.probe.heard)
-        late = self.probe.now + within
-        while True:
-            for found in self.got[since:]:
-                if fits(found):
-                    return found
-            since = len(self.got)
-            left = late - self.probe.now
-            if left <= 0 or await self.probe.until(lambda _: len(self.got) > since, left, begin) is None:
-                return None
-            begin = len(self.probe.heard)
+
+        def found() -> Heard | None:
+            return next((heard for heard in self.got[since:] if fits(heard)), None)
+
+        if found() is None:
+            await self.probe.until(lambda _: found() is not None, within, len(self.probe.heard))
+        return found()
 
     async def reply(self, seq: int, within: float = PATIENT) -> Any:
         """Wait for the reply to a request; return its message."""
@@ -303,7 +299,9 @@ class Raw:
         try:
             return self.probe.decode.decode(found.frame.payload)
         except msgspec.MsgspecError as error:
-            raise Failed("a message that this kind of device may send", f"{message_text(found.frame.payload)}: {error}") from None
+            raise Failed(
+                "a message that this kind of device may send", f"{message_text(found.frame.payload)}: {error}"
+            ) from None
 
     async def lives(self) -> bool:
         """Ask by a ping whether the device still knows this session: only NoSession says that it does not."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
 
 from firmware_bridge.errors import ConfigurationError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from firmware_bridge.messages import Message
     from table_controller.conformance.bench import Bench
 
-    Check = Callable[["Bench"], Awaitable[None]]
+    Check = Callable[[Bench], Awaitable[None]]
 
 # A whole check may take this long (s), whatever happens in it; the waits inside have shorter deadlines of their own.
 LIMIT: Final = 120.0
@@ -46,13 +46,27 @@ class NotChecked(Exception):
     """A requirement could not be checked here: no hands, no cards, a motion too quick to be seen."""
 
 
-def expect(met: bool, expected: str, seen: Any) -> None:  # noqa: FBT001 - reads like an assertion
+def expect(met: bool, expected: str, seen: Any) -> None:
     """Fail unless something is as it must be."""
     if not met:
         raise Failed(expected, seen if isinstance(seen, str) else repr(seen))
 
 
-class Switch(msgspec.Struct, frozen=True):
+def preparing(prepare: Check) -> Check:
+    """Make a preparation that does not succeed leave the requirement unchecked: what went wrong has one of its own."""
+
+    @wraps(prepare)
+    async def prepared(bench: Bench) -> None:
+        try:
+            await prepare(bench)
+        except Failed as failed:
+            raise NotChecked(f"the machine could not be prepared: {failed}") from failed
+
+    return prepared
+
+
+@dataclass(frozen=True)
+class Switch:
     """Two commands that a resting machine does at once and that undo each other, and how its state tells which."""
 
     on: Callable[[int], Message]
@@ -60,7 +74,8 @@ class Switch(msgspec.Struct, frozen=True):
     is_on: Callable[[Any], bool]  # of the answer to the profile's question
 
 
-class Profile(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Profile:
     """What the requirements of every machine must know of a kind. What a kind does not have is None."""
 
     question: Message  # harmless, answered from memory: the machine's inventory
@@ -77,7 +92,8 @@ def _always(_: Profile) -> bool:
     return True
 
 
-class Requirement(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Requirement:
     """One requirement. `see` is the page and section that it comes from, `needs` what must hold to check it at all."""
 
     id: str
@@ -115,7 +131,6 @@ class Chapter:
     def requirement(
         self,
         number: int,
-        sentence: str,
         section: str,
         *,
         needs: tuple[str, ...] = (),
@@ -124,13 +139,19 @@ class Chapter:
         applies: Callable[[Profile], bool] = _always,
         capability: str = "",
     ) -> Callable[[Check], Check]:
-        """Register a check. Its number is for ever: a requirement that is dropped leaves its number unused."""
+        """Register a check whose first line of documentation is the requirement, from a section of the page.
+
+        Its number is for ever: a requirement that is dropped leaves its number unused.
+        """
         name = f"{self.letters}-{number:02d}"
         assert name not in self._by_id, name
 
         def register(check: Check) -> Check:
+            sentence = (check.__doc__ or "").partition("\n")[0]
+            assert sentence, f"{name} says nothing"
+            wanted = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, self._page, section, check, (*self._needs, *needs), hands, limit, applies, capability
+                name, sentence, self._page, section, check, wanted, hands, limit, applies, capability
             )
             return check
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from table_controller.conformance.report import Line
     from table_controller.conformance.requirements import Requirement
 
-# After a failed check the device may be restarting; if it does not answer by then (s), it is lost.
-_STILL_THERE: Final = 15.0
-
 
 async def meet(bench: Bench) -> DeviceHello | None:
     """Ask who is there; return its hello if it can be read, whatever else may be wrong with it.
@@ -33,17 +30,9 @@ async def meet(bench: Bench) -> DeviceHello | None:
     Raises what every bench command raises: nobody answers, another kind, an unknown serial number, firmware that is
     not approved. A wrong proof is left to the requirements.
     """
-    probe = bench.probe()
-    payload, wait = probe.fresh_hello(), FIRST_WAIT
-    for _ in range(MAX_STEPS):
-        probe.say(payload)
-        found = await probe.until(_is_hello, wait)
-        if found is not None:
-            break
-        wait = min(MAX_WAIT, wait * 2)
-    else:
-        raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
-    _, kind, serial, *_ = [*msgspec.msgpack.decode(found.frame.payload), None, None]
+    found = await _anybody(bench)
+    fields: list[Any] = msgspec.msgpack.decode(found.frame.payload)
+    kind, serial = [*fields[1:], None, None][:2]
     if isinstance(kind, str) and kind != bench.trust.kind:
         raise WrongKind(f"the key file is that of a {bench.trust.kind}, a {kind} ({serial}) answers")
     if isinstance(serial, str) and serial != bench.key.serial:
@@ -53,6 +42,19 @@ async def meet(bench: Bench) -> DeviceHello | None:
         return None
     await _check_firmware(bench, hello)
     return hello
+
+
+async def _anybody(bench: Bench) -> Heard:
+    """Say hello, again and again, until something like a hello answers."""
+    probe = bench.probe()
+    payload, wait = probe.fresh_hello(), FIRST_WAIT
+    for _ in range(MAX_STEPS):
+        probe.say(payload)
+        found = await probe.until(_is_hello, wait)
+        if found is not None:
+            return found
+        wait = min(MAX_WAIT, wait * 2)
+    raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
 
 
 async def _check_firmware(bench: Bench, hello: DeviceHello) -> None:
@@ -157,11 +159,7 @@ class Runner:
     async def _still_there(self, failed: Requirement) -> None:
         """After a failure: a device that does not answer any more cannot be checked further."""
         try:
-            await self._bench.back(_STILL_THERE)
-        except Failed:
-            # Greeted and not answered. If it never answered a hello as it should, that requirement has failed itself.
-            if self._verdicts.get("HS-01") is Verdict.PASS:
-                self.lost = f"the device does not answer any more since {failed.id} failed"
+            await _anybody(self._bench)
         except PitboxError as error:
             self.lost = f"the device was lost after {failed.id}: {error.code} {error}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from firmware_bridge.commands import Accepted, AskCommand, Outcome, Settled
 from firmware_bridge.errors import LinkError, PitboxError
@@ -43,11 +43,11 @@ class Visit:
 
     async def order(self, message: Message) -> Accepted | Settled:
         """Send a command; return the reply, whatever it says about it."""
-        reply = await self.ask(message, Accepted, Settled)
-        command: int = message.command  # type: ignore[attr-defined]
-        if reply.command != command:
-            raise Failed(f"a reply about command {command}", repr(reply))
-        return reply
+        sent: Any = message
+        reply: Any = await self.ask(message, Accepted, Settled)
+        if reply.command != sent.command:
+            raise Failed(f"a reply about command {sent.command}", repr(reply))
+        return cast("Accepted | Settled", reply)
 
     async def outcome(self, command: int) -> Settled:
         """Ask what became of a command."""

@@ -30,6 +30,8 @@ CHAPTER: Final = Chapter("HS", "The handshake", "docs/protocol.md")
 _RULES: Final = "The handshake"
 # A wrong proof of the right size.
 _WRONG: Final = bytes(range(seal.PROOF_SIZE))
+# A sealed frame of no session.
+_STRAY: Final = fr.to_wire(fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER), bytes(fr.MAC_SIZE))
 # A device that waits for its host says nothing for this long (s): more than two heartbeats.
 _ALONE: Final = 2.5
 
@@ -42,8 +44,9 @@ def _tag(found: Heard) -> Any:
         return None
 
 
-@CHAPTER.requirement(1, "A HostHello is answered by a DeviceHello and then a DeviceProof, and by nothing else.", _RULES)
+@CHAPTER.requirement(1, _RULES)
 async def hello(bench: Bench) -> None:
+    """A HostHello is answered by a DeviceHello and then a DeviceProof, and by nothing else."""
     probe = bench.probe()
     since = len(probe.heard)
     probe.say(probe.fresh_hello())
@@ -52,10 +55,9 @@ async def hello(bench: Bench) -> None:
            "DeviceHello, then DeviceProof, and nothing else", told(came))  # fmt: skip
 
 
-@CHAPTER.requirement(
-    2, "Its hello keeps to the limits of every field, the digest's 32 bytes included.", "Messages", needs=("HS-01",)
-)
+@CHAPTER.requirement(2, "Messages", needs=("HS-01",))
 async def limits(bench: Bench) -> None:
+    """Its hello keeps to the limits of every field, the digest's 32 bytes included."""
     probe = bench.probe()
     probe.say(probe.fresh_hello())
     for found in await probe.answers():
@@ -66,31 +68,33 @@ async def limits(bench: Bench) -> None:
             raise Failed(f"a {kind.__name__} as in the table of messages", str(error)) from None
 
 
-@CHAPTER.requirement(3, "Its proof fits both hellos and the device's key.", _RULES, needs=("HS-02",))
+@CHAPTER.requirement(3, _RULES, needs=("HS-02",))
 async def proof(bench: Bench) -> None:
+    """Its proof fits both hellos and the device's key."""
     greeting = await bench.probe().greet()
     expect(compare_digest(greeting.proof, seal.device_proof(bench.key.key, greeting.bound)),
            "the proof that follows from this key file and both hellos (see the golden bytes for each step)",
            "another one: PB-311, the key is not the device's, or the proof is worked out in another way")  # fmt: skip
 
 
-@CHAPTER.requirement(4, "A HostProof that fits is answered by a sealed Welcome: a session stands.", _RULES, needs=("HS-03",))
+@CHAPTER.requirement(4, _RULES, needs=("HS-03",))
 async def welcome(bench: Bench) -> None:
+    """A HostProof that fits is answered by a sealed Welcome: a session stands."""
     await bench.raw()
 
 
-@CHAPTER.requirement(5, "Every new HostHello gets a new challenge.", _RULES, needs=("HS-02",))
+@CHAPTER.requirement(5, _RULES, needs=("HS-02",))
 async def fresh(bench: Bench) -> None:
+    """Every new HostHello gets a new challenge."""
     probe = bench.probe()
     challenges = [(await probe.greet()).hello.challenge for _ in range(8)]
     expect(len(set(challenges)) == len(challenges), "eight different challenges",
            " ".join(challenge.hex() for challenge in challenges))  # fmt: skip
 
 
-@CHAPTER.requirement(
-    6, "A HostHello that is repeated gets the same answer again, the same challenge included.", _RULES, needs=("HS-02",)
-)
+@CHAPTER.requirement(6, _RULES, needs=("HS-02",))
 async def repeated_hello(bench: Bench) -> None:
+    """A HostHello that is repeated gets the same answer again, the same challenge included."""
     probe = bench.probe()
     first = await probe.greet()
     again = await probe.greet(first.asked, fr.RETRANSMIT)
@@ -99,9 +103,12 @@ async def repeated_hello(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    7, "The Welcome has the first counter, and the first sequence number as its acknowledgement.", _RULES, needs=("HS-04",)
+    7,
+    _RULES,
+    needs=("HS-04",),
 )
 async def first_numbers(bench: Bench) -> None:
+    """The Welcome has the first counter, and the first sequence number as its acknowledgement."""
     frame = (await bench.raw()).welcomes[0].frame
     expect(frame.counter == fr.FIRST_COUNTER, f"counter {fr.FIRST_COUNTER:08x}", f"{frame.counter:08x}")
     expect(frame.ack == fr.FIRST_SEQ, f"ack {fr.FIRST_SEQ:04x}", f"{frame.ack:04x}")
@@ -109,9 +116,12 @@ async def first_numbers(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    8, "A HostProof that is repeated gets a Welcome again, with the next counter; the session goes on.", _RULES, needs=("HS-04",)
+    8,
+    _RULES,
+    needs=("HS-04",),
 )
 async def repeated_proof(bench: Bench) -> None:
+    """A HostProof that is repeated gets a Welcome again, with the next counter; the session goes on."""
     raw = await bench.raw()
     since = len(raw.probe.heard)
     raw.probe.say(HostProof(raw.greeting.host_proof), fr.RETRANSMIT)
@@ -122,8 +132,13 @@ async def repeated_proof(bench: Bench) -> None:
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(9, "A HostProof that does not fit is answered by Refuse with reason 315 and opens nothing.", _RULES, needs=("HS-02",))
+@CHAPTER.requirement(
+    9,
+    _RULES,
+    needs=("HS-04",),
+)
 async def wrong_proof(bench: Bench) -> None:
+    """A HostProof that does not fit is answered by Refuse with reason 315 and opens nothing."""
     probe = bench.probe()
     greeting = await probe.greet()
     await _refused(probe, _WRONG)
@@ -141,9 +156,12 @@ async def _refused(probe: Probe, wrong: bytes) -> None:
 
 
 @CHAPTER.requirement(
-    10, "A challenge serves for one session: a recorded handshake, played again, opens nothing.", _RULES, needs=("HS-04", "HS-09")
+    10,
+    _RULES,
+    needs=("HS-04", "HS-09"),
 )
 async def replay(bench: Bench) -> None:
+    """A challenge serves for one session: a recorded handshake, played again, opens nothing."""
     first = await bench.raw()
     probe = bench.probe()
     second = await probe.greet(first.greeting.asked)
@@ -154,10 +172,9 @@ async def replay(bench: Bench) -> None:
     await _refused(probe, first.greeting.host_proof)
 
 
-@CHAPTER.requirement(
-    11, "A running session goes on while strangers say hello and give wrong proofs.", _RULES, needs=("HS-04",)
-)
+@CHAPTER.requirement(11, _RULES, needs=("HS-04",))
 async def strangers(bench: Bench) -> None:
+    """A running session goes on while strangers say hello and give wrong proofs."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     await raw.probe.greet()
@@ -166,8 +183,9 @@ async def strangers(bench: Bench) -> None:
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(12, "A new session ends the old one: frames of the old one have no effect.", _RULES, needs=("HS-04",))
+@CHAPTER.requirement(12, _RULES, needs=("HS-04",))
 async def takes_over(bench: Bench) -> None:
+    """A new session ends the old one: frames of the old one have no effect."""
     old = await bench.raw()
     new = await bench.raw()
     place = len(new.probe.heard)
@@ -179,45 +197,56 @@ async def takes_over(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    13, "A sealed frame that comes without a session is answered by NoSession, every time.", "Unsealed frames in a session", needs=("HS-04",)
+    13,
+    "Unsealed frames in a session",
+    needs=("HS-04",),
 )
 async def no_session(bench: Bench) -> None:
+    """A sealed frame that comes without a session is answered by NoSession, every time."""
     probe = await bench.no_session()
     for _ in range(3):
         since = len(probe.heard)
-        probe.write(fr.to_wire(fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER), bytes(8)))
+        probe.write(_STRAY)
         if await probe.said(NoSession, PATIENT, since) is None:
             raise Failed("NoSession", told(probe.heard[since:]))
 
 
 @CHAPTER.requirement(
-    14, "A HostProof with neither a session nor a hello before it is answered by NoSession, not by Refuse.", _RULES, needs=("HS-13",)
+    14,
+    _RULES,
+    needs=("HS-13",),
 )
 async def proof_out_of_nowhere(bench: Bench) -> None:
+    """A HostProof with neither a session nor a hello before it is answered by NoSession, not by Refuse."""
     probe = await bench.no_session()
     probe.say(HostProof(_WRONG))
     came = await probe.answers()
     expect([type(found.message) for found in came] == [NoSession], "NoSession and nothing else", told(came))
 
 
-@CHAPTER.requirement(15, "Without a session it starts nothing by itself.", "Unsealed frames in a session", needs=("HS-13",))
+@CHAPTER.requirement(15, "Unsealed frames in a session", needs=("HS-13",))
 async def alone(bench: Bench) -> None:
+    """Without a session it starts nothing by itself."""
     probe = await bench.no_session()
     came = await probe.listen(_ALONE)
     expect(not came, f"nothing for {_ALONE:g} s", told(came))
 
 
-@CHAPTER.requirement(16, "A HostHello in a role that does not exist gets no answer.", "Messages", needs=("HS-01",))
+@CHAPTER.requirement(16, "Messages", needs=("HS-01",))
 async def unknown_role(bench: Bench) -> None:
+    """A HostHello in a role that does not exist gets no answer."""
     probe = bench.probe()
     role = probe.fresh_hello().replace(b"bench", b"owner")
     await _unanswered(probe, role, "the role owner")
 
 
 @CHAPTER.requirement(
-    17, "A HostHello with a field too many or with a challenge of another size gets no answer.", "Payloads", needs=("HS-01",)
+    17,
+    "Payloads",
+    needs=("HS-01",),
 )
 async def misshapen_hello(bench: Bench) -> None:
+    """A HostHello with a field too many or with a challenge of another size gets no answer."""
     probe = bench.probe()
     await _unanswered(probe, encoded_with(HostHello("bench", bytes(range(16))), b"\xc0"), "a field too many")
     short = msgspec.msgpack.encode([tag_of(HostHello), "bench", bytes(range(15))])
@@ -231,16 +260,19 @@ async def _unanswered(probe: Probe, payload: bytes, what: str) -> None:
 
 
 @CHAPTER.requirement(
-    18, "The boot id is the same in hello, Welcome, Report and NoSession as long as it does not restart.", _RULES, needs=("HS-13",)
+    18,
+    _RULES,
+    needs=("HS-13",),
 )
 async def boot_id(bench: Bench) -> None:
+    """The boot id is the same in hello, Welcome, Report and NoSession as long as it does not restart."""
     raw = await bench.raw()
     seen: dict[str, Any] = {"hello": raw.greeting.hello.boot_id}
     first = raw.welcomes[0].message
     seen["Welcome"] = first.boot_id if isinstance(first, Welcome) else None
     seen["Report"] = (await raw.ask(GetReport())).boot_id
     probe = await bench.no_session()
-    probe.say(HostProof(_WRONG))
+    probe.write(_STRAY)
     hint = await probe.said(NoSession)
     seen["NoSession"] = hint.message.boot_id if hint is not None and isinstance(hint.message, NoSession) else None
     seen["the next hello"] = (await probe.greet()).hello.boot_id

@@ -19,8 +19,12 @@ CHAPTER: Final = Chapter("HB", "Heartbeat and silence", "docs/protocol.md", need
 _SECTION: Final = "Heartbeat and silence"
 
 
-@CHAPTER.requirement(1, "A PING is answered by an ACK at once, with the low half of the ping's counter in `seq`.", "Receiving a sealed frame")
+@CHAPTER.requirement(
+    1,
+    "Receiving a sealed frame",
+)
 async def answered(bench: Bench) -> None:
+    """A PING is answered by an ACK at once, with the low half of the ping's counter in `seq`."""
     raw = await bench.raw()
     for _ in range(3):
         place = len(raw.got)
@@ -31,20 +35,24 @@ async def answered(bench: Bench) -> None:
         expect(found.frame.seq == counter & 0xFFFF, f"seq {counter & 0xFFFF:04x}", f"seq {found.frame.seq:04x}")
 
 
-@CHAPTER.requirement(2, "After 1.0 s without sending it sends a PING.", _SECTION)
+@CHAPTER.requirement(2, _SECTION)
 async def heartbeat(bench: Bench) -> None:
+    """After 1.0 s without sending it sends a PING."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     await raw.probe.listen(LINE)
     quiet_since = raw.got[-1].at
-    found = await raw.until(lambda found: found.frame.type == fr.PING, HEARTBEAT + LINE, len(raw.got))
+    found = await raw.until(lambda found: found.frame.type == fr.PING, HEARTBEAT, len(raw.got))
     if found is None:
-        raise Failed("a PING", told(raw.got))
-    expect(found.at - quiet_since > HEARTBEAT / 2, f"a PING after {HEARTBEAT} s", f"after {found.at - quiet_since:.2f} s")
+        raise Failed(f"a PING within {HEARTBEAT + LINE} s of its last frame", told(raw.got))
+    expect(
+        found.at - quiet_since > HEARTBEAT / 2, f"a PING after {HEARTBEAT} s", f"after {found.at - quiet_since:.2f} s"
+    )
 
 
-@CHAPTER.requirement(3, "When it has heard nothing for 1.5 s it sends a PING every 0.25 s.", _SECTION)
+@CHAPTER.requirement(3, _SECTION)
 async def knocks(bench: Bench) -> None:
+    """When it has heard nothing for 1.5 s it sends a PING every 0.25 s."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.attentive = False
@@ -54,11 +62,14 @@ async def knocks(bench: Bench) -> None:
     knocks = [found.at for found in raw.got if found.frame.type == fr.PING and found.at - began > 1.5 * HEARTBEAT]
     gaps = [later - earlier for earlier, later in pairwise(knocks)]
     steady = len(knocks) >= 4 and max(gaps) < KNOCK + LINE / 2
-    expect(steady, f"a PING every {KNOCK} s from 1.5 s on", f"{len(knocks)}, {' '.join(f'{gap:.2f} s' for gap in gaps)}")
+    expect(
+        steady, f"a PING every {KNOCK} s from 1.5 s on", f"{len(knocks)}, {' '.join(f'{gap:.2f} s' for gap in gaps)}"
+    )
 
 
-@CHAPTER.requirement(4, "A host that was silent for 3 s is still known.", _SECTION)
+@CHAPTER.requirement(4, _SECTION)
 async def patient(bench: Bench) -> None:
+    """A host that was silent for 3 s is still known."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.attentive = False
@@ -67,8 +78,9 @@ async def patient(bench: Bench) -> None:
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(5, "After 3.5 s of silence the session is gone.", _SECTION, needs=("HS-13",))
+@CHAPTER.requirement(5, _SECTION, needs=("HS-13",))
 async def silence(bench: Bench) -> None:
+    """After 3.5 s of silence the session is gone."""
     raw = await bench.raw()
     raw.attentive = False
     await raw.probe.listen(SILENCE + 2 * LINE)
@@ -76,9 +88,12 @@ async def silence(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    6, "Only authentic frames count as life: forged, replayed and unsealed ones keep no session.", _SECTION, needs=("HS-13",)
+    6,
+    _SECTION,
+    needs=("HS-13",),
 )
 async def authentic_life(bench: Bench) -> None:
+    """Only authentic frames count as life: forged, replayed and unsealed ones keep no session."""
     raw = await bench.raw()
     old = fr.to_wire(*raw.sealed(fr.PING))
     raw.probe.write(old)

@@ -29,8 +29,9 @@ async def _no_effect(raw: Raw, wire: bytes, what: str) -> None:
     expect(not came, f"no answer to {what}", told(came))
 
 
-@CHAPTER.requirement(1, "Every frame of a session is sealed, and its counter is one higher than that of the one before.", _SEAL)
+@CHAPTER.requirement(1, _SEAL)
 async def counters(bench: Bench) -> None:
+    """Every frame of a session is sealed, and its counter is one higher than that of the one before."""
     raw = await bench.raw()
     for _ in range(4):
         await raw.ask(GetReport())
@@ -40,11 +41,14 @@ async def counters(bench: Bench) -> None:
     open_frames = [found for found in heard[heard.index(raw.got[0]) :] if not found.frame.flags & fr.SEALED]
     expect(not open_frames, "no unsealed frame within a session", told(open_frames))
     seen = [found.frame.counter for found in raw.got]
-    expect(seen == list(range(seen[0], seen[0] + len(seen))), "counters without a gap", " ".join(f"{c:08x}" for c in seen))
+    expect(
+        seen == list(range(seen[0], seen[0] + len(seen))), "counters without a gap", " ".join(f"{c:08x}" for c in seen)
+    )
 
 
-@CHAPTER.requirement(2, "A request whose MAC does not fit has no effect and no answer.", _SEAL)
+@CHAPTER.requirement(2, _SEAL)
 async def forged(bench: Bench) -> None:
+    """A request whose MAC does not fit has no effect and no answer."""
     raw = await bench.raw()
     signed, mac = raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq)
     await _no_effect(raw, fr.to_wire(signed, bytes([mac[0] ^ 1]) + mac[1:]), "a MAC with a flipped first bit")
@@ -53,16 +57,18 @@ async def forged(bench: Bench) -> None:
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(3, "A PING or ACK whose MAC does not fit has no effect either.", _SEAL)
+@CHAPTER.requirement(3, _SEAL)
 async def forged_ping(bench: Bench) -> None:
+    """A PING or ACK whose MAC does not fit has no effect either."""
     raw = await bench.raw()
     signed, _ = raw.sealed(fr.PING)
     await _no_effect(raw, fr.to_wire(signed, bytes(fr.MAC_SIZE)), "a PING with a MAC of zeros")
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(4, "The MAC covers flags, type and all numbers: a frame with one of them changed has no effect.", _SEAL)
+@CHAPTER.requirement(4, _SEAL)
 async def covered(bench: Bench) -> None:
+    """The MAC covers flags, type and all numbers: a frame with one of them changed has no effect."""
     raw = await bench.raw()
     changes = {
         "the RETRANSMIT flag": {"first": fr.VERSION << 4 | fr.SEALED | fr.RETRANSMIT},
@@ -78,20 +84,22 @@ async def covered(bench: Bench) -> None:
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(5, "A frame that was heard before has no effect and no answer.", _SEAL)
+@CHAPTER.requirement(5, _SEAL)
 async def replayed(bench: Bench) -> None:
+    """A frame that was heard before has no effect and no answer."""
     raw = await bench.raw()
-    for make in (lambda: raw.send(fr.REQUEST, _REPORT, seq=raw.seq), lambda: raw.send(fr.PING)):
+    for type_, payload, seq in ((fr.REQUEST, _REPORT, raw.seq), (fr.PING, b"", 0)):
         place = len(raw.got)
-        wire = make()
+        wire = raw.send(type_, payload, seq=seq)
         answered = await raw.until(lambda found: found.frame.type in (fr.REPLY, fr.ACK), PATIENT, place)
         expect(answered is not None, "an answer to the first one", "none")
         await raw.probe.listen(QUIET)
         await _no_effect(raw, wire, "the same bytes a second time")
 
 
-@CHAPTER.requirement(6, "A counter lower than the last one is not taken, even if that frame was never heard.", _SEAL)
+@CHAPTER.requirement(6, _SEAL)
 async def late(bench: Bench) -> None:
+    """A counter lower than the last one is not taken, even if that frame was never heard."""
     raw = await bench.raw()
     held = fr.to_wire(*raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq + 1))
     await raw.ask(GetReport())
@@ -100,16 +108,18 @@ async def late(bench: Bench) -> None:
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(7, "Gaps between counters are normal.", _SEAL)
+@CHAPTER.requirement(7, _SEAL)
 async def gaps(bench: Bench) -> None:
+    """Gaps between counters are normal."""
     raw = await bench.raw()
     for step in (2, 1000, 0x01000000):
         raw.counter += step
         await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(8, "Its own frames, sent back to it, have no effect.", _SEAL)
+@CHAPTER.requirement(8, _SEAL)
 async def reflected(bench: Bench) -> None:
+    """Its own frames, sent back to it, have no effect."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.ping()
@@ -119,8 +129,9 @@ async def reflected(bench: Bench) -> None:
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(9, "A request that is not sealed has no effect within a session.", "Unsealed frames in a session")
+@CHAPTER.requirement(9, "Unsealed frames in a session")
 async def open_request(bench: Bench) -> None:
+    """A request that is not sealed has no effect within a session."""
     raw = await bench.raw()
     signed = with_numbers(unsealed(_REPORT, 0, fr.REQUEST), seq=raw.seq, ack=raw.expected, counter=raw.counter)
     await _no_effect(raw, fr.to_wire(signed), "a request without a seal")

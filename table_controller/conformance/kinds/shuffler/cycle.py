@@ -10,6 +10,7 @@ import msgspec
 
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
+from firmware_bridge.link import SILENCE
 from table_controller.conformance.hands import Step
 from table_controller.conformance.kinds.shuffler.machine import (
     CHAPTER,
@@ -18,6 +19,7 @@ from table_controller.conformance.kinds.shuffler.machine import (
     RELOAD,
     SHORT,
     all_refused,
+    begin,
     emptied,
     loaded,
     one_end,
@@ -27,7 +29,7 @@ from table_controller.conformance.kinds.shuffler.machine import (
     settled_as,
     status_of,
 )
-from table_controller.conformance.probe import QUIET
+from table_controller.conformance.probe import LINE, QUIET
 from table_controller.conformance.requirements import NotChecked, expect
 
 if TYPE_CHECKING:
@@ -100,23 +102,32 @@ async def _look_on(visit: Visit, bench: Bench, cycle: Cycle) -> None:
         )
 
 
-@CHAPTER.requirement(10, "A cycle is accepted, and its state is FEEDING, then UNLOADING.", "States")
+@CHAPTER.requirement(10, "States")
 async def states(bench: Bench) -> None:
+    """A cycle is accepted, and its state is FEEDING, then UNLOADING."""
     cycle = await watched(bench)
     expect(isinstance(cycle.reply, Accepted), "Accepted to StartCycle", cycle.reply)
     moving = [state for state in cycle.states if state in (m.State.FEEDING, m.State.UNLOADING)]
     expect(moving == [m.State.FEEDING, m.State.UNLOADING], "FEEDING, then UNLOADING", cycle.states)
 
 
-@CHAPTER.requirement(11, "A cycle of a deck ends in exactly one Completed and then exactly one Settled DONE.", "A cycle", needs=("SH-10",))
+@CHAPTER.requirement(
+    11,
+    "A cycle",
+    needs=("SH-10",),
+)
 async def one_completed(bench: Bench) -> None:
+    """A cycle of a deck ends in exactly one Completed and then exactly one Settled DONE."""
     (await watched(bench)).completed()
 
 
 @CHAPTER.requirement(
-    12, "Afterwards it is READY, none inside, all that Completed counts behind the gate, one cycle more.", "Counting", needs=("SH-11",)
+    12,
+    "Counting",
+    needs=("SH-11",),
 )
 async def counted(bench: Bench) -> None:
+    """Afterwards it is READY, none inside, all that Completed counts behind the gate, one cycle more."""
     cycle = await watched(bench)
     completed = cycle.completed()
     expected = msgspec.structs.replace(
@@ -128,9 +139,12 @@ async def counted(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    13, "Progress counts never fall, never run ahead of each other, and end at what Completed counts.", "A cycle", needs=("SH-11",)
+    13,
+    "A cycle",
+    needs=("SH-11",),
 )
 async def progress(bench: Bench) -> None:
+    """Progress counts never fall, never run ahead of each other, and end at what Completed counts."""
     cycle = await watched(bench)
     count = cycle.completed().count
     told = [event for event in cycle.events if isinstance(event, m.Progress)]
@@ -144,13 +158,15 @@ async def progress(bench: Bench) -> None:
         expect(rising, "counts that do not fall", f"{earlier!r}, then {later!r}")
 
 
-@CHAPTER.requirement(14, "In FEEDING every other motion is refused with 420.", "States", needs=("SH-10",))
+@CHAPTER.requirement(14, "States", needs=("SH-10",))
 async def busy_feeding(bench: Bench) -> None:
+    """In FEEDING every other motion is refused with 420."""
     _busy(await watched(bench), m.State.FEEDING)
 
 
-@CHAPTER.requirement(15, "In UNLOADING every other motion is refused with 420.", "States", needs=("SH-10",))
+@CHAPTER.requirement(15, "States", needs=("SH-10",))
 async def busy_unloading(bench: Bench) -> None:
+    """In UNLOADING every other motion is refused with 420."""
     _busy(await watched(bench), m.State.UNLOADING)
 
 
@@ -160,15 +176,21 @@ def _busy(cycle: Cycle, state: m.State) -> None:
     all_refused(cycle.refused[state], m.Reason.BUSY, f"in {state.name}")
 
 
-@CHAPTER.requirement(16, "Intake is told when the last card is drawn, once.", "A cycle", needs=("SH-11",))
+@CHAPTER.requirement(16, "A cycle", needs=("SH-11",))
 async def intake_empty(bench: Bench) -> None:
+    """Intake is told when the last card is drawn, once."""
     cycle = await watched(bench)
     told = [event for event in cycle.events if isinstance(event, m.Intake)]
     expect(told == [m.Intake(False)], "one Intake that says empty", told)
 
 
-@CHAPTER.requirement(17, "Transit statistics grow by one for every card in every segment, and are in order.", "Messages", needs=("SH-11",))
+@CHAPTER.requirement(
+    17,
+    "Messages",
+    needs=("SH-11",),
+)
 async def transits(bench: Bench) -> None:
+    """Transit statistics grow by one for every card in every segment, and are in order."""
     cycle = await watched(bench)
     count = cycle.completed().count
     for segment, earlier, later in zip(m.Segment, cycle.moved_before, cycle.moved_after, strict=True):
@@ -176,8 +198,13 @@ async def transits(bench: Bench) -> None:
         expect(later.least <= later.mean <= later.most, f"least <= mean <= most in {segment.name}", later)
 
 
-@CHAPTER.requirement(18, "For a deck that was not rejected there are no findings: NoFindings with 427.", "What is never sent", needs=("SH-11",))
+@CHAPTER.requirement(
+    18,
+    "What is never sent",
+    needs=("SH-11",),
+)
 async def no_findings(bench: Bench) -> None:
+    """For a deck that was not rejected there are no findings: NoFindings with 427."""
     expect(not (await watched(bench)).completed().rejected, "a deck that is not rejected", "rejected")
     await ready(bench)
     async with bench.visit() as visit:
@@ -188,10 +215,9 @@ async def no_findings(bench: Bench) -> None:
 # --- with hands: a second deck in the intake ------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(
-    30, "Putting cards into the intake is told by Intake, and shown in the status.", "A cycle", hands=True, limit=1800.0
-)
+@CHAPTER.requirement(30, "A cycle", hands=True, limit=1800.0)
 async def intake_told(bench: Bench) -> None:
+    """Putting cards into the intake is told by Intake, and shown in the status."""
     await emptied(bench)
     async with bench.visit() as visit:
         await bench.do(RELOAD)
@@ -201,9 +227,14 @@ async def intake_told(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    31, "A cycle in SORT says SORT in Completed, and counts the same deck alike.", "A cycle", hands=True, needs=("SH-11",), limit=1800.0
+    31,
+    "A cycle",
+    hands=True,
+    needs=("SH-11",),
+    limit=1800.0,
 )
 async def sorts(bench: Bench) -> None:
+    """A cycle in SORT says SORT in Completed, and counts the same deck alike."""
     count = (await watched(bench)).completed().count
     await loaded(bench)
     async with bench.visit() as visit:
@@ -216,10 +247,31 @@ async def sorts(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    80, "A wrong deck is rejected, and its findings name what is missing and extra, in ascending order.",
+    32,
+    "Heartbeat and silence",
+    hands=True,
+    needs=("SH-11",),
+    limit=1800.0,
+)
+async def alone(bench: Bench) -> None:
+    """A cycle goes on while its host is silent, and the next session finds it DONE."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        command = await begin(visit, m.StartCycle(bench.next_id()))
+    await asyncio.sleep(SILENCE + 2 * LINE)
+    async with bench.visit() as visit:
+        known = await visit.outcome(command)
+        if known.outcome is Outcome.RUNNING:
+            known = await visit.end(command, CYCLE)
+        settled_as(known, Outcome.DONE, m.Reason.NONE)
+
+
+@CHAPTER.requirement(
+    80,
     "What is never sent", hands=True, needs=("SH-11",), limit=1800.0, capability=m.IDENTIFIES,
 )  # fmt: skip
 async def rejects(bench: Bench) -> None:
+    """A wrong deck is rejected, and its findings name what is missing and extra, in ascending order."""
     await rest(bench)
     await bench.do(SWAP)
     async with bench.visit() as visit:

@@ -11,7 +11,7 @@ from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
 from table_controller.conformance.hands import Step
 from table_controller.conformance.probe import QUIET
-from table_controller.conformance.requirements import Chapter, Failed, NotChecked, Profile, Switch, expect
+from table_controller.conformance.requirements import Chapter, Failed, NotChecked, Profile, Switch, expect, preparing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,6 +54,7 @@ async def status_of(visit: Visit) -> m.Status:
     return await visit.ask(m.GetStatus(), m.Status)
 
 
+@preparing
 async def rest(bench: Bench) -> None:
     """Bring it to IDLE in mode SHUFFLE with the door closed and nothing inside, whatever it was doing."""
     async with bench.visit() as visit:
@@ -88,6 +89,7 @@ async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
     return False
 
 
+@preparing
 async def loaded(bench: Bench) -> None:
     """Bring it to rest with a deck in its intake."""
     await rest(bench)
@@ -98,6 +100,7 @@ async def loaded(bench: Bench) -> None:
                 raise NotChecked("there are no cards in the intake")
 
 
+@preparing
 async def ready(bench: Bench) -> None:
     """Bring it to READY: a deck lies behind its gate."""
     async with bench.visit() as visit:
@@ -108,6 +111,7 @@ async def ready(bench: Bench) -> None:
         await visit.done(m.StartCycle(bench.next_id()), CYCLE)
 
 
+@preparing
 async def emptied(bench: Bench) -> None:
     """Bring it to rest with nothing in its intake."""
     await rest(bench)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from table_controller.conformance.bench import Bench
     from table_controller.conformance.visit import Visit
 
+
 async def _consistent(visit: Visit) -> None:
     """Status and sensors of a resting machine tell the same."""
     status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
@@ -38,27 +39,32 @@ async def _consistent(visit: Visit) -> None:
         expect(level.level <= 1023, f"{sensor.name} between 0 and 1023", level)
     dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
     expect(not dark, "no dark sensor on the path of a resting machine", f"dark: {dark}")
-    expect(sensors.levels[m.Sensor.INTAKE].blocked is status.cards_in_intake, "INTAKE to show what the status says", status)
+    expect(
+        sensors.levels[m.Sensor.INTAKE].blocked is status.cards_in_intake, "INTAKE to show what the status says", status
+    )
     gate = sensors.levels[m.Sensor.GATE].blocked
     expect(gate is (status.state is m.State.READY), "cards behind the gate in READY, and in no other state", status)
 
 
-@CHAPTER.requirement(1, "At rest its status and its sensors tell the same.", "The card path")
+@CHAPTER.requirement(1, "The card path")
 async def consistent(bench: Bench) -> None:
+    """At rest its status and its sensors tell the same."""
     await rest(bench)
     async with bench.visit() as visit:
         await _consistent(visit)
 
 
-@CHAPTER.requirement(2, "With nothing behind the gate Eject is refused with 424.", "States")
+@CHAPTER.requirement(2, "States")
 async def nothing_to_eject(bench: Bench) -> None:
+    """With nothing behind the gate Eject is refused with 424."""
     await rest(bench)
     async with bench.visit() as visit:
         all_refused(await refusals(visit, bench, ["Eject"]), m.Reason.NOTHING_TO_EJECT, "in IDLE")
 
 
-@CHAPTER.requirement(3, "Stop is never refused, and changes nothing in a machine at rest.", "States")
+@CHAPTER.requirement(3, "States")
 async def stop_at_rest(bench: Bench) -> None:
+    """Stop is never refused, and changes nothing in a machine at rest."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -69,8 +75,9 @@ async def stop_at_rest(bench: Bench) -> None:
         expect(not visit.events, "no event", visit.events)
 
 
-@CHAPTER.requirement(4, "A self-test ends in SelfTested and then Settled, DONE only if every sensor and motor passed.", "States")
+@CHAPTER.requirement(4, "States")
 async def self_test(bench: Bench) -> None:
+    """A self-test ends in SelfTested and then Settled, DONE only if every sensor and motor passed."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
@@ -83,8 +90,9 @@ async def self_test(bench: Bench) -> None:
         expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
 
 
-@CHAPTER.requirement(5, "While it tests itself it is TESTING, and every other motion is refused with 420.", "States")
+@CHAPTER.requirement(5, "States")
 async def busy_testing(bench: Bench) -> None:
+    """While it tests itself it is TESTING, and every other motion is refused with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
@@ -96,8 +104,9 @@ async def busy_testing(bench: Bench) -> None:
         await visit.end(command, SHORT)
 
 
-@CHAPTER.requirement(6, "Stop ends a self-test as FAILED with 434; the machine is at rest as before, with no Stopped.", "States")
+@CHAPTER.requirement(6, "States")
 async def stopped_test(bench: Bench) -> None:
+    """Stop ends a self-test as FAILED with 434; the machine is at rest as before, with no Stopped."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -109,17 +118,17 @@ async def _stopped(visit: Visit, bench: Bench, message: m.SelfTest | m.Eject, be
     command = await begin(visit, message)
     reply = await visit.order(m.Stop(bench.next_id()))
     expect(isinstance(reply, Settled) and reply.outcome is Outcome.DONE, "Stop to be DONE", reply)
-    settled = await visit.end(command, SHORT)
-    if settled.outcome is Outcome.DONE and visit.events.index(settled) == 0:
+    if Settled(command, Outcome.DONE, 0) in visit.events:
         raise NotChecked("it ended before the stop came; let the simulator run more slowly")
-    settled_as(settled, Outcome.FAILED, m.Reason.STOPPED)
+    settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.STOPPED)
     await asyncio.sleep(QUIET)
     expect(not visit.told(m.Stopped), "no Stopped", visit.events)
     same_but(before, await status_of(visit))
 
 
-@CHAPTER.requirement(7, "After a restart at rest the boot id is new, the mode SHUFFLE, and the machine IDLE as it was.", "States")
+@CHAPTER.requirement(7, "States")
 async def restart(bench: Bench) -> None:
+    """After a restart at rest the boot id is new, the mode SHUFFLE, and the machine IDLE as it was."""
     await rest(bench)
     async with bench.visit() as visit:
         await visit.done(m.SetMode(bench.next_id(), m.Mode.SORT), SHORT)
@@ -139,16 +148,22 @@ async def restart(bench: Bench) -> None:
 # --- with a deck behind the gate ------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(20, "With cards behind the gate StartCycle is refused with 425.", "States", needs=("SH-11",))
+@CHAPTER.requirement(20, "States", needs=("SH-11",))
 async def gate_occupied(bench: Bench) -> None:
+    """With cards behind the gate StartCycle is refused with 425."""
     await ready(bench)
     async with bench.visit() as visit:
         await _consistent(visit)
         all_refused(await refusals(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "in READY")
 
 
-@CHAPTER.requirement(21, "In READY a self-test and SetMode are not refused, and it is READY again with the same cards.", "States", needs=("SH-11",))
+@CHAPTER.requirement(
+    21,
+    "States",
+    needs=("SH-11",),
+)
 async def test_in_ready(bench: Bench) -> None:
+    """In READY a self-test and SetMode are not refused, and it is READY again with the same cards."""
     await ready(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -158,9 +173,12 @@ async def test_in_ready(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    22, "Stop while the gate opens ends Eject as FAILED with 434; the machine is READY as before.", "States", needs=("SH-11",)
+    22,
+    "States",
+    needs=("SH-11",),
 )
 async def stopped_gate(bench: Bench) -> None:
+    """Stop while the gate opens ends Eject as FAILED with 434; the machine is READY as before."""
     await ready(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -168,9 +186,12 @@ async def stopped_gate(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(
-    23, "After a restart in READY it is READY, and how many cards lie behind the gate is nil.", "States", needs=("SH-11",)
+    23,
+    "States",
+    needs=("SH-11",),
 )
 async def restart_ready(bench: Bench) -> None:
+    """After a restart in READY it is READY, and how many cards lie behind the gate is nil."""
     await ready(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -180,8 +201,13 @@ async def restart_ready(bench: Bench) -> None:
         same_but(before, await status_of(visit), behind_gate=None, mode=m.Mode.SHUFFLE)
 
 
-@CHAPTER.requirement(24, "Eject opens the gate: Accepted, then Settled DONE, IDLE, and nothing behind the gate.", "A cycle", needs=("SH-11",))
+@CHAPTER.requirement(
+    24,
+    "A cycle",
+    needs=("SH-11",),
+)
 async def eject(bench: Bench) -> None:
+    """Eject opens the gate: Accepted, then Settled DONE, IDLE, and nothing behind the gate."""
     await ready(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -192,8 +218,9 @@ async def eject(bench: Bench) -> None:
         await _consistent(visit)
 
 
-@CHAPTER.requirement(25, "Without cards in the intake StartCycle is refused with 421.", "States", needs=("SH-11",))
+@CHAPTER.requirement(25, "States", needs=("SH-11",))
 async def nothing_loaded(bench: Bench) -> None:
+    """Without cards in the intake StartCycle is refused with 421."""
     await emptied(bench)
     async with bench.visit() as visit:
         all_refused(await refusals(visit, bench, ["StartCycle"]), m.Reason.NOTHING_LOADED, "with an empty intake")
