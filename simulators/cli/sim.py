@@ -16,6 +16,7 @@ from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
 from simulators.hosts.pty import PtyHost
 from simulators.hosts.usb import UsbHost
 from simulators.models import MODELS, make
+from simulators.mutants import check_mutant, spoil
 from simulators.table import GAMES, STARTS, layout, make_table, table_toml
 from simulators.usbip.server import UsbIpServer
 
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
     up.add_argument("--usb", type=int, nargs="?", const=DEFAULT_PORT, metavar="PORT", help=_USB)
+    up.add_argument("--mutant", metavar="NAME", help="a deliberate mistake in it, as in docs/conformance.md")
     up.set_defaults(what=_up)
 
     inject = commands.add_parser("inject", help="let a fault happen, or hands do something, in a running machine")
@@ -80,8 +82,10 @@ def _up(args: argparse.Namespace) -> int:
     if not 0.01 <= args.speed <= 1000:
         raise ConfigurationError("--speed takes a number from 0.01 to 1000")
     if args.model == TABLE:
-        if args.name or args.fault:
-            raise ConfigurationError(f"--name and --fault go with one machine; for a {TABLE} use pitbox sim inject")
+        if args.name or args.fault or args.mutant:
+            raise ConfigurationError(
+                f"--name, --fault and --mutant go with one machine; for a {TABLE} use pitbox sim inject"
+            )
         layout(args.game, args.start)  # complain before anything starts
     else:
         kind = MODELS[args.model].machine.kind
@@ -89,8 +93,10 @@ def _up(args: argparse.Namespace) -> int:
         if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
             raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
         for text in args.fault:
-            parse_fault(text, kind)
-    return asyncio.run(_serve(args, runtime_folder(args.folder)))
+            parse_fault(text, kind)  # complain before anything starts
+        if args.mutant is not None:
+            check_mutant(kind, args.mutant)
+    return asyncio.run(_serve(args, runtime_folder(args.folder).resolve()))
 
 
 def _machines(args: argparse.Namespace) -> list[Machine]:
@@ -113,7 +119,9 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
             await control.start()
             stack.push_async_callback(control.close)
             lay_out_trust(machine, folder)
-            host = PtyHost(machine, folder.resolve() / machine.slot) if args.usb is None else UsbHost(machine, server)
+            if args.mutant is not None:
+                print(f"mutant {args.mutant}: {spoil(machine, args.mutant).mistake}")
+            host = PtyHost(machine, folder / machine.slot) if args.usb is None else UsbHost(machine, server)
             stack.callback(host.close)
             ports[machine.slot] = control.port = str(host.port)
         for text in args.fault:

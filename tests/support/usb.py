@@ -6,11 +6,11 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from simulators.bench import SimulatedShuffler
-
+from devices.kinds import SHUFFLER
 from firmware_bridge.transport.ports import open_port
 from simulators.hosts.usb import UsbHost
 from simulators.house.stand import Stand
+from simulators.machines.shuffler import SimulatedShuffler
 from simulators.usbip.device import UsbDevice
 from simulators.usbip.server import UsbIpServer
 from tests.support.beliefs import comes_true
@@ -32,7 +32,7 @@ class UsbBench(Bench):
     def __init__(self, machine: SimulatedShuffler, server: UsbIpServer, trust: Trust | None = None) -> None:
         self.server = server
         self.usb = UsbHost(machine, server)
-        Stand.__init__(self, machine, lambda: open_port(self.usb.port), trust=trust)
+        Stand.__init__(self, machine, SHUFFLER, lambda: open_port(self.usb.port), trust=trust)
 
 
 @asynccontextmanager
