@@ -84,7 +84,7 @@ def _up(args: argparse.Namespace) -> int:
     if args.model == TABLE:
         if args.name or args.fault or args.mutant:
             raise ConfigurationError(
-                f"--name, --fault and --mutant go with one machine; for a {TABLE} use pitbox sim inject"
+                f"--name, --fault and --mutant go with one machine, not with a {TABLE}"
             )
         layout(args.game, args.start)  # complain before anything starts
     else:

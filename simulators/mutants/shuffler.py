@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.gauges import SensorLevel
 from devices.shuffler import messages as m
 from simulators.mutants.workshop import Workshop, each_event, replaced, wrap
 
@@ -65,7 +66,7 @@ def level_without_threshold(machine: SimulatedShuffler) -> None:
 
     def change(sensors: m.Sensors) -> m.Sensors:
         levels = list(sensors.levels)
-        levels[m.Sensor.EXIT] = m.SensorLevel(False, 400, 500)
+        levels[m.Sensor.EXIT] = SensorLevel(False, 400, 500)
         return m.Sensors(levels, sensors.currents)
 
     answers(machine, m.GetSensors, change)

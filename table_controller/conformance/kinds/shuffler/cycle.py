@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from devices.gauges import Transit
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
 from firmware_bridge.link import SILENCE
@@ -45,13 +46,13 @@ class Cycle(msgspec.Struct):
 
     before: m.Status
     reply: Accepted | Settled
-    moved_before: list[m.Transit]
+    moved_before: list[Transit]
     events: list[Any] = []
     states: list[m.State] = []
     refused: dict[m.State, dict[str, Settled | Accepted]] = {}
     settled: Settled | None = None
     after: m.Status | None = None
-    moved_after: list[m.Transit] = []
+    moved_after: list[Transit] = []
 
     @property
     def command(self) -> int:

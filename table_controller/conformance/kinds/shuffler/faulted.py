@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from devices.gauges import SensorLevel
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
 from table_controller.conformance.hands import Step
@@ -46,7 +47,7 @@ class Stuck(msgspec.Struct):
     settled: Settled
     events: list[Any]
     status: m.Status
-    levels: list[m.SensorLevel]
+    levels: list[SensorLevel]
     refused: dict[str, Settled | Accepted]
 
 
