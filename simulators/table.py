@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import ConfigurationError
 from simulators.models import make
 from simulators.world.cards import World
+from simulators.world.chips import Chips
 
 if TYPE_CHECKING:
     from simulators.machine import Machine
@@ -41,9 +42,12 @@ def layout(game: str, start: str | None = None) -> dict[str, str]:
 
 
 def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
-    """Build the machines of a table in one world: a card that leaves one machine can turn up in another."""
-    world = World()
-    return [make(model, slot, world=world, **options) for slot, model in slots.items()]
+    """Build the machines of a table in one world: a card or chip that leaves one of them can turn up in another."""
+    world, chips = World(), Chips()
+    return [
+        make(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
+        for slot, model in slots.items()
+    ]
 
 
 def table_toml(game: str, ports: dict[str, str]) -> str:

@@ -83,9 +83,7 @@ def _up(args: argparse.Namespace) -> int:
         raise ConfigurationError("--speed takes a number from 0.01 to 1000")
     if args.model == TABLE:
         if args.name or args.fault or args.mutant:
-            raise ConfigurationError(
-                f"--name, --fault and --mutant go with one machine, not with a {TABLE}"
-            )
+            raise ConfigurationError(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
         layout(args.game, args.start)  # complain before anything starts
     else:
         kind = MODELS[args.model].machine.kind
