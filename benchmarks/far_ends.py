@@ -1,7 +1,7 @@
-"""The device's end of every row of the link benchmark, one process each; ends when its standard input does.
+"""The device's end of every row of the link and USB benchmarks, one process each; ends when its standard input does.
 
-Run by `benchmarks.link` as `python -m benchmarks.far_ends NAME PORT`: it puts a pty behind the symbolic link PORT and
-prints a line once a host may open it. Nothing is measured here.
+Run by them as `python -m benchmarks.far_ends NAME PORT`: it puts a pty behind the symbolic link PORT, or writes the
+number of its TCP port into a file of that name, and prints a line once a host may open it. Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from firmware_bridge.keys import DeviceKey
 from firmware_bridge.messages import decoder, encode
 from firmware_bridge.seal import KEY_SIZE, Opener, Sealer
 from simulators.hosts.pty import PtyHost
+from simulators.hosts.usb import UsbHost
 from simulators.machines.shuffler import SimulatedShuffler
+from simulators.usbip.server import UsbIpServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,12 +120,58 @@ async def pymodbus(port: Path) -> object:
     return server
 
 
-FAR_ENDS: Final = {end.__name__: end for end in (bare, codec, pitbox, pymodbus)}
+class _Answers(asyncio.Protocol):
+    """Answers every chunk at once."""
+
+    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
+        self._answer = answer
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.write(self._answer(data))
+
+
+def _write_down(port: Path, number: int) -> None:
+    port.write_text(str(number))
+
+
+async def _tcp(port: Path, answer: Callable[[bytes], bytes]) -> asyncio.Server:
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: _Answers(answer), "127.0.0.1", 0)
+    _write_down(port, server.sockets[0].getsockname()[1])
+    return server
+
+
+async def bare_tcp(port: Path) -> object:
+    """Send back what came."""
+    return await _tcp(port, lambda chunk: chunk)
+
+
+async def codec_tcp(port: Path) -> object:
+    """Decode, check, answer with a status, seal, encode."""
+    end = device_codec()
+    return await _tcp(port, lambda chunk: b"".join([end.write(status()) for _ in end.read(chunk)]))
+
+
+async def usbip(port: Path) -> object:
+    """Our own twin as a USB device."""
+    server = UsbIpServer()
+    await server.start()
+    _write_down(port, server.number)
+    return UsbHost(SimulatedShuffler(key=DEVICE_KEY), server)
+
+
+PTY_ENDS: Final = {end.__name__: end for end in (bare, codec, pitbox, pymodbus)}
+TCP_ENDS: Final = {end.__name__: end for end in (bare_tcp, codec_tcp, usbip)}
 
 
 async def _serve(name: str, port: Path) -> None:
     loop = asyncio.get_running_loop()
-    kept = await FAR_ENDS[name](port)
+    kept = await (PTY_ENDS | TCP_ENDS)[name](port)
     ended = asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is ever written to it: readable means that it was closed
     print("ready", flush=True)

@@ -27,7 +27,8 @@ from devices.registry import MACHINES, members
 from firmware_bridge import commands, frame, handshake, link, messages, round_trip, seal
 from simulators.faults import EVERY, OWN
 from table_controller.catalogue import catalogue
-from tools import dissector, recordings
+from tools import dissector, recordings, rule_tables
+from tools.markdown import table as _table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,20 +41,19 @@ END: Final = "<!-- end generated -->"
 MEND: Final = "make recording"
 
 
-def _table(*rows: Iterable[object]) -> str:
-    """Return a Markdown table; the first row is its head."""
-    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
-    lines = ["| " + " | ".join(row) + " |" for row in cells]
-    return "\n".join([lines[0], "|" + "---|" * len(cells[0]), *lines[1:]])
-
-
 def _first_line(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").partition("\n")[0]
 
 
 # --- messages --------------------------------------------------------------------------------------------------------
 
-_INTEGERS: Final = {(0, 0xFF): "u8", (0, 0xFFFF): "u16", (0, 0xFFFF_FFFF): "u32", (1, (1 << 63) - 1): "id"}
+_INTEGERS: Final = {
+    (0, 0xFF): "u8",
+    (0, 0xFFFF): "u16",
+    (0, 0xFFFF_FFFF): "u32",
+    (0, (1 << 63) - 1): "u63",
+    (1, (1 << 63) - 1): "id",
+}
 _LINK_WAYS: Final[list[tuple[Any, str]]] = [
     (messages.HandshakeToDevice, "host → device, handshake"),
     (messages.HandshakeToHost, "device → host, handshake"),
@@ -81,7 +81,7 @@ def _kind(found: types.Type) -> str:
     """Return a field's type and limits in the protocol's own words."""
     match found:
         case types.IntType(ge=least, le=most) if least is not None and most is not None:
-            return _INTEGERS[least, most]
+            return _INTEGERS.get((least, most), f"{least}-{most}")
         case types.BoolType():
             return "bool"
         case types.NoneType():
@@ -309,6 +309,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "service": ("docs/service.md", service_diagram),
     "faults": ("docs/faults.md", partial(faults, EVERY)),
     "jam": ("README.md", recordings.jam_text),
+    **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
     **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},
 }
 # Whole files that are generated.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from devices.gauges import SensorLevel
 from devices.shuffler import messages as m
 from devices.shuffler.state import ShufflerView
 from table_controller.cli.card_path import WRONG, draw_path, plain
 
-LEVELS = [m.SensorLevel(False, 900, 500)] * len(m.Sensor)
+LEVELS = [SensorLevel(False, 900, 500)] * len(m.Sensor)
 
 
 def jam(segment: m.Segment, phase: m.Phase) -> ShufflerView:

@@ -1,0 +1,122 @@
+"""Which bets count: what a seat's sensor told, folded into one decision per lock. Pure: no clock, no link, no money.
+
+The latch is the order. The confirmation of the lock alone decides: a bet counts if and only if its number is not above
+the confirmed last one. When a change is heard, before or after the confirmation, once or twice or never, makes no
+difference. A seat without a confirmation in time is undecided and stays so until a person decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from devices.bet_sensor import messages as m
+
+
+class Bet(msgspec.Struct, frozen=True):
+    """The bet with this number counts."""
+
+    sequence: int
+
+
+class NoBet(msgspec.Struct, frozen=True):
+    """No bet lay there at the latch."""
+
+
+class Undecided(msgspec.Struct, frozen=True):
+    """Nobody knows; `why` is a sentence for people."""
+
+    why: str
+
+
+Decision = Bet | NoBet | Undecided
+
+
+# --- what happens to a seat, besides what its sensor tells ---------------------------------------------------
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """The lock was written to the sensor's link."""
+
+    round: int
+    lock_id: int
+
+
+class Unheard(msgspec.Struct, frozen=True):
+    """There is no confirmation: the deadline passed, the link is down, or the lock could not be written."""
+
+    why: str
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """One seat's sensor, as far as its locks are concerned."""
+
+    asked: Asked | None = None
+    decision: Decision | None = None  # None while the confirmation may still come in time
+    late: m.Latch | None = None  # came too late to decide anything: evidence for whoever decides
+    heard: int = 0  # the highest number that was heard before the lock was written
+    lay: m.Lies | None = None  # what lay there then
+
+
+NOTHING_ASKED: Final = Seat()
+_replace = msgspec.structs.replace
+
+
+def fold(seat: Seat, event: Any) -> Seat:
+    """Return the seat after an event. A decision once made stays."""
+    match event:
+        case Asked():
+            return Seat(event, heard=seat.heard, lay=seat.lay)
+        case m.Changed():
+            return _hear(seat, event.sequence, event.lies)
+        case m.Status():
+            return _hear(_remember(seat, event.latch), event.sequence, event.lies)
+        case m.Locked():
+            if seat.asked is not None and seat.decision is None:
+                return _replace(seat, decision=_judge(seat, seat.asked, event.latch))
+            return _remember(seat, event.latch)
+        case m.LockRefused():
+            return _give_up(seat, f"the sensor refused the lock ({event.reason.name.lower().replace('_', ' ')})")
+        case Unheard():
+            return _give_up(seat, event.why)
+        case _:
+            return seat
+
+
+def answered(seat: Seat, reply: object) -> Seat:
+    """Return the seat after the reply to its lock, which may be anything."""
+    if isinstance(reply, m.Locked | m.LockRefused):
+        return fold(seat, reply)
+    return _give_up(seat, f"the sensor answered the lock by {reply!r}")
+
+
+def _judge(seat: Seat, asked: Asked, latch: m.Latch) -> Decision:
+    if (latch.round, latch.lock_id) != (asked.round, asked.lock_id):
+        return Undecided(f"the sensor confirmed lock {latch.lock_id} of round {latch.round}")
+    if latch.last < seat.heard or (latch.last == seat.heard and seat.lay not in (None, latch.lies)):
+        return Undecided(f"the sensor confirmed what it had contradicted before (change {seat.heard})")
+    if latch.lies is m.Lies.EMPTY:
+        return NoBet()
+    if latch.lies is m.Lies.CHIP:
+        return Bet(latch.last)
+    return Undecided(f"what lay there is not clearly one chip ({latch.lies.name.lower()})")
+
+
+def _hear(seat: Seat, sequence: int, lies: m.Lies) -> Seat:
+    """Note what lies there, for as long as no lock was written: later changes may be on either side of the latch."""
+    if seat.asked is not None and seat.decision is None:
+        return seat
+    return _replace(seat, heard=sequence, lay=lies) if sequence >= seat.heard else seat
+
+
+def _remember(seat: Seat, latch: m.Latch | None) -> Seat:
+    """Keep a confirmation of this lock that came too late."""
+    asked = seat.asked
+    if latch is None or asked is None or (latch.round, latch.lock_id) != (asked.round, asked.lock_id):
+        return seat
+    return _replace(seat, late=latch) if isinstance(seat.decision, Undecided) else seat
+
+
+def _give_up(seat: Seat, why: str) -> Seat:
+    return _replace(seat, decision=Undecided(why)) if seat.asked is not None and seat.decision is None else seat
