@@ -57,9 +57,13 @@ DEFAULT_READING: Final = "rule 2"
 _REMEMBERED: Final = 4096
 
 
-@lru_cache(_REMEMBERED)
 def rulings(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> Ruling:
     """Return the one ruling for a case; ValueError for a trigger or a phase that is not in the vocabulary."""
+    return _ruling(edition, trigger, phase, facts)
+
+
+@lru_cache(_REMEMBERED)
+def _ruling(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> Ruling:
     if trigger not in TRIGGERS or phase not in PHASES:
         raise ValueError(f"no such case: {trigger} in {phase}")
     rows = [row for row in _index(edition).get((trigger, phase), ()) if row.when.hold(phase, facts)]
@@ -128,7 +132,7 @@ def default_ruling(trigger: Trigger, phase: Phase) -> Ruling:
         stop=True,
         choices=DEFAULT_CHOICES,
         acknowledges="floorperson",
-        evidence=("hand_confirmed",),
+        evidence=("table_seen",),
         numbers=(),
         clauses=(),
         see=(DEFAULT_READING,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -98,17 +98,25 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     settings: tuple[str, ...] = ()  # of an edition, or a field of the submission, that follow another answer
 
 
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one of the files may hold, and nothing besides."""
+
+    clauses: tuple[Clause, ...] = ()
+    paytables: tuple[Paytable, ...] = ()
+    readings: tuple[Reading, ...] = ()
+
+
 @cache
 def words() -> Words:
     """Return the vocabulary of the clause files."""
-    return _convert("words.toml", _table("words.toml"), Words)
+    return _read("words.toml", Words)
 
 
 @cache
 def clauses(game: str) -> tuple[Clause, ...]:
     """Return every duty of a game in the order of the text."""
     name = f"{CHAPTERS[game]}/clauses.toml"
-    found = _convert(name, _table(name).get("clauses"), tuple[Clause, ...])
+    found = _read(name, _File).clauses
     _refuse(name, [said for clause in found for said in _clause_objections(clause, CHAPTERS[game])])
     _refuse(name, _twice([clause.id for clause in found]))
     return found
@@ -118,7 +126,7 @@ def clauses(game: str) -> tuple[Clause, ...]:
 def paytables(game: str) -> tuple[Paytable, ...]:
     """Return every paytable of a game."""
     name = f"{CHAPTERS[game]}/paytables.toml"
-    found = _convert(name, _table(name).get("paytables"), tuple[Paytable, ...])
+    found = _read(name, _File).paytables
     _refuse(name, [said for table in found for said in _table_objections(table)])
     _refuse(name, _twice([table.id for table in found]))
     return found
@@ -127,7 +135,7 @@ def paytables(game: str) -> tuple[Paytable, ...]:
 @cache
 def readings() -> dict[str, Reading]:
     """Return every reading by its id."""
-    found = _convert("readings.toml", _table("readings.toml").get("readings"), tuple[Reading, ...])
+    found = _read("readings.toml", _File).readings
     _refuse("readings.toml", _twice([reading.id for reading in found]))
     return {reading.id: reading for reading in found}
 
@@ -150,17 +158,10 @@ def _by_id() -> dict[str, Clause]:
 # --- reading the files ------------------------------------------------------------------------------------------------
 
 
-def _table(name: str) -> dict[str, Any]:
+def _read(name: str, kind: type[T]) -> T:
     try:
-        return tomllib.loads(read(name).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadRulebook(f"{name} cannot be read: {error}") from error
-
-
-def _convert(name: str, raw: Any, kind: type[T]) -> T:
-    try:
-        return msgspec.convert(raw, kind)
-    except msgspec.ValidationError as error:
+        return msgspec.convert(tomllib.loads(read(name).decode()), kind)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise BadRulebook(f"{name} cannot be read: {error}") from error
 
 

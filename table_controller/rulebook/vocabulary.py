@@ -94,11 +94,13 @@ DECIDERS: Final[dict[Decider, str]] = {
 Role = Literal["dealer", "floorperson"]
 
 Evidence = Literal[
-    "cards_counted", "cards_removed", "deck_removed", "deck_verified", "dice_inside", "discard_confirmed",
-    "first_card_seen", "hand_confirmed", "hand_reset", "hands_counted", "no_roll_called", "path_clear", "recount",
-    "sign_seen", "start_corrected", "wagers_returned", "wagers_reversed",
+    "card_burned", "cards_counted", "cards_removed", "deck_removed", "deck_verified", "dice_inside",
+    "discard_confirmed", "first_card_seen", "hand_confirmed", "hand_reset", "hands_counted", "next_card_placed",
+    "no_roll_called", "path_clear", "rack_shuffled", "recount", "sign_seen", "start_corrected", "table_seen",
+    "wagers_returned", "wagers_reversed",
 ]  # fmt: skip
 EVIDENCE: Final[dict[Evidence, str]] = {
+    "card_burned": "one card went to the discard rack face down",
     "cards_counted": "the cards taken from the device were counted and make a whole deck with those elsewhere",
     "cards_removed": "every card was taken out of the device",
     "deck_removed": "the deck has left the table",
@@ -109,11 +111,14 @@ EVIDENCE: Final[dict[Evidence, str]] = {
     "hand_confirmed": "the hand in question was looked at and is as told",
     "hand_reset": "the dealer's hand lies as the house way sets it",
     "hands_counted": "the cards of every position were counted",
+    "next_card_placed": "the card lies first in line, its face unseen",
     "no_roll_called": "the dealer called no roll",
     "path_clear": "the device's card path was seen empty",
+    "rack_shuffled": "the cards of the discard rack were shuffled and cut",
     "recount": "the cards were counted a second time",
     "sign_seen": "a cover or an out-of-order sign is on the device",
     "start_corrected": "the right starting position was announced",
+    "table_seen": "cards and wagers were looked at where they lie, before anything was moved",
     "wagers_returned": "the wagers lie before their players again",
     "wagers_reversed": "wagers already taken or paid were put back, seat by seat (X18)",
 }
