@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.models import make
-from simulators.world.cards import World
+from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import Chips
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ def layout(game: str, start: str | None = None) -> dict[str, str]:
 def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
     """Build the machines of a table in one world: a card or chip that leaves one of them can turn up in another."""
     world, chips = World(), Chips()
+    shuffler = slots.get("shuffler.1")
+    if shuffler is not None:  # the first deck, or batch, lies in the intake
+        world.make_deck("shuffler.1/intake", "blue", SIX_DECKS if "batch" in shuffler else DECK_53)
     return [
         make(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
         for slot, model in slots.items()

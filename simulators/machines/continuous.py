@@ -29,7 +29,8 @@ class SimulatedContinuous(SimulatedShuffler):
         assert not identifies, "it counts"
         self.mechanics = ContinuousMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
         self.twin = ContinuousTwin(self.mechanics, Random(self.rng.random()), self.size)
-        self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
+        if self.alone:
+            self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
         self.assemble(self.twin, m.ToContinuing, "PB-C6", [m.COUNTS, m.CONTINUOUS])
 
     def _hands(self, fault: Fault) -> str:

@@ -40,7 +40,6 @@ class _Shoe(Machine):
         world: World | None = None,
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
-        self._own_world = world is None
         self._entry = ""  # where hands lay the deck
 
     def summary(self) -> list[str]:
@@ -107,7 +106,7 @@ class SimulatedShoe(_Shoe):
         self.mechanics = ShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
         self.twin = ShoeTwin(self.mechanics)
         self._entry = self.mechanics.intake
-        if self._own_world:
+        if self.alone:
             self.world.make_deck(self._entry, "blue")
         self.assemble(self.twin, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES])
 
@@ -142,9 +141,9 @@ class SimulatedManualShoe(_Shoe):
         self.mechanics = ManualShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
         self.twin = ManualShoeTwin(self.mechanics, sees_faces=sees_faces)
         self._entry = self.mechanics.well
-        if self._own_world and decks == 1:
+        if self.alone and decks == 1:
             self.world.make_deck(self._entry, "blue")
-        elif self._own_world:
+        elif self.alone:
             self.world.make_deck(self._entry, "blue", DECK_52 * decks)
         self.assemble(self.twin, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS] + [m.SEES_FACES] * sees_faces)
 

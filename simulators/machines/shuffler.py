@@ -47,8 +47,9 @@ class SimulatedShuffler(Machine):
         """Make the parts, print the cards, and switch the power on."""
         self.mechanics = ShufflerMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
         self.twin = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
-        self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
-        if batch:
+        if self.alone:
+            self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
+        if self.alone and batch:
             self.world.make_deck(IN_PLAY, "red", self.size.whole)
         named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch}
         model = ("PB-B6" if batch else "PB-S1") + "i" * identifies
