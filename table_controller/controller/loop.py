@@ -82,13 +82,21 @@ class Controller:
             self._send(command)
             return
         issued = self.table.state.commands.pop(command.id)
-        deck = self.table.deck_at(command.slot)
+        deck = self._deck_at(command)
         reasons = self.table.permit(command.act, slot=command.slot, deck=deck, cards=command.number)
         self.table.state.commands[command.id] = issued
         if reasons:
             self.submit(ev.CommandEnded(command.id, "revoked"))
         else:
             self._send(command)
+
+    def _deck_at(self, command: Command) -> str | None:
+        """The deck that a command would move: what its machine holds, or what is about to be put into it."""
+        state = self.table.state
+        held = state.slots[command.slot].deck
+        if held is not None or command.act != "load":
+            return held if command.act not in ("arm_dice", "draw") else state.round.deck
+        return next((deck.name for deck in state.decks.values() if deck.place == "hands"), None)
 
     def _send(self, command: Command) -> None:
         slot = self.slots[command.slot]

@@ -1,0 +1,233 @@
+"""The people at a simulated table: dealer, floorperson, technician. They do with their hands what the box asks for.
+
+They obey; they do not think. What they enter is what lies there in the world, counted, unless a scenario's `lies` say
+otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.shaker import messages as shaker
+from devices.shoe import messages as shoe
+from devices.shuffler import state as shuffler_state
+from firmware_bridge.errors import PitboxError
+from simulators.world.table import LAYOUT, RACK, TRAY
+from table_controller.table import events as ev
+from table_controller.table.decisions import Cleared, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from simulators.house.table import House
+    from table_controller.table.decisions import Decision
+
+DEALER: Final = ev.Person("dealer", "dealer-1")
+FLOOR: Final = ev.Person("floorperson", "floor-1")
+TECHNICIAN: Final = ev.Person("technician", "tech-1")
+_PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECHNICIAN}
+QUARANTINE: Final = "quarantine"
+# How long people need for anything (s).
+PACE: Final = 0.5
+# A technician's own commands: far above every number that the core gives.
+_SERVICE_IDS: Final = 1 << 40
+
+
+class People:
+    """Everybody at one table. `lies` gives another number than the truth for a kind of prompt."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.lies: dict[str, int] = {}
+        self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
+        self.asked: list[Prompt] = []
+        self._ids = count(_SERVICE_IDS)
+        self._total = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # --- what they see ------------------------------------------------------------------------------------------------
+
+    def take(self, decision: Decision) -> None:
+        """See what the box asks for, and go about it."""
+        if isinstance(decision, Prompt):
+            self.asked.append(decision)
+            self._go(self._answer(decision))
+        elif isinstance(decision, Cleared):
+            self._go(self._report_all())
+
+    def told(self, slot: str, event: Any) -> None:
+        """See what a machine did."""
+        machine = self.house.machines[slot]
+        if isinstance(event, shuffler_state.GivenOut):
+            self._go(self._later(lambda: machine.inject("take_deck")))
+        elif isinstance(event, shoe.Dispensed | shoe.Stub):
+            self._go(self._later(lambda: machine.inject("take")))
+        elif isinstance(event, shaker.Shaken) and event.shakes == 0 and event.roll is not None:
+            self._go(self._roll(slot))
+        elif isinstance(event, shaker.Reading):
+            self._total = sum(event.values)
+        elif isinstance(event, shaker.NoRoll):
+            self._go(self._later(lambda: self._cover(slot)))
+
+    def _go(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _later(self, act: Callable[[], object]) -> None:
+        await asyncio.sleep(PACE)
+        act()
+
+    async def close(self) -> None:
+        """Everybody goes home."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody is about something."""
+        return bool(self._tasks)
+
+    # --- answering ----------------------------------------------------------------------------------------------------
+
+    async def _answer(self, prompt: Prompt) -> None:
+        await asyncio.sleep(PACE)
+        acts: dict[str, Callable[[Prompt], Awaitable[int | None]]] = {
+            "put_in_shoe": self._put_in_shoe,
+            "chips": self._collect_chips,
+            "stub": self._count_stub,
+            "announce": self._announce,
+            "cut": self._cut,
+            "dealt": self._deal_by_hand,
+            "park_shaker": self._park,
+            "collected": self._collect,
+            "shoe_emptied": self._service,
+            "device_cleared": self._service,
+            "cards_together": self._gather,
+            "deck_removed": self._remove,
+        }
+        number = None
+        act = acts.get(prompt.kind)
+        if act is not None:
+            number = await act(prompt)
+        if prompt.kind in self.lies:
+            number = self.lies[prompt.kind]
+        choice = self.choices.get(prompt.kind, prompt.choices[0])
+        if prompt.kind == "which_deck":
+            choice = self._deck_in(prompt.slot or "")
+        seats = self.house.seats if prompt.seats else ()
+        self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+
+    def _deck_in(self, slot: str) -> str:
+        """The back colour of what lies in a shuffler's intake."""
+        return self.house.world.at(f"{slot}/intake")[0].back
+
+    async def _cut(self, _: Prompt) -> int:
+        return self.house.edition.cards.count // 2
+
+    async def _announce(self, _: Prompt) -> int:
+        return self._total
+
+    async def _put_in_shoe(self, prompt: Prompt) -> None:
+        self.house.lay(prompt.deck or "", TRAY)
+        self.house.machines[prompt.slot or ""].inject("load")
+        await asyncio.sleep(PACE)
+
+    async def _collect_chips(self, _: Prompt) -> int:
+        chips = 0
+        for slot, machine in self.house.machines.items():
+            if slot.startswith("bet_sensor."):
+                before = self.house.chips_in_tray(machine)
+                machine.inject("collect")
+                chips += self.house.chips_in_tray(machine) - before
+        return chips
+
+    async def _count_stub(self, _: Prompt) -> int:
+        return self.house.stub
+
+    async def _deal_by_hand(self, _: Prompt) -> None:
+        """Draw card by card from a manual shoe, or from the hand."""
+        cards = self.house.cards_of_deal()
+        machine = self.house.machines.get("shoe.1")
+        if machine is not None and self.house.controller.table.state.dealing != "hand":
+            machine.inject(f"draw:cards={cards}")
+            await asyncio.sleep(cards * 2.0)
+        else:
+            self.house.deal(cards)
+
+    async def _roll(self, slot: str) -> None:
+        machine = self.house.machines[slot]
+        await asyncio.sleep(PACE)
+        machine.inject("shake:times=3")
+        await asyncio.sleep(3.0)
+        machine.inject("lid:to=off")
+
+    def _cover(self, slot: str) -> None:
+        self.house.machines[slot].inject("pick_up")
+        self.house.machines[slot].inject("lid:to=on")
+
+    async def _park(self, prompt: Prompt) -> None:
+        machine = self.house.machines[prompt.slot or ""]
+        machine.inject("lid:to=on")
+        await asyncio.sleep(PACE)
+        machine.inject("shake:times=1")
+
+    async def _collect(self, prompt: Prompt) -> None:
+        self.house.lay(prompt.deck or "", RACK)
+
+    async def _gather(self, prompt: Prompt) -> None:
+        deck = prompt.deck or self.house.controller.table.state.round.deck or ""
+        await self._out_of_machine(deck)
+        self.house.lay(deck, TRAY)
+
+    async def _remove(self, prompt: Prompt) -> None:
+        deck = prompt.deck or self.house.controller.table.state.round.deck or ""
+        await self._out_of_machine(deck)
+        self.house.lay(deck, QUARANTINE)
+
+    async def _out_of_machine(self, deck: str) -> None:
+        """What is still inside a machine comes out by the technician's hands."""
+        for slot, machine in self.house.machines.items():
+            if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
+                await self._clear(slot, machine)
+
+    # --- the technician -----------------------------------------------------------------------------------------------
+
+    async def _service(self, prompt: Prompt) -> None:
+        slot = prompt.slot or ""
+        await self._clear(slot, self.house.machines[slot])
+
+    async def _clear(self, slot: str, machine: Any) -> None:
+        """Clear a machine by the book: path, compartments, a look inside, a self-test."""
+        driver = self.house.slots[slot].driver
+        take = "take_deck" if slot.startswith("shuffler.") else "take"
+        if not slot.startswith(("shuffler.", "shoe.")):
+            return
+        try:
+            machine.inject("mend")
+            machine.inject("clear_path")
+            await driver.clear_jam(next(self._ids))
+            if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
+                await driver.eject(next(self._ids))
+            machine.inject(take)
+            machine.inject("clear_path")
+            await driver.self_test(next(self._ids))
+        except PitboxError as failed:
+            self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
+    async def _report_all(self) -> None:
+        """After an acknowledgement every device that waits for it is read anew."""
+        await asyncio.sleep(PACE)
+        for slot in self.house.slots.values():
+            if slot.service.state != "in_service" and slot.driver.reported is not None:
+                try:
+                    await slot.driver.report()
+                except PitboxError as failed:
+                    self.house.notes.append(f"{slot.name}: {failed.code} {failed}")
+
+
+__all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

@@ -1,0 +1,208 @@
+"""A whole table in one process: simulated machines, the real controller over the real wire, and people. No tests here."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.kinds import kind_named
+from simulators.hosts.memory import MemoryHost
+from simulators.house.dealer import DEALER, LAYOUT, People
+from simulators.house.stand import trust_in
+from simulators.models import make
+from simulators.table import layout
+from simulators.world.cards import DECK_53, SIX_DECKS, World
+from simulators.world.chips import TRAY as CHIP_TRAY
+from simulators.world.chips import Chips
+from simulators.world.table import TRAY
+from table_controller.controller.loop import Controller
+from table_controller.controller.slot import Slot
+from table_controller.rulebook import check_submission, edition
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.core import Table
+from table_controller.table.dealing import expected_dealt
+
+if TYPE_CHECKING:
+    from simulators.machine import Machine
+    from table_controller.table.decisions import Decision
+
+# Far longer than any round takes at its pace (s of virtual time).
+ROUND_TIME: Final = 3600.0
+# What the certificate holder of a simulated table chose: every machine that the game can have.
+CHOICES: Final[dict[str, dict[str, Any]]] = {
+    "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
+    "dj_wild": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "face_up_pai_gow": {
+        "dealing": "automated_shoe",
+        "shuffler": "deck",
+        "shuffler_counts": True,
+        "two_decks": True,
+        "wagers": ["progressive"],
+        "paytables": {"progressive": "688a-progressive-1"},
+    },
+}
+
+
+class House:
+    """One table with everything around it, in memory and (usually) in virtual time."""
+
+    def __init__(self, game: str, *, seed: int = 0, speed: float = 1.0, models: dict[str, str] | None = None) -> None:
+        self.edition = edition(game)
+        self.world = World()
+        self.seats: tuple[int, ...] = (1, 2, 4, 6)
+        self.notes: list[str] = []
+        self.log: list[tuple[ev.Event, list[Decision]]] = []
+        self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really whole
+        self.stub = 0
+        chips = Chips()
+        table = Table(self.edition, check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game]), {})
+        chosen = {s: m for s, m in layout(game).items() if not s.startswith(("keypad", "meter"))} | (models or {})
+        self.machines: dict[str, Machine] = {}
+        for slot, model in chosen.items():
+            more = {"chips": chips} if model == "bet-sensor" else {}
+            self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
+        table = Table(table.context.edition, table.context.submission, {s: m.kind for s, m in self.machines.items()})
+        self.controller = Controller(table, self._stepped)
+        self.people = People(self)
+        self.slots: dict[str, Slot[Any, Any]] = {}
+        for slot, machine in self.machines.items():
+            self.slots[slot] = Slot(
+                slot, kind_named(machine.kind), MemoryHost(machine).open, trust_in(machine), self._listener(slot),
+                jitter=Random(seed),
+            )  # fmt: skip
+        self.controller.slots = self.slots
+
+    def _listener(self, slot: str) -> Any:
+        submit = self.controller.listener(slot)
+
+        def take(event: Any) -> None:
+            submit(event)
+            self.people.told(slot, event)
+
+        return take
+
+    def _stepped(self, event: ev.Event, decisions: list[Decision]) -> None:
+        self.log.append((event, decisions))
+        if isinstance(event, ev.StubOut):
+            self.stub = event.count
+        for decision in decisions:
+            self.people.take(decision)
+        round_ = self.controller.table.state.round
+        if any(getattr(d, "what", "") == "round" and getattr(d, "state", "") == mc.DEALING for d in decisions):
+            self.dealt_rounds.append((round_.number, round_.deck or "", self.whole(round_.deck or "")))
+
+    # --- cards --------------------------------------------------------------------------------------------------------
+
+    def deck(self, back: str) -> list[Any]:
+        """Every card that has this back, wherever it is."""
+        return [card for place in self.world.census() for card in self.world.at(place) if card.back == back]
+
+    def whole(self, back: str) -> bool:
+        """The truth: whether what will be dealt from is this deck, complete and of these backs only."""
+        place = {"automated_shoe": "shoe.1", "dealing_shoe": "shoe.1", "manual_shoe": "shoe.1"}.get(
+            self.controller.table.state.dealing, TRAY
+        )
+        cards = [c for p in self.world.census() if p == place or p.startswith(place + "/") for c in self.world.at(p)]
+        faces = sorted(card.face for card in cards if card.face >= 0)
+        printed = sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
+        rest = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
+        return sorted([*faces, *(card.face for card in rest)]) == printed and {c.back for c in cards} <= {back}
+
+    def lay(self, back: str, to: str) -> None:
+        """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray."""
+        for card in self.deck(back):
+            if "/" not in self.world.where(card) and self.world.where(card) not in ("under_the_rail", to):
+                self.world.move(card, to)
+
+    def inside(self, slot: str, back: str) -> int:
+        """The truth: how many cards of a deck are in a machine."""
+        return sum(1 for card in self.deck(back) if self.world.where(card).startswith(slot + "/"))
+
+    def deal(self, cards: int) -> None:
+        """Deal from the hand."""
+        for card in self.world.at(TRAY)[-cards:]:
+            self.world.move(card, LAYOUT)
+
+    def cards_of_deal(self) -> int:
+        """How many cards the first deal takes."""
+        return expected_dealt(self.controller.table.context)
+
+    def chips_in_tray(self, machine: Any) -> int:
+        """The truth: how many chips the dealer's tray holds."""
+        return len(machine.chips.at(CHIP_TRAY))
+
+    # --- a day at the table -------------------------------------------------------------------------------------------
+
+    async def open(self, *decks: str) -> None:
+        """Every machine connects; decks come to the table, are opened and shuffled."""
+        for slot in self.slots.values():
+            slot.start()
+        await self.until(lambda: all(slot.service.serves for slot in self.slots.values()))
+        faces = DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS
+        for back in decks:
+            self.world.make_deck(TRAY, back, faces)
+            self.controller.submit(ev.DeckReceived(back, DEALER))
+            await self.rest()
+
+    async def round(self, bets: tuple[int, ...] = ()) -> None:
+        """Play one round from open to idle, or as far as it goes."""
+        self.controller.submit(ev.OpenRound(DEALER))
+        await asyncio.sleep(1.0)
+        for seat in bets:
+            self.machines[f"bet_sensor.{seat}"].inject("place_bet")
+        await asyncio.sleep(1.0)
+        if self.controller.table.state.round.state == mc.BETTING:
+            self.controller.submit(ev.NoMoreBets(DEALER))
+        await self.rest()
+
+    async def rest(self, seconds: float = ROUND_TIME) -> None:
+        """Let everybody do what is to be done, until nobody has anything to do."""
+        quiet = 0
+        for _ in range(round(seconds / 0.5)):
+            self._feed_shuffler()
+            state = self.controller.table.state
+            busy = self.people.busy or bool(state.commands) or bool(state.prompts)
+            quiet = 0 if busy else quiet + 1
+            if quiet > 8:
+                return
+            await asyncio.sleep(0.5)
+        raise TimeoutError(f"the table does not come to rest: {self.controller.table.state.prompts}")
+
+    def _feed_shuffler(self) -> None:
+        """Put a deck that waits for the shuffler into it, if it is empty and serves."""
+        state = self.controller.table.state
+        slot = state.slots.get("shuffler.1")
+        if slot is None or slot.state != "in_service" or slot.deck is not None or state.holds:
+            return
+        if any(issued.slot == "shuffler.1" for issued in state.commands.values()):
+            return
+        for deck in state.decks.values():
+            intake_free = not self.world.count("shuffler.1/intake") and not self.world.count("shuffler.1/gate")
+            if deck.state in (mc.STACKED, mc.RACK) and intake_free and not self.world.count("shuffler.1/presented"):
+                self.lay(deck.name, TRAY)
+                for card in [card for card in self.world.at(TRAY) if card.back == deck.name]:
+                    self.world.move(card, "shuffler.1/intake")
+                self.machines["shuffler.1"].firmware.hands_moved()  # type: ignore[attr-defined]
+                return
+
+    async def until(self, condition: Any, seconds: float = 60.0) -> None:
+        """Wait until something holds."""
+        for _ in range(round(seconds * 10)):
+            if condition():
+                return
+            await asyncio.sleep(0.1)
+        raise TimeoutError("what the house waits for did not come true")
+
+    async def close(self) -> None:
+        """The table closes; every card must still be in exactly one place."""
+        await self.people.close()
+        await self.controller.close()
+        for slot in self.slots.values():
+            await slot.close()
+        for machine in self.machines.values():
+            machine.board.power_off()
+        self.world.check()
