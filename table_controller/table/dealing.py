@@ -279,7 +279,7 @@ def _deal_on(c: Context) -> None:
         return
     if _replacement_due(c):
         c.ask("replacement", "dealer", clauses=(c.clause_of("replacement"),))
-    elif stub_due(c):
+    elif stub_due(c) or automated:  # a shoe that counts is emptied after every deal, and its count is looked at
         c.fire_round("check_stub")
     else:
         if c.edition.stub is not None and not c.counting:

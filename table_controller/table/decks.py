@@ -112,9 +112,12 @@ def given_out(c: Context, event: ev.GivenOut) -> None:
     slot = c.state.slots[event.slot]
     deck = c.state.decks.get(slot.deck or "")
     slot.deck, slot.ran = None, False
-    if deck is not None:
-        deck.place = "hands"
-        c.state.book.move_all(deck.name, book.TRAY)
+    if deck is None:
+        return
+    if deck.state == mc.IN_DEVICE:  # taken out unshuffled, by whoever cleared the machine
+        c.fire_deck(deck, "take_out")
+    deck.place = "hands" if deck.state in (mc.READY, mc.SHUFFLED) else "tray"
+    c.state.book.move_all(deck.name, book.TRAY)
 
 
 def shoe_loaded(c: Context, event: ev.ShoeLoaded) -> None:

@@ -70,7 +70,14 @@ def irregular(
     seat: int | None = None,
     finding: str | None = None,
 ) -> Hold:
-    """Something went wrong: look the ruling up, latch it, and begin with its steps."""
+    """Something went wrong: look the ruling up, latch it, and begin with its steps.
+
+    What a device says again while its irregularity is being cleared belongs to that one.
+    """
+    for known in c.state.holds.values():
+        if slot is not None and (known.trigger, known.slot) == (trigger, slot):
+            c.finding("again", f"{slot}: {trigger} again, while it is being cleared", deck)
+            return known
     ruling = _ruling(c, trigger, slot, deck, finding)
     hold = Hold(c.fresh_id(), trigger, ruling.clauses or ruling.see, [], ruling.outcomes, slot, deck, seat)
     hold.acknowledges, hold.evidence = ruling.acknowledges, ruling.evidence
