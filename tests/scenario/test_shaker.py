@@ -342,9 +342,9 @@ async def test_a_self_test_names_the_sensor_and_the_fault_is_latched(seed: int, 
         b.inject("mend")
         b.inject("reboot")
         await b.until_reported()
-        assert b.view.state is m.State.FAULTY, "kept over a restart"
+        assert (await ask(b, b.driver.status)).state is m.State.FAULTY, "kept over a restart"
         await carried_out(b, b.driver.self_test)
-        assert b.view.state is m.State.RESTING
+        assert (await ask(b, b.driver.status)).state is m.State.RESTING
         assert b.service.state == "faulted", "a person must still acknowledge"
         b.service.clear()
         b.service.acknowledge()
