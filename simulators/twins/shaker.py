@@ -26,8 +26,10 @@ QUIET: Final = 0.5
 LOOK_EVERY: Final = 0.1
 STEADY_LOOKS: Final = 5
 TRY_FOR: Final = 8.0
-# A die that tilts more (degrees) is not flat: a die on a crumb tilts less, one against the wall far more.
+# A die that tilts more (degrees) is not flat: a die on a crumb tilts less, one against the wall far more. No die that
+# rests tilts by more than half a right angle.
 FLAT_TILT: Final = 6
+MOVING_TILT: Final = 45
 # Below this clearness (0-255) a face is not read: half of a clean die's.
 LEAST_CLEARNESS: Final = 110
 # How far a weight may be from a whole number of dice (tenths of a gram); the load cell wavers by 2.
@@ -184,7 +186,7 @@ class ShakerTwin:
         if self.stalled:
             return
         seen = self._mechanics.look()
-        if not self._looks or self._looks[-1] != seen or any(die.tilt > 45 for die in seen):
+        if not self._looks or self._looks[-1] != seen or any(die.tilt > MOVING_TILT for die in seen):
             self._looks = []
         self._looks.append(seen)
         if len(self._looks) >= STEADY_LOOKS:

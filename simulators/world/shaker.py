@@ -107,10 +107,10 @@ class ShakerMechanics:
 
     def _seen(self, die: Die) -> DieSeen:
         clearness = round(CLEAR_PICTURE * (1 - self._dust.get(die.number, 0.0)))
-        if self.moving:
-            return DieSeen(None, MOVING_TILT, clearness)
+        if self.moving:  # a glimpse of some face, not of the one that will be up
+            return DieSeen(die.up % 6 + 1, MOVING_TILT, clearness)
         if die.attitude is Attitude.LEANING:
-            return DieSeen(None, LEAN, clearness)
+            return DieSeen(die.up, LEAN, clearness)
         return DieSeen(self._misread.get(die.number, die.up), 0, clearness)
 
     def weight(self) -> int:
@@ -193,10 +193,10 @@ class ShakerMechanics:
             self.on_door(is_open)
 
     def pick_up(self) -> int:
-        """Put the dice that fell onto the table back into the open shaker; return how many."""
+        """Put dice that fell onto the table back into the open shaker, until it has three; return how many."""
         if self.lid_on:
             raise BadFault("pick_up: the lid is on")
-        fallen = self.dice.at(TABLE)
+        fallen = self.dice.at(TABLE)[: max(0, 3 - len(self.in_shaker))]
         for die in fallen:
             die.place = self.inside
         self.on_stir()
