@@ -169,7 +169,7 @@ class ShakerTwin:
             self.board.emit(m.Reading(command, self._shakes, values, [True] * m.DICE))
 
     def _lid_off(self) -> None:
-        if self._clock.now - self._last_shake < QUIET:
+        if self._mechanics.clock.now - self._last_shake < QUIET:
             self._end(None, m.Reason.LID_DURING_SHAKE)
         elif self._shakes < m.LEAST_SHAKES:
             self._end(None, m.Reason.TOO_FEW_SHAKES)
@@ -230,7 +230,7 @@ class ShakerTwin:
     def _shake(self, peak: int) -> None:
         if self._blind or peak < SHAKE_THRESHOLD:
             return
-        self._last_shake = self._clock.now
+        self._last_shake = self._mechanics.clock.now
         self._shakes = min(self._shakes + 1, 0xFFFF)
         self.board.emit(m.Shaken(self._armed, self._shakes), droppable=True)
 

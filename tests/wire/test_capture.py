@@ -20,6 +20,7 @@ from firmware_bridge.capture import Blanker, CaptureFile, Packet, read_capture, 
 from firmware_bridge.messages import DeviceHello, HostHello, HostProof, Message, encode, tag_of
 from tests.support.bench import bench
 from tests.support.capture import START_NS, captured_so_far, keep_in_memory, rows, signed_with, tshark, virtual_ns
+from tests.wire import second_opinion
 from tools import dissector
 
 
@@ -289,5 +290,5 @@ def test_a_payload_is_kept_only_if_its_tag_is_harmless(payload: bytes) -> None:
 
 @pytest.mark.parametrize("message", all_messages(), ids=lambda message: message.__name__)
 def test_every_message_is_judged_by_its_class(message: type[Message]) -> None:
-    payload = bytes([0x91, tag_of(message)])
+    payload = second_opinion.pack([tag_of(message)])
     assert bool(Blanker(all_messages()).objection(payload)) is message.carries_cards
