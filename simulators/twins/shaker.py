@@ -52,10 +52,11 @@ class ShakerTwin:
         self.stalled = False
         self._mechanics = mechanics
         self._clock = clock
-        self._faulty = False  # these four are kept over power cuts
+        self._faulty = False  # these five are kept over power cuts
         self._rolls: OrderedDict[int, m.Roll] = OrderedDict()
         self._armed: int | None = None
         self._armed_ever = 0
+        self._openings = 0
         self._forget()
         mechanics.on_lid = self._lid
         mechanics.on_door = self._door
@@ -108,8 +109,8 @@ class ShakerTwin:
         roll = next(reversed(self._rolls.values()), None)
         return m.Status(
             self.state, self._mechanics.lid_on, self._mechanics.door_open, self._count_dice(), self._shakes,
-            roll.command if roll else None, roll.values if roll else None, self._disturbed, self._armed_ever,
-            roll.reason if roll else m.Reason.NONE,
+            roll.command if roll else None, roll.values if roll else None, self._disturbed, self._openings,
+            self._armed_ever, roll.reason if roll else m.Reason.NONE,
         )  # fmt: skip
 
     def _refusal(self, message: m.Actuation) -> m.Reason:
@@ -249,6 +250,7 @@ class ShakerTwin:
     def _door(self, is_open: bool) -> None:
         if self._blind:
             return
+        self._openings += is_open
         if is_open and self.state in _OPEN:
             self._end(None, m.Reason.DOOR_OPEN)
         self._tell_dice()

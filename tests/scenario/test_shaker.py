@@ -272,6 +272,21 @@ async def test_the_host_hears_when_dice_are_exchanged(seed: int, rung: str) -> N
 
 
 @over_the_ladder
+async def test_dice_that_are_exchanged_while_nobody_listens_leave_their_trace(seed: int, rung: str) -> None:
+    async with shaker_stand(seed, rung) as b:
+        assert b.view.openings == 0
+        b.inject("unplug:seconds=3")
+        b.inject("exchange_dice")
+        await b.until_reported()
+        await reported(b)
+        assert b.view.openings == 1
+        b.inject("reboot")
+        await b.until_reported()
+        await reported(b)
+        assert b.view.openings == 1, "kept over a restart"
+
+
+@over_the_ladder
 async def test_a_missing_die_is_missed(seed: int, rung: str) -> None:
     async with shaker_stand(seed, rung) as b:
         b.inject("lid")

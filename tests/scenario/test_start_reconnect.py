@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from devices.report import LinkDown, Misread
+from devices.button import messages as button
+from devices.report import LinkDown, Misread, Reported
 from devices.rng import messages as rng
 from devices.shaker import messages as shaker
 from firmware_bridge.commands import Outcome
-from firmware_bridge.errors import FirmwareNotApproved, OutcomeUnknown, PitboxError, WrongKey
+from firmware_bridge.errors import BadMessage, FirmwareNotApproved, OutcomeUnknown, PitboxError, WrongKey
 from tests.support.beliefs import ask, carried_out, comes_true
 from tests.support.bench import over_the_ladder
 from tests.support.starts import (
@@ -25,6 +26,9 @@ from tests.support.starts import (
     shaker_beliefs_hold,
     shaker_stand,
 )
+
+if TYPE_CHECKING:
+    from firmware_bridge.messages import Message
 
 UNPLUGGED: Final = ["unplug:seconds=2", "unplug:seconds=40"]
 REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6", "hang:seconds=0.5"]
@@ -182,6 +186,36 @@ async def test_nothing_was_under_way_and_so_a_good_report_is_enough(
         assert b.service.state == "absent"
         await reported(b)
         assert b.service.state == "in_service"
+
+
+# A first report that cannot be read, and one that can and cannot be true.
+IMPOSSIBLE: Final[dict[str, Message]] = {
+    "a die of seven": shaker.Status(
+        shaker.State.RESTING, True, False, 3, 3, 5, [7, 1, 1], False, 0, 1, shaker.Reason.NONE
+    ),
+    "number eight": rng.Status(rng.State.SHOWING, 5, 8, 0x7F, 1, rng.Reason.NONE),
+    "another on the display": rng.Status(rng.State.SHOWING, 5, 7, 0x06, 1, rng.Reason.NONE),
+    "place zero": button.Status(button.State.WATCHING, 0, button.Reason.NONE, 0),
+    "an unclear place": button.Status(button.State.WATCHING, 3, button.Reason.MOVING, 0),
+}
+
+
+@over_the_ladder
+@pytest.mark.parametrize("what", IMPOSSIBLE)
+async def test_a_first_report_that_cannot_be_true_is_a_coded_fault_and_nothing_is_assumed(
+    seed: int, rung: str, what: str
+) -> None:
+    said = IMPOSSIBLE[what]
+    async with STANDS[type(said).__module__.split(".")[1]](seed, rung) as b:
+        b.machine.board._handle = lambda _: said
+        b.inject("reboot")
+        await b.until(lambda _: isinstance(b.slot.cause, BadMessage))
+        assert b.slot.cause.code == "PB-211"
+        assert b.service.state == "faulted"
+        assert b.driver.reported is None
+        with pytest.raises(BadMessage):
+            await b.driver.ready()
+        assert len(b.told(Reported)) == 1, "the one before the restart"
 
 
 @over_the_ladder

@@ -32,7 +32,7 @@ def told(inventory: Any) -> Reported:
 
 
 def status(**fields: Any) -> shaker.Status:
-    blank = shaker.Status(shaker.State.RESTING, True, False, 3, 0, None, None, False, 0, shaker.Reason.NONE)
+    blank = shaker.Status(shaker.State.RESTING, True, False, 3, 0, None, None, False, 0, 0, shaker.Reason.NONE)
     return msgspec.structs.replace(blank, **fields)
 
 
