@@ -85,11 +85,11 @@ class Driver:
         rebooted = self._boot_id is not None and self._boot_id != report.boot_id
         self._boot_id = report.boot_id
         self.reported = Reported(hello, report, inventory, rebooted)
-        if self._first_word is not None and not self._first_word.done():
-            self._first_word.set_result(self.reported)
         reported, held, self._held = self.reported, self._held, []
         for event in (reported, *held):
             self.tell(event)
+        if self._first_word is not None and not self._first_word.done():  # it is, if what was told ended the session
+            self._first_word.set_result(reported)
         return reported
 
     def _take_event(self, message: Any) -> None:

@@ -272,6 +272,21 @@ async def test_the_host_hears_when_dice_are_exchanged(seed: int, rung: str) -> N
 
 
 @over_the_ladder
+async def test_dice_that_are_exchanged_while_nobody_listens_leave_their_trace(seed: int, rung: str) -> None:
+    async with shaker_stand(seed, rung) as b:
+        assert b.view.openings == 0
+        b.inject("unplug:seconds=3")
+        b.inject("exchange_dice")
+        await b.until_reported()
+        await reported(b)
+        assert b.view.openings == 1
+        b.inject("reboot")
+        await b.until_reported()
+        await reported(b)
+        assert b.view.openings == 1, "kept over a restart"
+
+
+@over_the_ladder
 async def test_a_missing_die_is_missed(seed: int, rung: str) -> None:
     async with shaker_stand(seed, rung) as b:
         b.inject("lid")
@@ -342,9 +357,9 @@ async def test_a_self_test_names_the_sensor_and_the_fault_is_latched(seed: int, 
         b.inject("mend")
         b.inject("reboot")
         await b.until_reported()
-        assert b.view.state is m.State.FAULTY, "kept over a restart"
+        assert (await ask(b, b.driver.status)).state is m.State.FAULTY, "kept over a restart"
         await carried_out(b, b.driver.self_test)
-        assert b.view.state is m.State.RESTING
+        assert (await ask(b, b.driver.status)).state is m.State.RESTING
         assert b.service.state == "faulted", "a person must still acknowledge"
         b.service.clear()
         b.service.acknowledge()
