@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins.
-APT     = tshark ser2net socat
+APT     = tshark ser2net socat usbip
 
-.PHONY: help demo test check proof bench recording format clean apt
+.PHONY: help demo test check proof bench vhci recording format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,9 @@ bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.link
 	$(BIN)/python -m benchmarks.usb
+
+vhci: $(VENV)/.dev  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
+	$(BIN)/python -m tools.vhci
 
 recording: $(VENV)/.dev  ## renew the recordings that README shows and the generated parts of the documents
 	$(BIN)/python -m tools.docs

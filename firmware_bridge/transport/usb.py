@@ -7,9 +7,11 @@ missing zero-length packet nor a timeout in the middle of a transfer can hold by
 
 from __future__ import annotations
 
+import atexit
 import errno
 import re
 import threading
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -180,6 +182,7 @@ def _open(address: UsbAddress) -> _UsbPort:
             usb.util.dispose_resources(device)
         raise _why_not_opened(address, error) from error
     port = _held[address] = _UsbPort(address, device, incoming, outgoing)
+    _give_back_at_exit()
     return port
 
 
@@ -253,6 +256,7 @@ class _UsbPort:
         self._packet = incoming.wMaxPacketSize & 0x7FF  # the bits above count packets per microframe
         self._stalled: set[int] = set()
         self._reading = threading.Lock()
+        self._writing = threading.Lock()
 
     def read(self) -> bytes:
         """Return a packet, or nothing if none came in a while. A zero-length packet is nothing, too."""
@@ -269,15 +273,17 @@ class _UsbPort:
 
     def write(self, data: bytes) -> None:
         """Send as the device takes it. What a stall swallows is lost as on any line: the link repeats it."""
-        while data and not self.leaving:
-            try:
-                sent = self._out.write(data, LOOK_UP)
-            except usb.core.USBError as error:
-                if self._recover(self._out, error):
+        while data:
+            with self._writing:
+                if self.leaving:
                     return
-            else:
-                self._stalled.discard(self._out.bEndpointAddress)
-                data = data[sent:]
+                try:
+                    data = data[self._out.write(data, LOOK_UP) :]
+                except usb.core.USBError as error:
+                    if self._recover(self._out, error):
+                        return
+                else:
+                    self._stalled.discard(self._out.bEndpointAddress)
 
     def _recover(self, endpoint: Any, error: usb.core.USBError) -> bool:
         """Clear a stall and return True; a timeout is no failure. Raise what is one, as is a stall upon a stall."""
@@ -298,7 +304,7 @@ class _UsbPort:
     def close(self) -> None:
         """Release the interface, once nobody is in the middle of a transfer: libusb must not be closed under one."""
         self.leaving = True
-        with self._reading:
+        with self._reading, self._writing:
             try:
                 usb.util.dispose_resources(self._device)
             finally:
@@ -309,6 +315,20 @@ class _UsbPort:
 
 # Who opens a device again that this program is just giving back waits for it, or would meet its own claim.
 _held: Final[dict[UsbAddress, _UsbPort]] = {}
+
+
+@cache
+def _give_back_at_exit() -> None:
+    """Have all ports closed before pyusb closes its devices at the end of the program, under whoever uses them.
+
+    Said once there is a device: what is registered last is done first.
+    """
+    atexit.register(_give_all_back)
+
+
+def _give_all_back() -> None:
+    for port in list(_held.values()):
+        port.close()
 
 
 def _lost(address: UsbAddress, error: OSError) -> LinkError:

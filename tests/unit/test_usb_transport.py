@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import subprocess
+import sys
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -142,6 +144,32 @@ async def test_a_cancelled_open_gives_the_device_back() -> None:
         await end.given_back()
         end.device.attach = real  # type: ignore[method-assign]
         (await open_port(end.port)).close()
+
+
+LEAVES = """
+import asyncio, sys, usb.core
+from firmware_bridge.transport.ports import open_port
+
+async def main():
+    transport = await open_port(sys.argv[1])
+    transport.write(b"hello")
+    if sys.argv[2] == "closed":
+        transport.close()
+    transport.write(b"x" * 1000)
+
+asyncio.run(main())
+print("left")
+"""
+
+
+@pytest.mark.parametrize("how", ["closed", "not closed"])
+async def test_a_program_that_ends_gives_its_port_back_before_pyusb_does(how: str) -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        command = [sys.executable, "-X", "dev", "-c", LEAVES, end.port, how]
+        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=30)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
+        await end.given_back()
 
 
 @pytest.mark.parametrize("endpoint", [BULK_IN, BULK_OUT])
