@@ -104,7 +104,7 @@ HOSTS: Final = {
     "pitbox": ("pitbox", _pitbox),
     "pymodbus": ("pymodbus", _pymodbus),
 }
-assert HOSTS.keys() == FAR_ENDS.keys()
+assert HOSTS.keys() <= FAR_ENDS.keys()
 
 
 @contextmanager

@@ -370,3 +370,35 @@ async def test_every_lost_frame_of_a_window_is_repeated_promptly_once_the_line_c
     answers = [pair.ask(n) for n in (1, 2, 3)]
     assert [await answer for answer in answers] == [Answer(1), Answer(2), Answer(3)]
     assert asyncio.get_running_loop().time() - began < 3 * rt.MIN_RTO  # not one heartbeat each
+
+
+async def test_replies_and_events_can_be_told_in_the_order_of_the_wire() -> None:
+    pair = Pair()
+    told: list[object] = []
+    pair.host.on_event = told.append
+    answer = pair.device._request
+
+    def around(link: lk.Link, message: object, seq: int) -> None:
+        link.event(Told(1))
+        answer(link, message, seq)
+        link.event(Told(2))
+
+    pair.device._request = around  # type: ignore[method-assign]
+    waiters = [pair.host.request(Question(n), 1.0, on_reply=told.append) for n in (7, 8)]
+    assert [await waiter for waiter in waiters] == [Answer(7), Answer(8)]
+    assert told == [Told(1), Answer(7), Told(2), Told(1), Answer(8), Told(2)]
+
+
+async def test_a_reply_that_comes_too_late_or_never_is_not_told() -> None:
+    pair = Pair()
+    told: list[object] = []
+    pair.device.thinking = 60.0
+    late = pair.host.request(Question(1), 0.1, on_reply=told.append)
+    assert isinstance(await outcome_of(late), ReplyTimeout)
+    await settle(80.0)
+    assert pair.host.counters.late_replies == 1
+    pair.device.withhold.add(Question)
+    never = pair.host.request(Question(2), 10.0, on_reply=told.append)
+    pair.host.close()
+    assert isinstance(await outcome_of(never), LinkError)
+    assert told == []
