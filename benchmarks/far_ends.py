@@ -17,7 +17,7 @@ from unittest import mock
 
 from devices.bet_sensor import messages as bs
 from devices.shuffler import messages as m
-from firmware_bridge.commands import Outcome, Settled
+from firmware_bridge.commands import GetReport, Outcome, Report, Settled
 from firmware_bridge.errors import LinkClosed
 from firmware_bridge.frame import ACK, FIRST_SEQ, NO_RE, PING, REPLY, REQUEST, SEALED, Frame, to_wire
 from firmware_bridge.framer import Framer
@@ -207,10 +207,19 @@ class _BareSensor:
         if frame.type == PING:
             self.write(to_wire(*self._seal(0, ACK, frame.counter & 0xFFFF, FIRST_SEQ, NO_RE, b"")))
         elif frame.type == REQUEST:
-            asked = self._decode(frame.payload)
-            answer = latched(asked) if isinstance(asked, bs.Lock) else Settled(asked.command, Outcome.DONE, 0)
-            self.write(to_wire(*self._seal(0, REPLY, self._seq, (frame.seq + 1) & 0xFFFF, frame.seq, encode(answer))))
+            reply = encode(_reply(self._decode(frame.payload)))
+            self.write(to_wire(*self._seal(0, REPLY, self._seq, (frame.seq + 1) & 0xFFFF, frame.seq, reply)))
             self._seq = (self._seq + 1) & 0xFFFF
+
+
+def _reply(asked: Any) -> Message:
+    if isinstance(asked, bs.Lock):
+        return latched(asked)
+    if isinstance(asked, GetReport):
+        return Report(1, 0, 0, [])
+    if isinstance(asked, bs.GetStatus):
+        return bs.Status(bs.State.NONE, 0, bs.Lies.EMPTY, 0, bs.Light.OFF, None, bs.Reason.NONE)
+    return Settled(asked.command, Outcome.DONE, 0)
 
 
 async def fan_session(folder: Path) -> list[_BareSensor]:

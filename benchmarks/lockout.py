@@ -1,7 +1,8 @@
 """Lock-out over six real ptys: from the call until the sixth sensor has confirmed, beside bare fan-outs.
 
 The host's ends of all rows share this process and one event loop; each row's six far ends are one process. Before every
-measured lock each row opens a round in the same way, unmeasured, so that every lock is a new latch.
+measured lock each row opens a round, unmeasured, so that every lock is a new latch. The bridge is measured against far
+ends that do no more than the floor's; the last row has six of our own twins there, which one process plays in turn.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from firmware_bridge.link import Link
+    from firmware_bridge.messages import DeviceHello
 
     # Opens a round (unmeasured) and then locks it (measured); both take the round's number.
     Steps = tuple[Callable[[int], Awaitable[Any]], Callable[[int], Awaitable[Any]]]
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
 BATCH: Final = 40
 ROUNDS: Final = 150
 BATCH_PATIENCE: Final = 30.0
+# Of the design page: the bridge alone, and the whole service of which drivers and decisions are a part.
 BUDGET: Final = 1.3
+SERVICE_BUDGET: Final = 2.0
 
 
 class _Fan:
@@ -96,21 +100,21 @@ async def _codec(folder: Path, closing: ExitStack) -> Steps:
     return step, step
 
 
-async def _links(folder: Path, closing: ExitStack) -> list[Link]:
+async def _links(folder: Path, closing: ExitStack) -> list[tuple[Link, DeviceHello]]:
     found = []
     for port, key in zip(seat_ports(folder), sensor_keys(), strict=True):
         trust = Trust(m.KIND, {key.serial: key}, frozenset([approved(m.KIND)]))
         transport = await open_serial(str(port))
         closing.callback(transport.close)
-        link, _ = await greet(Wire(transport), trust, BET_SENSOR.decoder)
+        link, hello = await greet(Wire(transport), trust, BET_SENSOR.decoder)
         closing.callback(link.close)
-        found.append(link)
+        found.append((link, hello))
     return found
 
 
 async def _bridge(folder: Path, closing: ExitStack) -> Steps:
     """Six links and nothing above them."""
-    links = await _links(folder, closing)
+    links = [link for link, _ in await _links(folder, closing)]
 
     left, done = 0, asyncio.get_running_loop().create_future()
 
@@ -125,7 +129,7 @@ async def _bridge(folder: Path, closing: ExitStack) -> Steps:
         left, done = len(links), asyncio.get_running_loop().create_future()
         message = m.Lock(number, 2 * number)
         for link in links:
-            link.request(message, TRIP_PATIENCE, urgent=True, actuation=True, on_reply=answered)
+            link.request(message, TRIP_PATIENCE, urgent=True, actuation=True, on_end=answered)
         return done
 
     async def open_round(number: int) -> None:
@@ -138,14 +142,18 @@ async def _bridge(folder: Path, closing: ExitStack) -> Steps:
     return open_round, lock
 
 
+def _ignore(_: object) -> None:
+    """Take what nobody listens to."""
+
+
 async def _lock_out(folder: Path, closing: ExitStack) -> Steps:
     """The lock-out with its drivers and decisions."""
-    links = await _links(folder, closing)
-    drivers = {seat: BetSensorDriver(print) for seat in range(1, 7)}
+    drivers = {seat: BetSensorDriver(_ignore) for seat in range(1, 7)}
     lock_out = LockOut(drivers)
-    for (seat, driver), link in zip(drivers.items(), links, strict=True):
+    for (seat, driver), (link, hello) in zip(drivers.items(), await _links(folder, closing), strict=True):
         driver.tell = partial(lock_out.take, seat)
-        driver._link = link
+        driver.link_up(link, hello)
+        await driver.ready()
 
     def lock(number: int) -> Awaitable[Any]:
         return lock_out.lock(number, 2 * number)
@@ -205,7 +213,7 @@ def main() -> None:
         bare, codec, bridge, lock_out, _ = rows
         print_table("lock written -> sixth sensor confirmed, two processes", rows, [bare, codec])
         print_at_most("six links / fan-out + codec + MAC, p50", BUDGET, bridge.ratio(codec))
-        print_at_most("lock-out with its drivers / fan-out + codec + MAC, p50", BUDGET, lock_out.ratio(codec))
+        print_at_most("lock-out with its drivers / fan-out + codec + MAC, p50", SERVICE_BUDGET, lock_out.ratio(codec))
 
 
 if __name__ == "__main__":

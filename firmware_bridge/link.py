@@ -74,7 +74,7 @@ class _Outgoing:
     """A sequenced message on its way: queued, sent, acknowledged; a request then waits for its reply."""
 
     __slots__ = (
-        "actuation", "deadline", "first_sent_at", "on_reply", "payload", "re", "sent_at", "seq", "tries", "type",
+        "actuation", "deadline", "first_sent_at", "on_end", "payload", "re", "sent_at", "seq", "tries", "type",
         "waiter",
     )  # fmt: skip
 
@@ -83,7 +83,7 @@ class _Outgoing:
         self.re = re
         self.payload = payload
         self.waiter: asyncio.Future[Any] | None = None  # of a request
-        self.on_reply: Callable[[Any], None] | None = None
+        self.on_end: Callable[[Any], None] | None = None
         self.deadline = 0.0  # of its reply
         self.actuation = False
         self.seq = 0
@@ -174,14 +174,14 @@ class Link:
         *,
         urgent: bool = False,
         actuation: bool = False,
-        on_reply: Callable[[Any], None] | None = None,
+        on_end: Callable[[Any], None] | None = None,
     ) -> asyncio.Future[Any]:
         """Send a question now (or queue it) and return the future of its reply.
 
         The deadline is on the reply: `patience` seconds for the device to think, plus what the line needs by its
         measured round trips. An urgent message overtakes what is queued, and revokes queued actuations: a stop must
-        never be followed by the motion that it was meant to stop. `on_reply` is called with the reply like an event, in
-        the callback that read it, so that replies and events are told in the order of the wire.
+        never be followed by the motion that it was meant to stop. `on_end` is called with the reply like an event, in
+        the callback that read it, so that replies and events are told in the order of the wire; or with the error.
         """
         waiter: asyncio.Future[Any] = self._loop.create_future()
         if self.down is not None:
@@ -190,7 +190,7 @@ class Link:
         if urgent and self._queue:
             self._revoke_queued()
         out = _Outgoing(fr.REQUEST, fr.NO_RE, encode(message))
-        out.waiter, out.actuation, out.on_reply = waiter, actuation, on_reply
+        out.waiter, out.actuation, out.on_end = waiter, actuation, on_end
         out.deadline = self._time() + patience + REPLY_RTOS * self._trip.rto
         try:
             self._post(out, urgent)
@@ -374,8 +374,8 @@ class Link:
                 self.counters.late_replies += 1
             else:
                 asked.waiter.set_result(message)
-                if asked.on_reply is not None:
-                    asked.on_reply(message)
+            if asked is not None and asked.on_end is not None:
+                asked.on_end(message)
         elif frame.type == fr.EVENT:
             self.on_event(message)
         else:
@@ -482,6 +482,10 @@ class Link:
 def _release(out: _Outgoing, error: PitboxError) -> None:
     if out.waiter is not None and not out.waiter.done():
         out.waiter.set_exception(error)
+        if out.on_end is not None:
+            out.waiter.exception()  # retrieved: it is told, whoever waits
+    if out.on_end is not None:
+        out.on_end(error)
 
 
 def _caused(error: Any, cause: BaseException) -> Any:

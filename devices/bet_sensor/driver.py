@@ -9,7 +9,7 @@ from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import Opened, Unlocked
 from devices.driver import Driver
 from devices.report import Misread
-from firmware_bridge.errors import NotSent
+from firmware_bridge.errors import NotSent, PitboxError
 
 if TYPE_CHECKING:
     import asyncio
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from devices.bet_sensor.state import DriverEvent
     from firmware_bridge.commands import Settled
+    from firmware_bridge.messages import Message
 
 # How long (s) a confirmation is still taken from the link. Whoever locks has a shorter deadline; what comes later than
 # that decides nothing, but is worth recording.
@@ -49,15 +50,16 @@ class BetSensorDriver(Driver):
         gets the same answer.
         """
         answer: asyncio.Future[m.Locked | m.LockRefused] = self.need_link().request(
-            m.Lock(number, lock_id), LOCK_PATIENCE, urgent=True, actuation=True, on_reply=self._take_event
+            m.Lock(number, lock_id), LOCK_PATIENCE, urgent=True, actuation=True, on_end=partial(self._ended, lock_id)
         )
         if answer.done():
             answer.result()  # raises: it was not even queued
-        answer.add_done_callback(partial(self._check_answer, lock_id))
         return answer
 
-    def _check_answer(self, lock_id: int, answer: asyncio.Future[m.Locked | m.LockRefused]) -> None:
-        if answer.cancelled() or not isinstance(answer.exception(), NotSent | None):
+    def _ended(self, lock_id: int, answer: Message | PitboxError) -> None:
+        if not isinstance(answer, PitboxError):
+            self._take_event(answer)
+        elif not isinstance(answer, NotSent):
             self.tell(Misread(lock_id))  # it may have latched: read the sensor before it serves again
 
     # --- actuations: each is done at most once -----------------------------------------------------------------
