@@ -54,6 +54,7 @@ bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.link
 	$(BIN)/python -m benchmarks.usb
+	$(BIN)/python -m benchmarks.lockout
 
 vhci: $(VENV)/.dev  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
 	$(BIN)/python -m tools.vhci

@@ -31,7 +31,7 @@ class BetSensorView(View, frozen=True):
     state: m.State | None = None
     round: int | None = None
     lies: m.Lies | None = None
-    sequence: int = 0  # of the last change that is known; it outlives the link, because the sensor's count does
+    sequence: int = 0  # of the last change that is known
     latch: m.Latch | None = None
     fault: m.Fault | None = None
 
@@ -87,10 +87,12 @@ def _fold_told(view: BetSensorView, event: Told) -> BetSensorView:
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
-            return BetSensorView(connected=True, unsettled=view.unsettled, sequence=view.sequence, fault=view.fault)
+            return BetSensorView(connected=True, unsettled=view.unsettled, fault=view.fault)
         case LinkDown():
             return replace(view, connected=False, state=None, round=None, lies=None, latch=None)
         case Reported(inventory=m.Status() as s):
+            if s.sequence < view.sequence:
+                return view  # what happened since it was asked was heard first
             return replace(view, state=s.state, round=s.round, lies=s.lies, sequence=s.sequence, latch=s.latch)
         case _:
             return replace(view, unsettled=unsettled_after(view.unsettled, event))

@@ -362,16 +362,12 @@ async def test_a_host_that_counts_by_arrival_is_found_over_the_real_link(
     def fold(seat: bets.Seat, event: Any) -> bets.Seat:
         if isinstance(event, m.Changed):
             return msgspec.structs.replace(seat, heard=event.sequence, lay=event.lies)
-        return real(seat, event)
-
-    def answered(seat: bets.Seat, reply: object) -> bets.Seat:
-        if isinstance(reply, m.Locked) and seat.decision is None:
+        if isinstance(event, m.Locked) and seat.asked is not None and seat.decision is None:
             lay = seat.lay is m.Lies.CHIP
             return msgspec.structs.replace(seat, decision=bets.Bet(seat.heard) if lay else bets.NoBet())
-        return bets.fold(seat, reply)
+        return real(seat, event)
 
     real = bets.fold
     monkeypatch.setattr(bets, "fold", fold)
-    monkeypatch.setattr(bets, "answered", answered)
     with pytest.raises(AssertionError, match="chips lay there"):
         await _every_order(seed, list(FATES), PAUSES)
