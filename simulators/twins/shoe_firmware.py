@@ -183,7 +183,8 @@ class ShoeFirmware:
     # --- hands in the throat ---------------------------------------------------------------------------------
 
     def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
-        self._throat.edge(sensor, blocked)
+        if self.board.alive:  # what hands do in the dark, nobody sees
+            self._throat.edge(sensor, blocked)
 
     def _late(self, segment: m.Segment) -> None:
         self._jam(segment)
