@@ -61,14 +61,14 @@ class ShoeSoak:
         b, rng, told = self.b, self.rng, len(self.b.events)
         self._calm = rng.random() < 0.25 and not self._strays() and (await ask(b, b.driver.status)).sure
         b.machine.mechanics._pending.clear()
-        size = b.machine.world.playing_cards(b.machine.mechanics.intake)
+        size, pairs = b.machine.world.playing_cards(b.machine.mechanics.intake), self._pairs
         await self._step(b.driver.load, 6.0)
         cards = rng.choice([5, 7, rng.randint(1, 10)])
         for _ in range(rng.randint(1, 8)):
             await self._stack(cards)
         b.inject("take")
         await self._step(b.driver.count_stub, 4.0)
-        self._judge_block(told, size)
+        self._judge_block(told, size, self._pairs - pairs)
         self.figures["blocks"] += 1
         await self._recover()
 
@@ -190,7 +190,7 @@ class ShoeSoak:
     async def check_at_rest(self) -> None:
         """With nothing moving, view and firmware agree with the world."""
         b, mechanics = self.b, self.b.machine.mechanics
-        await comes_true(lambda: not mechanics.drawing)  # hands finish what they began
+        await self._hands_off()
         await ask(b, b.driver.status)  # whatever was told before is here now
         self._check_firmware()
         self._true_or_unknown("left", b.view.left, mechanics.left())
@@ -202,7 +202,12 @@ class ShoeSoak:
             assert b.view.state in (m.State.IDLE, m.State.READY)
             assert self._pairs or (b.view.sure and mechanics.in_path() == 0)
 
-    def _judge_block(self, told: int, size: int) -> None:
+    async def _hands_off(self) -> None:
+        """Wait until hands have finished what they began, or the firmware has given up waiting for it."""
+        machine = self.b.machine
+        await comes_true(lambda: not machine.mechanics.drawing and not machine.twin._throat.under_way)
+
+    def _judge_block(self, told: int, size: int, unseen: int) -> None:
         """A block is called complete only if every card of it is out, and always where nothing went wrong."""
         b, events = self.b, self.b.events[told:]
         loaded = [event for event in events if isinstance(event, m.Loaded)]
@@ -214,6 +219,7 @@ class ShoeSoak:
             if not verdict(stub, DECK) and not amiss:
                 self.figures["decks found complete"] += 1
                 assert self._out() == DECK, "cards are missing from a deck that was called complete"
+                assert not unseen, "a pair that went as one was found by nobody"
                 assert b.machine.mechanics.left() == b.machine.mechanics.in_path() == 0
         if self._calm and not any(isinstance(event, LinkDown) for event in events):
             assert not amiss, "a false alarm"
@@ -270,7 +276,7 @@ class ShoeSoak:
         b = self.b
         for _ in range(12):
             await self._come_to_rest()
-            await comes_true(lambda: not b.machine.mechanics.drawing)
+            await self._hands_off()
             state = (await ask(b, b.driver.status)).state
             b.inject("take")
             try:
