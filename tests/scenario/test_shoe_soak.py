@@ -39,12 +39,12 @@ async def soak(seed: int, run: int, blocks: int) -> Counter[str]:
 
 @pytest.mark.parametrize("run", range(RUNS))
 async def test_a_few_random_blocks_never_leave_a_wrong_belief(seed: int, run: int) -> None:
-    figures = await soak(seed, run, 15)
-    assert figures["blocks"] == 15
-    assert figures["looks"] > 1000
+    figures = await soak(seed, run, 10)
+    assert figures["blocks"] == 10
+    assert figures["looks"] > 500
     assert figures["looks that found it unknown"] < figures["looks"] / 2, "to know nothing is no art"
-    assert figures["stacks found right"] > 15
-    assert figures["times back in service"] > 8
+    assert figures["stacks found right"] > 10
+    assert figures["times back in service"] > 5
 
 
 async def soak_by_hand(seed: int, run: int, blocks: int) -> Counter[str]:
@@ -57,15 +57,15 @@ async def soak_by_hand(seed: int, run: int, blocks: int) -> Counter[str]:
 
 @pytest.mark.parametrize("run", range(RUNS))
 async def test_a_few_blocks_dealt_by_clumsy_hands_never_leave_a_wrong_belief(seed: int, run: int) -> None:
-    figures = await soak_by_hand(seed, run, 15)
-    assert figures["blocks"] == 15
+    figures = await soak_by_hand(seed, run, 10)
+    assert figures["blocks"] == 10
     assert figures["looks"] > 100
     assert figures["looks that found it unknown"] < figures["looks"] / 2
     assert figures["decks found complete"] > 1
 
 
 async def test_the_same_seed_plays_the_same_soak_again(seed: int) -> None:
-    assert await soak(seed, 2, 6) == await soak(seed, 2, 6) != await soak(seed + 1, 2, 6)
+    assert await soak(seed, 2, 4) == await soak(seed, 2, 4) != await soak(seed + 1, 2, 4)
 
 
 @pytest.mark.proof
