@@ -1,4 +1,4 @@
-"""Cards that hide, stick together or are too many in an automated shoe: found at the latest when the well runs empty."""
+"""Cards that hide, stick together or are too many in an automated shoe: found when the well is empty at the latest."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ async def test_a_card_that_slips_behind_the_well_is_missed_at_the_stub_and_never
         await carried_out(b, b.driver.self_test)
         assert not (await beliefs_hold(b)).sure, "nobody has looked"
         await search(b)
-        assert (await beliefs_hold(b)).left == 0 == b.machine.mechanics.left()
+        status = await beliefs_hold(b)
+        assert (status.left, status.reason) == (0, m.Reason.NONE)
+        assert b.machine.mechanics.left() == 0
         await back_in_service(b)
 
 
