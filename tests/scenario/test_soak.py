@@ -28,9 +28,9 @@ def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
     caplog.set_level(logging.CRITICAL, "firmware_bridge.supervisor")  # thousands of lost links are no news here
 
 
-async def soak(seed: int, run: int, cycles: int) -> Counter[str]:
+async def soak(seed: int, run: int, cycles: int, *, batch: bool = False) -> Counter[str]:
     identifies = run % 8 >= 4
-    async with bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies) as b:
+    async with bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies, batch=batch) as b:
         soaked = Soak(b, Random(f"{seed} {run}"), identifies=identifies)
         for _ in range(cycles):
             await soaked.play()
