@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from firmware_bridge.errors import BadFault
 from simulators.world.cards import DECK_53
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def add_foreign(world: World, rng: Random, place: str) -> str:
 
 def swap_card(world: World, rng: Random, place: str) -> str:
     """Replace one card of a pile by a copy of another: the count stays right."""
+    if world.count(place) < 2:
+        raise BadFault("swapped_card: there is no other card to copy")
     gone, doubled = rng.sample(world.at(place), 2)
     world.move(gone, RAIL)
     world.make(doubled.face, gone.back, place)

@@ -162,8 +162,8 @@ class ClumsyTable:
         if b.service.serves:
             assert not b.view.unsettled
             assert b.view.state in (m.State.IDLE, m.State.READY)
-            known = b.view.inside is not None if b.view.continuous else b.machine.mechanics.inside() == 0
-            assert self._doubles or known
+            kept = b.view.continuous and b.view.inside is not None
+            assert self._doubles or kept or b.machine.mechanics.inside() == 0
 
     async def come_to_rest(self) -> m.Status:
         """Wait until the machine is connected and still; one that is stalled is reset."""
