@@ -38,7 +38,7 @@ class Screen:
     """A console with at most one living picture at its bottom."""
 
     def __init__(self, console: Console | None = None, *, live: bool | None = None, every: int = 10) -> None:
-        """`live`: redraw in place (default: on a terminal); `every`: else a line for so many cards of 50, 0 for none."""
+        """`live`: redraw in place (default: on a terminal); `every`: else a line per so many cards of 50, or none."""
         self.console = console or PatientConsole(highlight=False)
         self._lives = self.console.is_terminal if live is None else live
         self._every = every
