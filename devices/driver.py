@@ -147,7 +147,7 @@ class Driver:
         self.need_link()
         assert self._hello is not None
         if (capability in self._hello.capabilities) is not named:
-            why = f"it does {'not ' * named}name the capability {capability!r}"
+            why = f"it {'does not name' if named else 'names'} the capability {capability!r}"
             raise NotCapable(f"the {self.name} {self._hello.model} cannot {what}: {why}; nothing was sent")
 
     def need_link(self) -> Link:

@@ -27,7 +27,6 @@ from tests.support.bench import Bench, bench, in_turn_over_the_ladder, over_the_
 from tests.support.store import FEW, SET, counted, delivered, in_use, inventory_holds, leave, taken_in
 
 S: Final = m.Segment
-each_segment = pytest.mark.parametrize("segment", list(S), ids=lambda segment: segment.name.lower())
 COMMANDS: Final = ["take_in", "deliver", "count_all early", "count_all out", "count_all in again"]
 BROKEN_OFF: Final = ["stop", "door", "power_cut:seconds=2", "unplug:seconds=60"]
 
@@ -207,8 +206,7 @@ async def test_a_discard_that_does_not_come_back_is_still_outside_and_missing_in
         await inventory_holds(b, outside=1)
 
 
-@over_the_ladder
-@pytest.mark.parametrize("offset", [30, 60])
+@in_turn_over_the_ladder("offset", [30, 40, 50, 60])
 async def test_two_discards_that_go_in_as_one_are_a_fault(seed: int, rung: str, offset: int) -> None:
     async with bench(seed, rung, continuous=True) as b:
         await in_use(b, 20)
@@ -283,8 +281,7 @@ async def test_a_card_that_went_in_and_comes_back_with_later_discards_is_found_b
         assert verdict(ended, FEW) == ["78 cards were counted in and out, but not from where they were put"]
 
 
-@over_the_ladder
-@pytest.mark.parametrize(("cards", "drawn"), [(7, 5), (2, 0), (1, 0)])
+@in_turn_over_the_ladder("cards drawn", [(7, 5), (2, 0), (1, 0), (30, 28)])
 async def test_two_cards_drawn_as_one_are_noticed_when_the_chute_is_empty_too_soon(
     seed: int, rung: str, cards: int, drawn: int
 ) -> None:
@@ -317,8 +314,7 @@ async def test_a_jam_in_a_count_is_located_and_every_card_comes_back(seed: int, 
         await back_to_work(b, SET)
 
 
-@over_the_ladder
-@each_segment
+@in_turn_over_the_ladder("segment", list(S))
 async def test_a_jam_on_the_way_in_or_out_leaves_exact_numbers(seed: int, rung: str, segment: m.Segment) -> None:
     async with bench(seed, rung, continuous=True) as b:
         await in_use(b, 20)
@@ -437,8 +433,7 @@ async def test_a_door_opened_while_the_store_is_empty_disturbs_nothing(seed: int
         assert (await ask(b, b.driver.status)).inside == 0
 
 
-@over_the_ladder
-@pytest.mark.parametrize("drawn", [0, 3, 8])
+@in_turn_over_the_ladder("drawn", [0, 3, 7, 8])
 async def test_a_restart_at_rest_forgets_no_card_and_guesses_none_in_the_chute(
     seed: int, rung: str, drawn: int
 ) -> None:
