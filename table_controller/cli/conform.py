@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from devices.kinds import KINDS, kind_named
+from devices.kinds import kind_named
 from firmware_bridge.errors import ConfigurationError
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.version import VERSION
@@ -27,6 +27,7 @@ from table_controller.conformance.requirements import (
     able,
     chosen,
     kind_chapter,
+    kinds_with_requirements,
     protocol_chapters,
     requirements_of,
 )
@@ -45,6 +46,13 @@ if TYPE_CHECKING:
 
 HELP = "check a device, simulated or real, against every requirement of the protocol and of its kind"
 EXAMPLE = "pitbox conform --port /dev/ttyUSB0 --key SN123.key --out report"
+
+# Characters: the bar, what stands beside it, and the least that is shown of a requirement.
+_BAR: Final = 24
+_TAKEN: Final = _BAR + 20
+_LEAST: Final = 12
+# What is shown of evidence on the screen (characters); the report has all of it.
+_MOST: Final = 300
 
 _STYLES: Final = {
     Verdict.PASS: "green",
@@ -113,7 +121,7 @@ async def _conform(
             finally:
                 report = Report(
                     f"pitbox {VERSION}", f"{began:%Y-%m-%d %H:%M:%S} UTC", round(time.monotonic() - clock, 1),
-                    args.port, hands.name, _device(hello), runner.lines, runner.lost,
+                    args.port, hands.name, _device(hello), runner.lines, runner.lost, args.only,
                 )  # fmt: skip
                 write(report, folder)
     finally:
@@ -169,7 +177,7 @@ class _Show:
         self._bar: Progress | None = None
         self._task: TaskID
         if screen.console.is_terminal:
-            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+            columns = (BarColumn(_BAR), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
             self._bar = Progress(*columns, console=screen.console, transient=True)
             self._task = self._bar.add_task("", total=total)
 
@@ -184,7 +192,8 @@ class _Show:
 
     def before(self, requirement: Requirement) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, description=f"{requirement.id} {requirement.sentence}")
+            room = max(_LEAST, self._screen.console.width - _TAKEN)
+            self._bar.update(self._task, description=f"{requirement.id} {requirement.sentence}"[:room])
 
     def after(self, line: Line) -> None:
         if self._bar is not None:
@@ -200,8 +209,16 @@ def line_text(line: Line) -> list[tuple[str, str]]:
     if line.why:
         said.append((f"           {line.why}", "dim"))
     if line.verdict is Verdict.FAIL:
-        said += [(f"           expected {line.expected}", ""), (f"           seen     {line.seen}", "")]
+        said += [(f"           {name} {_short(text)}", "") for name, text in _evidence(line)]
     return said
+
+
+def _evidence(line: Line) -> tuple[tuple[str, str], ...]:
+    return (("expected", line.expected), ("seen    ", line.seen))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST else f"{text[:_MOST]} ..."
 
 
 def _conclude(report: Report, folder: Path, screen: Screen) -> None:
@@ -216,20 +233,10 @@ def _conclude(report: Report, folder: Path, screen: Screen) -> None:
 def _list(kind: str) -> None:
     """Print every requirement with its page; of one kind, or the protocol's and those of every kind."""
     chapters = protocol_chapters()
-    for name in [kind] if kind else KINDS:
-        if kind or _written(name):
-            chapters.append(kind_chapter(name)[1])
+    chapters += [kind_chapter(name)[1] for name in ([kind] if kind else kinds_with_requirements())]
     screen = Screen(PatientConsole(highlight=False))
     for chapter in chapters:
         _list_chapter(chapter, screen)
-
-
-def _written(kind: str) -> bool:
-    try:
-        kind_chapter(kind)
-    except ConfigurationError:
-        return False
-    return True
 
 
 def _list_chapter(chapter: Chapter, screen: Screen) -> None:

@@ -49,6 +49,8 @@ def page(report: Report) -> str:
         ("checked", f"{report.began}, {report.seconds:.0f} s, by {report.kit}"),
         ("hands", report.hands),
     ]
+    if report.only:
+        about.append(("asked for only", ", ".join(report.only)))
     if report.lost:
         about.append(("ended early", report.lost))
     counts = ", ".join(f"{report.counts[verdict]} {verdict}" for verdict in Verdict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
@@ -10,6 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.kinds import KINDS
 from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -138,8 +138,9 @@ class Chapter:
         limit: float = LIMIT,
         applies: Callable[[Profile], bool] = _always,
         capability: str = "",
+        page: str = "",
     ) -> Callable[[Check], Check]:
-        """Register a check whose first line of documentation is the requirement, from a section of the page.
+        """Register a check whose first line of documentation is the requirement, from a section of the chapter's page.
 
         Its number is for ever: a requirement that is dropped leaves its number unused.
         """
@@ -151,29 +152,36 @@ class Chapter:
             assert sentence, f"{name} says nothing"
             wanted = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, self._page, section, check, wanted, hands, limit, applies, capability
+                name, sentence, page or self._page, section, check, wanted, hands, limit, applies, capability
             )
             return check
 
         return register
 
 
+_HERE: Final = "table_controller.conformance"
 PROTOCOL: Final = ("handshake", "framing", "sealing", "receiving", "sending", "heartbeat", "payloads", "commands")
 
 
 def protocol_chapters() -> list[Chapter]:
     """Return what is asked of every machine."""
-    here = "table_controller.conformance.protocol"
-    return [import_module(f"{here}.{name}").CHAPTER for name in PROTOCOL]
+    return [import_module(f"{_HERE}.protocol.{name}").CHAPTER for name in PROTOCOL]
 
 
 def kind_chapter(kind: str) -> tuple[Profile, Chapter]:
     """Return what is asked of one kind; ConfigurationError while nobody has written it."""
-    name = f"table_controller.conformance.kinds.{kind}"
-    if not re.fullmatch("[a-z_]+", kind) or find_spec(name) is None:
-        raise ConfigurationError(f"there are no conformance requirements for a {kind}")
-    module = import_module(name)
+    known = kinds_with_requirements()
+    if kind not in known:
+        raise ConfigurationError(
+            f"there are no conformance requirements on a {kind!r}; there are on {', '.join(known)}"
+        )
+    module = import_module(f"{_HERE}.kinds.{kind}")
     return module.PROFILE, module.CHAPTER
+
+
+def kinds_with_requirements() -> list[str]:
+    """Return the kinds of machine that requirements are written for."""
+    return [kind for kind in KINDS if find_spec(f"{_HERE}.kinds.{kind}") is not None]
 
 
 def requirements_of(kind: str) -> list[Requirement]:

@@ -24,11 +24,12 @@ _AGAIN: Final = "Sending, and sending again"
 async def _unheard(bench: Bench, questions: int = 1) -> tuple[Raw, list[Heard]]:
     """Ask, and acknowledge nothing; return the session and the first copies of the replies."""
     raw = await bench.raw()
+    await raw.probe.listen(LINE)  # what it tells of itself is acknowledged first
     raw.attentive = False
     asked = [raw.request(GetReport()) for _ in range(questions)]
     for seq in asked:
         await raw.reply(seq)
-    return raw, [raw.replies(seq)[0] for seq in asked]
+    return raw, [raw.replies_to(seq)[0] for seq in asked]
 
 
 def _copies(raw: Raw, of: Heard) -> list[Heard]:
@@ -123,7 +124,7 @@ async def not_sooner(bench: Bench) -> None:
     raw.attentive = False
     seq = raw.request(GetReport())
     await raw.reply(seq)
-    first = raw.replies(seq)[0]
+    first = raw.replies_to(seq)[0]
     copy = await _copy(raw, first, MAX_RTO + LINE)
     # Half of it: both ends' clocks and buffers have their part in what is measured here.
     expect(copy.at - first.at > MIN_RTO / 2, f"not before {MIN_RTO} s", f"{copy.at - first.at:.3f} s")
@@ -133,6 +134,7 @@ async def not_sooner(bench: Bench) -> None:
 async def window(bench: Bench) -> None:
     """At most eight frames are on their way unacknowledged; the rest follows when they are."""
     raw = await bench.raw()
+    await raw.probe.listen(LINE)
     raw.attentive = False
     asked = [raw.request(GetReport()) for _ in range(WINDOW + 4)]
     await raw.probe.listen(QUIET)

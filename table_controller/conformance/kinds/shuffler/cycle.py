@@ -249,6 +249,7 @@ async def sorts(bench: Bench) -> None:
 @CHAPTER.requirement(
     32,
     "Heartbeat and silence",
+    page="docs/protocol.md",
     hands=True,
     needs=("SH-11",),
     limit=1800.0,
