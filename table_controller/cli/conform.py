@@ -193,11 +193,11 @@ class _Show:
     def before(self, requirement: Requirement) -> None:
         if self._bar is not None:
             room = max(_LEAST, self._screen.console.width - _TAKEN)
-            self._bar.update(self._task, description=f"{requirement.id} {requirement.sentence}"[:room])
+            self._bar.update(self._task, description=f"{requirement.id} {requirement.sentence}"[:room], refresh=True)
 
     def after(self, line: Line) -> None:
         if self._bar is not None:
-            self._bar.advance(self._task)
+            self._bar.update(self._task, advance=1, refresh=True)
         if self._bar is None or line.verdict is not Verdict.PASS:
             for text, style in line_text(line):
                 self._screen.line(text, style)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Check = Callable[[Bench], Awaitable[None]]
 
-# A whole check may take this long (s), whatever happens in it; the waits inside have shorter deadlines of their own.
-LIMIT: Final = 120.0
+# A whole check may take this long (s), hands not counted; the waits inside have shorter deadlines of their own.
+LIMIT: Final = 300.0
 
 
 class Verdict(StrEnum):
@@ -135,7 +135,6 @@ class Chapter:
         *,
         needs: tuple[str, ...] = (),
         hands: bool = False,
-        limit: float = LIMIT,
         applies: Callable[[Profile], bool] = _always,
         capability: str = "",
         page: str = "",
@@ -152,7 +151,7 @@ class Chapter:
             assert sentence, f"{name} says nothing"
             wanted = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, page or self._page, section, check, wanted, hands, limit, applies, capability
+                name, sentence, page or self._page, section, check, wanted, hands, LIMIT, applies, capability
             )
             return check
 

@@ -143,6 +143,7 @@ class Runner:
 
         try:
             async with asyncio.timeout(requirement.limit) as deadline:
+                self._bench.deadline = deadline
                 await requirement.check(self._bench)
         except NotChecked as why:
             return line(Verdict.NOT_CHECKED, why=str(why))

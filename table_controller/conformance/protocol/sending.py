@@ -50,11 +50,7 @@ async def again(bench: Bench) -> None:
     await _copy(raw, reply, MAX_RTO + LINE)
 
 
-@CHAPTER.requirement(
-    2,
-    _AGAIN,
-    needs=("RT-01",),
-)
+@CHAPTER.requirement(2, _AGAIN, needs=("RT-01",))
 async def same(bench: Bench) -> None:
     """The copy keeps type, seq, re and payload; it has the RETRANSMIT flag and the next counter."""
     raw, (reply,) = await _unheard(bench)
@@ -147,11 +143,7 @@ async def window(bench: Bench) -> None:
         await raw.reply(seq)
 
 
-@CHAPTER.requirement(
-    10,
-    _AGAIN,
-    needs=("HS-13",),
-)
+@CHAPTER.requirement(10, _AGAIN, needs=("HS-13",))
 async def queue(bench: Bench) -> None:
     """A host that asks on and acknowledges nothing fills the queue of 64, and then its session ends."""
     raw = await bench.raw()
@@ -162,11 +154,7 @@ async def queue(bench: Bench) -> None:
     expect(not await raw.lives(), "the end of the session", "it goes on")
 
 
-@CHAPTER.requirement(
-    11,
-    _AGAIN,
-    needs=("HS-13",),
-)
+@CHAPTER.requirement(11, _AGAIN, needs=("HS-13",))
 async def gives_up(bench: Bench) -> None:
     """A frame that is not acknowledged for 10 s ends the session, though its host is heard."""
     raw, _ = await _unheard(bench)
