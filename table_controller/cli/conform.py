@@ -76,7 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     who = parser.add_mutually_exclusive_group()
     who.add_argument(
-        "--hands", type=Path, metavar="FOLDER", help="a simulator's folder: its own hands do what a person would"
+        "--hands",
+        type=Path,
+        metavar="FOLDER",
+        help="a simulator's folder (or socket): its own hands do what a person would",
     )
     who.add_argument(
         "--no-hands", action="store_true", help="leave out what needs hands: it is reported as not checked"
@@ -142,7 +145,8 @@ def _hands(args: argparse.Namespace, screen: Screen) -> Hands:
     if args.no_hands:
         return Nobody()
     if args.hands is not None:
-        return SimulatorHands(args.hands / f"{slot_name(args.port)}.sock")
+        named = args.hands.is_socket()
+        return SimulatorHands(args.hands if named else args.hands / f"{slot_name(args.port)}.sock")
     if not (sys.stdin.isatty() and screen.console.is_terminal):
         raise ConfigurationError("no person can be asked without a terminal: say --no-hands or --hands FOLDER")
     return Person(lambda text: screen.line(f"  {text}", "bold"))

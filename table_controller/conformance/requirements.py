@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.kinds import KINDS
 from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from firmware_bridge.messages import Message
     from table_controller.conformance.bench import Bench
 
     Check = Callable[[Bench], Awaitable[None]]
 
 # A whole check may take this long (s), hands not counted; the waits inside have shorter deadlines of their own.
-LIMIT: Final = 300.0
+LIMIT: Final = 900.0
 
 
 class Verdict(StrEnum):
@@ -46,10 +46,19 @@ class NotChecked(Exception):
     """A requirement could not be checked here: no hands, no cards, a motion too quick to be seen."""
 
 
+def shown(seen: Any) -> str:
+    """Return what was seen as evidence. Cards are never shown."""
+    if isinstance(seen, list | tuple):
+        return ", ".join(map(shown, seen)) or "nothing"
+    if isinstance(seen, Message) and seen.carries_cards:
+        return f"{type(seen).__name__} (names cards)"
+    return seen if isinstance(seen, str) else repr(seen)
+
+
 def expect(met: bool, expected: str, seen: Any) -> None:
     """Fail unless something is as it must be."""
     if not met:
-        raise Failed(expected, seen if isinstance(seen, str) else repr(seen))
+        raise Failed(expected, shown(seen))
 
 
 def preparing(prepare: Check) -> Check:

@@ -139,7 +139,9 @@ def test_ctrl_c_stops_the_machine_and_leaves_a_report(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         words = ("--no-hands", "--only", "SH-10", "--only", "SH-25", "--out", str(out))
         with background("conform", "--port", str(port), *words) as run:
-            time.sleep(2.5)
+            late = time.monotonic() + LIMIT
+            while "feeding" not in pitbox("sim", "list", "--folder", str(tmp_path)):
+                assert time.monotonic() < late
             run.send_signal(signal.SIGINT)
             said, _ = run.communicate(timeout=LIMIT)
         assert run.returncode == 130

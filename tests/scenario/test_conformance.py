@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from devices.shuffler import messages as m
 from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, UnknownSerial, WrongKind
 from firmware_bridge.keys import DeviceKey
 from simulators.mutants import all_mutants
+from simulators.mutants.workshop import wrap
 from table_controller.conformance.hands import Nobody
 from table_controller.conformance.requirements import (
     Failed,
@@ -267,3 +269,15 @@ async def test_no_key_and_no_card_is_in_the_evidence(seed: int) -> None:
         assert "Findings (payload blanked" in text
         assert "Findings(command" not in text
         assert bench.key.key.hex() not in text
+
+
+async def test_a_device_that_names_cards_out_of_turn_is_found_and_its_cards_are_not_shown(seed: int) -> None:
+    async with on_bench(seed=seed) as (bench, machine):
+        wrap(machine.board, "_handle", lambda *_: m.Findings(1, bytes([11, 12]), b""))
+        run = Runner(bench, asked_of(machine, ["PL-12", "SH-01"]))
+        await run.run()
+    assert {"PL-12", "SH-01"} <= with_verdict(run.lines, Verdict.FAIL) | with_verdict(run.lines, Verdict.NOT_CHECKED)
+    text = failures(run)
+    assert "Findings (names cards)" in text
+    assert "0b0c" not in text
+    assert "x0b" not in text
