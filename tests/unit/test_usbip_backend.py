@@ -113,6 +113,9 @@ async def test_a_list_that_is_none_is_a_coded_error(reply: str) -> None:
     async with scripted(golden.REQ_DEVLIST, WRONG_LISTS[reply]) as port:
         error = await raises(errno.EPROTO, list_devices, "127.0.0.1", port)
         assert f"127.0.0.1:{port}" in str(error)
+        assert reply != "a list without end" or "a list of 4294967295 devices" in str(error), (
+            "refused before it is read"
+        )
     async with scripted(golden.REQ_DEVLIST, WRONG_LISTS[reply]) as port:
         with pytest.raises(PortFailed, match=f"127.0.0.1:{port}"):
             await open_port(f"usbip://127.0.0.1:{port}/1209:0001:SN-1")
