@@ -266,3 +266,19 @@ class SerialTwice(ConfigurationError):
     """Two devices claim one serial number; which is the enrolled one, nobody can say."""
 
     number = 618
+
+
+class BadSubmission(ConfigurationError):
+    """A Rules Submission asks for what the edition does not permit, or leaves out what it demands."""
+
+    number = 619
+
+    def __init__(self, objections: tuple[str, ...]) -> None:
+        super().__init__("; ".join(objections))
+        self.objections = objections
+
+
+class BadRulebook(ConfigurationError):
+    """The rulebook's own data contradicts itself or is damaged."""
+
+    number = 620

@@ -27,7 +27,8 @@ from devices.registry import MACHINES, members
 from firmware_bridge import commands, frame, handshake, link, messages, round_trip, seal
 from simulators.faults import EVERY, OWN
 from table_controller.catalogue import catalogue
-from tools import dissector, recordings
+from tools import dissector, recordings, rule_tables
+from tools.markdown import table as _table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,13 +39,6 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parent.parent
 END: Final = "<!-- end generated -->"
 MEND: Final = "make recording"
-
-
-def _table(*rows: Iterable[object]) -> str:
-    """Return a Markdown table; the first row is its head."""
-    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
-    lines = ["| " + " | ".join(row) + " |" for row in cells]
-    return "\n".join([lines[0], "|" + "---|" * len(cells[0]), *lines[1:]])
 
 
 def _first_line(thing: Any) -> str:
@@ -309,6 +303,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "service": ("docs/service.md", service_diagram),
     "faults": ("docs/faults.md", partial(faults, EVERY)),
     "jam": ("README.md", recordings.jam_text),
+    **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
     **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},
 }
 # Whole files that are generated.
