@@ -20,9 +20,9 @@ from firmware_bridge.framer import Framer
 from firmware_bridge.keys import DeviceKey
 from firmware_bridge.messages import decoder, encode
 from firmware_bridge.seal import KEY_SIZE, Opener, Sealer
-from simulators.bench import SimulatedShuffler
 from simulators.hosts.pty import PtyHost
 from simulators.hosts.usb import UsbHost
+from simulators.machines.shuffler import SimulatedShuffler
 from simulators.usbip.server import UsbIpServer
 
 if TYPE_CHECKING:

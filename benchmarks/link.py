@@ -20,12 +20,12 @@ from pymodbus.client import AsyncModbusSerialClient
 
 from benchmarks.far_ends import CHUNK, DEVICE_KEY, PTY_ENDS, REGISTERS, device_codec, host_codec, status
 from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
+from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
-from devices.shuffler.driver import DECODER
 from firmware_bridge.handshake import Trust, greet
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
-from simulators.bench import APPROVED
+from simulators.machine import approved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -83,10 +83,10 @@ async def _codec(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]
 
 
 async def _pitbox(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
-    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([APPROVED]))
+    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([approved(m.KIND)]))
     transport = await open_serial(str(port))
     closing.callback(transport.close)
-    link, _ = await greet(Wire(transport), trust, DECODER)
+    link, _ = await greet(Wire(transport), trust, SHUFFLER.decoder)
     closing.callback(link.close)
     assert await link.request(m.GetStatus(), TRIP_PATIENCE) == status()
     return lambda: link.request(m.GetStatus(), TRIP_PATIENCE)

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.far_ends import DEVICE_KEY, TCP_ENDS, device_codec, host_codec, status
 from benchmarks.link import TRIP_PATIENCE, Echoed, far_end, trips_row
 from benchmarks.rows import arguments, interleave, print_table
+from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
-from devices.shuffler.driver import DECODER
 from firmware_bridge.handshake import Trust, greet
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.wire import Wire
-from simulators.bench import APPROVED
+from simulators.machine import approved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -59,10 +59,10 @@ async def _codec(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]
 
 
 async def _pitbox(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
-    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([APPROVED]))
+    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([approved(m.KIND)]))
     transport = await open_port(f"usbip://127.0.0.1:{_number(port)}/1209:0001:{DEVICE_KEY.serial}")
     closing.callback(transport.close)
-    link, _ = await greet(Wire(transport), trust, DECODER)
+    link, _ = await greet(Wire(transport), trust, SHUFFLER.decoder)
     closing.callback(link.close)
     assert await link.request(m.GetStatus(), TRIP_PATIENCE) == status()
     return lambda: link.request(m.GetStatus(), TRIP_PATIENCE)

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from devices.shuffler import messages as shuffler
 from firmware_bridge import commands, messages
 from firmware_bridge.messages import Message, tag_of
 
-# What either end may receive, for each layer and kind of machine.
-_UNIONS: Final[tuple[Any, ...]] = (
+if TYPE_CHECKING:
+    from types import ModuleType
+
+# The messages of each kind of machine, in the order of their tags. Every module has ToDevice and ToHost.
+MACHINES: Final[tuple[ModuleType, ...]] = (shuffler,)
+# What either end may receive, whatever the machine.
+LINK: Final[tuple[Any, ...]] = (
     messages.HandshakeToHost,
     messages.HandshakeToDevice,
     commands.HostCommands,
     commands.DeviceCommands,
-    shuffler.ToDevice,
-    shuffler.ToHost,
 )
+
+
+def members(union: Any) -> tuple[type[Message], ...]:
+    """Return the messages of a union; a "union" of one message is that message itself."""
+    return get_args(union) or (union,)
 
 
 def all_messages() -> list[type[Message]]:
     """Return every message class once, in the order of the tags; no two share a tag."""
     by_tag: dict[int, type[Message]] = {}
-    for union in _UNIONS:
-        for message in get_args(union) or (union,):  # a "union" of one message is that message itself
+    unions = [*LINK, *(union for machine in MACHINES for union in (machine.ToDevice, machine.ToHost))]
+    for union in unions:
+        for message in members(union):
             known = by_tag.setdefault(tag_of(message), message)
             assert known is message, f"{known.__name__} and {message.__name__} share tag {tag_of(message)}"
     return [by_tag[tag] for tag in sorted(by_tag)]

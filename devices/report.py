@@ -1,4 +1,4 @@
-"""What every driver tells its listener besides the machine's own events: link up, link down, first report."""
+"""What every driver tells its listener besides the machine's own events, and what every view keeps of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from firmware_bridge.commands import Report
+from firmware_bridge.commands import Outcome, Report, Settled
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.messages import DeviceHello
 
@@ -36,3 +36,23 @@ class Misread(msgspec.Struct, frozen=True):
     """A command was sent and its outcome is unknown; the device must be asked before it serves again."""
 
     command: int
+
+
+# What every driver tells; a Settled is a command's end, as it came or as it was asked for.
+Told = LinkUp | LinkDown | Reported | Misread | Settled
+
+
+class View(msgspec.Struct, frozen=True):
+    """What is known of any device; each kind adds its own."""
+
+    connected: bool = False
+    unsettled: frozenset[int] = frozenset()  # commands whose outcome nobody knows; they outlive the link
+
+
+def unsettled_after(unsettled: frozenset[int], event: object) -> frozenset[int]:
+    """Return the commands in doubt after an event: one more that was misread, one less that has ended."""
+    if isinstance(event, Misread):
+        return unsettled | {event.command}
+    if isinstance(event, Settled) and event.outcome is not Outcome.RUNNING:
+        return unsettled - {event.command}
+    return unsettled

@@ -93,6 +93,19 @@ class Service:
         """True only in service; every permit asks this."""
         return self.state == IN_SERVICE
 
+    def take(self, trigger: str | None, *, unsettled: bool) -> None:
+        """Move by what an event of the device means; `unsettled`: the outcome of one of its commands is unknown.
+
+        A good report of a slot that is faulted or out of order unlatches nothing, and none is good enough while a
+        command's outcome is unknown: it must be asked about first. A slot that is absent is in doubt anyway.
+        """
+        if trigger == "verify" and (self.state != UNVERIFIED or unsettled):
+            return
+        if trigger == "doubt" and self.state in (ABSENT, UNSIGNED, SIGNED):
+            return
+        if trigger is not None:
+            getattr(self, trigger)()
+
     # Declared for readers and the type checker; the machine puts its own in their place.
     def appear(self) -> bool:
         """The link is up: a device answers in this slot."""

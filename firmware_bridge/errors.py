@@ -192,6 +192,12 @@ class CommandIdReused(DeviceFault):
     number = 413
 
 
+class NotInService(PitboxError):
+    """A device answers and has proved who it is, but may not serve as it is."""
+
+    number = 414
+
+
 # --- outcome unknown: ask the device, never repeat blindly -------------------------------------------------
 
 
@@ -254,3 +260,31 @@ class BadCapture(ConfigurationError):
     """A file that should be a capture of frames is not one, or is damaged in the middle."""
 
     number = 616
+
+
+class BadConfiguration(ConfigurationError):
+    """A table's configuration cannot be used as it stands."""
+
+    number = 617
+
+
+class SerialTwice(ConfigurationError):
+    """Two devices claim one serial number; which is the enrolled one, nobody can say."""
+
+    number = 618
+
+
+class BadSubmission(ConfigurationError):
+    """A Rules Submission asks for what the edition does not permit, or leaves out what it demands."""
+
+    number = 619
+
+    def __init__(self, objections: tuple[str, ...]) -> None:
+        super().__init__("; ".join(objections))
+        self.objections = objections
+
+
+class BadRulebook(ConfigurationError):
+    """The rulebook's own data contradicts itself or is damaged."""
+
+    number = 620

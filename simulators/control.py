@@ -14,11 +14,11 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import msgspec
 
 from firmware_bridge.errors import ConfigurationError, PitboxError, SimulatorNotFound, code_of
-from firmware_bridge.keys import ApprovedFirmware, load_approved, save_approved, save_key
-from simulators.faults import parse_fault
+from firmware_bridge.keys import load_approved, save_approved, save_key
+from simulators.machine import approved
 
 if TYPE_CHECKING:
-    from simulators.bench import SimulatedShuffler
+    from simulators.machine import Machine
 
 # A simulator answers at once; if not, it hangs.
 _ANSWER_TIME: Final = 2.0
@@ -39,20 +39,20 @@ def runtime_folder(given: Path | None) -> Path:
     return given
 
 
-def lay_out_trust(machine: SimulatedShuffler, folder: Path, approved: ApprovedFirmware) -> None:
+def lay_out_trust(machine: Machine, folder: Path) -> None:
     """Write the machine's key file and add its firmware to the folder's approved list."""
     key_file = folder / f"{machine.slot}.key"
     key_file.unlink(missing_ok=True)
     save_key(key_file, machine.key)
     listed = folder / "approved.toml"
     known = load_approved(listed) if listed.exists() else frozenset()
-    save_approved(listed, known | {approved})
+    save_approved(listed, known | {approved(machine.kind)})
 
 
 class ControlServer:
     """Answers `inject` and `truth` for one machine: one JSON object per line each way."""
 
-    def __init__(self, machine: SimulatedShuffler, path: Path) -> None:
+    def __init__(self, machine: Machine, path: Path) -> None:
         self._machine = machine
         self._path = path
         self.port = str(path.with_suffix(""))  # where its host is, for whoever asks
@@ -93,9 +93,9 @@ class ControlServer:
         try:
             request = msgspec.json.decode(line, type=dict[str, str])
             if request.get("do") == "inject":
-                return {"said": self._machine.inject(parse_fault(request.get("fault", "")))}
+                return {"said": self._machine.inject(request.get("fault", ""))}
             if request.get("do") == "truth":
-                return {"truth": self._machine.truth(), "inside": self._machine.mechanics.inside(), **self._about()}
+                return {"truth": self._machine.truth(), "summary": self._machine.summary(), **self._about()}
         except PitboxError as error:
             return {"number": error.number, "error": str(error)}
         except msgspec.MsgspecError as error:
@@ -106,8 +106,9 @@ class ControlServer:
     def _about(self) -> dict[str, Any]:
         machine = self._machine
         return {
+            "kind": machine.kind,
             "serial": machine.key.serial,
-            "state": machine.twin.state.name.lower(),
+            "state": machine.firmware.state.name.lower(),
             "powered": machine.board.alive,
             "seed": machine.seed,
             "port": self.port,

@@ -9,15 +9,14 @@ import msgspec
 
 from firmware_bridge.errors import BadFault
 
-SEGMENTS: Final = ("feed", "bridge", "lift", "shelf", "unload", "stack", "drop")
-SENSORS: Final = ("intake", "feed", "bridge", "lift", "exit", "stack", "gate")
+ACTS_ON: Final = ("line", "board", "firmware", "machine", "hands")
 
 
 class FaultKind(msgspec.Struct, frozen=True):
     """A word of the vocabulary: where it acts, what details it takes (name -> default text), what it means."""
 
     name: str
-    acts_on: str  # "line", "board", "machine" or "hands"
+    acts_on: str  # one of ACTS_ON
     details: dict[str, str]
     meaning: str
 
@@ -61,11 +60,10 @@ def describe(fault: Fault) -> str:
     return f"{fault.kind.name}{':' if details else ''}{details} ({fault.kind.meaning})"
 
 
-def _kinds(*rows: tuple[str, str, dict[str, str], str]) -> dict[str, FaultKind]:
-    return {name: FaultKind(name, acts_on, details, meaning) for name, acts_on, details, meaning in rows}
+_Rows = tuple[tuple[str, str, dict[str, str], str], ...]
 
 
-VOCABULARY: Final = _kinds(
+_EVERY: Final[_Rows] = (
     # the line between box and machine
     ("drop", "line", {"rate": "0.2", "frames": "0"}, "lose frames: a share of all, or just the next FRAMES"),
     ("duplicate", "line", {"rate": "0.2", "frames": "0"}, "deliver frames twice"),
@@ -91,12 +89,13 @@ VOCABULARY: Final = _kinds(
         "do what is asked, but swallow the next reply to this message",
     ),
     ("hang", "board", {"seconds": "6"}, "the firmware stops; its watchdog restarts it later (0: never)"),
-    ("stall", "board", {}, "motors freeze and the firmware does not notice; the link lives"),
     ("reboot", "board", {}, "the firmware restarts"),
     ("power_cut", "board", {"seconds": "2"}, "power goes and comes back"),
     ("wrong_key", "board", {}, "the board holds another key than its serial number's"),
     ("rogue_firmware", "board", {}, "the board runs firmware with another digest"),
-    # the mechanics
+    ("stall", "firmware", {}, "motors freeze and the firmware does not notice; the link lives"),
+)
+_SHUFFLER: Final[_Rows] = (
     (
         "jam",
         "machine",
@@ -121,7 +120,6 @@ VOCABULARY: Final = _kinds(
     ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
     ("sort_mode", "machine", {}, "somebody switches the machine to SORT"),
     ("door", "machine", {"to": "open"}, "the door is opened or closed"),
-    # hands at the table
     ("load", "hands", {}, "put the deck from the tray into the intake"),
     ("missing_card", "hands", {}, "one card of the deck falls under the rail"),
     ("foreign_card", "hands", {}, "a card of another deck joins this one"),
@@ -130,13 +128,42 @@ VOCABULARY: Final = _kinds(
     ("take_deck", "hands", {}, "take the deck from the open gate to the tray"),
 )
 
+# What can happen to each kind of machine besides what can happen to all of them.
+_OWN: Final[dict[str, _Rows]] = {
+    "shuffler": _SHUFFLER,
+}
 
-def parse_fault(text: str) -> Fault:
+
+def _words(rows: _Rows) -> dict[str, FaultKind]:
+    return {name: FaultKind(name, acts_on, details, meaning) for name, acts_on, details, meaning in rows}
+
+
+EVERY: Final = _words(_EVERY)
+OWN: Final = {machine: _words(rows) for machine, rows in _OWN.items()}
+
+
+def vocabulary(machine: str) -> dict[str, FaultKind]:
+    """Return the words that a kind of machine understands."""
+    return EVERY | OWN[machine]
+
+
+def check_word(text: str) -> None:
+    """Raise BadFault for a fault that no machine knows, before anybody is asked to let it happen."""
+    every = EVERY | {name: word for words in OWN.values() for name, word in words.items()}
+    name = text.partition(":")[0]
+    if name not in every:
+        raise BadFault(f"no fault {name!r}{_near(name, every)}; `pitbox sim faults` lists them all")
+
+
+def parse_fault(text: str, machine: str) -> Fault:
     """Read `name` or `name:detail=value,detail=value`; BadFault names what is wrong and what was probably meant."""
+    known = vocabulary(machine)
     name, _, rest = text.partition(":")
-    kind = VOCABULARY.get(name)
+    kind = known.get(name)
     if kind is None:
-        raise BadFault(f"no fault {name!r}{_near(name, VOCABULARY)}; `pitbox sim faults` lists them all")
+        check_word(text)
+        others = [other for other, words in OWN.items() if name in words]
+        raise BadFault(f"{name} does not happen to a {machine}; it happens to: {', '.join(others)}")
     given: dict[str, str] = {}
     for part in filter(None, rest.split(",")):
         detail, equals, value = part.partition("=")

@@ -15,34 +15,30 @@ import re
 import sys
 import tomllib
 from enum import EnumMeta
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import inspect as types
 
 from devices import driver, service
-from devices.registry import all_messages
-from devices.shuffler import messages as shuffler
+from devices.registry import MACHINES, members
 from firmware_bridge import commands, frame, handshake, link, messages, round_trip, seal
-from simulators.faults import VOCABULARY
+from simulators.faults import EVERY, OWN
 from table_controller.catalogue import catalogue
-from tools import dissector, recordings
+from tools import dissector, recordings, rule_tables
+from tools.markdown import table as _table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import ModuleType
 
+    from simulators.faults import FaultKind
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 END: Final = "<!-- end generated -->"
 MEND: Final = "make recording"
-
-
-def _table(*rows: Iterable[object]) -> str:
-    """Return a Markdown table; the first row is its head."""
-    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
-    lines = ["| " + " | ".join(row) + " |" for row in cells]
-    return "\n".join([lines[0], "|" + "---|" * len(cells[0]), *lines[1:]])
 
 
 def _first_line(thing: Any) -> str:
@@ -52,18 +48,21 @@ def _first_line(thing: Any) -> str:
 # --- messages --------------------------------------------------------------------------------------------------------
 
 _INTEGERS: Final = {(0, 0xFF): "u8", (0, 0xFFFF): "u16", (0, 0xFFFF_FFFF): "u32", (1, (1 << 63) - 1): "id"}
-_WAYS: Final[list[tuple[Any, str]]] = [
+_LINK_WAYS: Final[list[tuple[Any, str]]] = [
     (messages.HandshakeToDevice, "host → device, handshake"),
     (messages.HandshakeToHost, "device → host, handshake"),
-    (shuffler.ToDevice, "host → device, request"),
-    (commands.Accepted | commands.Report | shuffler.Reply, "device → host, reply"),
+    (commands.HostCommands, "host → device, request"),
+    (commands.Accepted | commands.Report, "device → host, reply"),
     (commands.Settled, "device → host, reply or event"),
-    (shuffler.Event, "device → host, event"),
 ]
 
 
-def _way(message: type) -> str:
-    return next(way for union, way in _WAYS if message in (get_args(union) or (union,)))
+def _machine_ways(machine: ModuleType) -> list[tuple[Any, str]]:
+    return [
+        (machine.Actuation | machine.Question, "host → device, request"),
+        (machine.Reply, "device → host, reply"),
+        (machine.Event, "device → host, event"),
+    ]
 
 
 def _size(least: int | None, most: int | None) -> str:
@@ -123,23 +122,31 @@ def _members(enum: Any) -> str:
     return ", ".join(f"{member.value} {member.name}" for member in enum)
 
 
-def message_table() -> str:
-    """Every message with tag, direction and fields; then what is inside them."""
-    known = all_messages()
+def message_table(ways: list[tuple[Any, str]], also: tuple[EnumMeta, ...] = ()) -> str:
+    """Messages with tag, direction and fields; then what is inside them. `also`: enumerations that no field carries."""
+    way_of = {message: way for union, way in ways for message in members(union)}
+    known = sorted(way_of, key=messages.tag_of)
     inner = {part: None for message in known for field in _fields(message) for part in _parts_of(field.type)}
     arrays = [part for part in inner if not isinstance(part, EnumMeta) and part not in known]
+    inner |= {part: None for array in arrays for field in _fields(array) for part in _parts_of(field.type)}
     # Places in an array and bits of a byte are enumerations too, though no field carries them.
-    enums = [*(part for part in inner if isinstance(part, EnumMeta)), shuffler.Sensor, shuffler.Motor]
-    rows = [(messages.tag_of(m), f"`{m.__name__}`", _way(m), _shape(m), _first_line(m)) for m in known]
+    enums = [*(part for part in inner if isinstance(part, EnumMeta)), *(enum for enum in also if enum not in inner)]
+    rows = [(messages.tag_of(m), f"`{m.__name__}`", way_of[m], _shape(m), _first_line(m)) for m in known]
     named = [(f"`{enum.__name__}`", _members(enum), _first_line(enum)) for enum in enums]
     inside = [(f"`{a.__name__}`", _shape(a), _first_line(a)) for a in arrays]
-    return "\n\n".join([
-        _table(("tag", "message", "way", "fields, in order", "meaning"), *rows),
-        "Arrays inside messages (no tag; `Settled` inside a `Report` keeps its own):",
-        _table(("array", "fields, in order", "meaning"), *inside),
-        "Enumerations (on the wire: the number):",
-        _table(("name", "values", "meaning"), *named),
-    ])  # fmt: skip
+    parts = [_table(("tag", "message", "way", "fields, in order", "meaning"), *rows)]
+    if inside:
+        note = "Arrays inside messages (no tag; `Settled` inside a `Report` keeps its own):"
+        parts += [note, _table(("array", "fields, in order", "meaning"), *inside)]
+    if named:
+        parts += ["Enumerations (on the wire: the number):", _table(("name", "values", "meaning"), *named)]
+    return "\n\n".join(parts)
+
+
+def machine_table(machine: ModuleType) -> str:
+    """One kind of machine: its messages, and every enumeration of its module."""
+    enums = tuple(e for e in vars(machine).values() if isinstance(e, EnumMeta) and e.__module__ == machine.__name__)
+    return message_table(_machine_ways(machine), enums)
 
 
 # --- golden bytes ----------------------------------------------------------------------------------------------------
@@ -155,15 +162,24 @@ def _golden_value(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).removeprefix("hex:") or "(empty)"
 
 
-def golden() -> str:
-    """The golden file as a page: payloads, the handshake's values, whole frames."""
-    data = tomllib.loads((ROOT / "tests" / "wire" / "golden.toml").read_text("utf-8"))
-    lines = ["Payloads:", "", "```text"]
-    for entry in data["message"]:
+def _golden_file(name: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / "tests" / "wire" / "golden" / f"{name}.toml").read_text("utf-8"))
+
+
+def golden_payloads(file: str) -> str:
+    """The payloads of one golden file."""
+    lines = ["```text"]
+    for entry in _golden_file(file)["message"]:
         given = " ".join(f"{name}={_golden_value(value)}" for name, value in entry.get("fields", {}).items())
         shown = wrap(f"{entry['name']} {given}", 110, subsequent_indent=" " * 8, break_on_hyphens=False)
         lines += [*shown, *_hex(entry["payload"])]
-    lines += ["```", "", "The handshake's values:", "", "```text"]
+    return "\n".join([*lines, "```"])
+
+
+def golden_link() -> str:
+    """The link's golden file as a page: payloads, the handshake's values, whole frames."""
+    data = _golden_file("link")
+    lines = ["Payloads:", "", golden_payloads("link"), "", "The handshake's values:", "", "```text"]
     for name, value in data["handshake"].items():
         lines += [name, *_hex(value)]
     lines += ["```", "", "One session, frame by frame (`wire` is stuffed and ends with the delimiter):", "", "```text"]
@@ -258,24 +274,37 @@ def service_diagram() -> str:
     return f"{picture}\n\n{table}\n\n{_table(('trigger', 'meaning'), *meanings)}"
 
 
-def faults() -> str:
-    """The vocabulary of faults."""
+def faults(words: dict[str, FaultKind]) -> str:
+    """Words of the vocabulary of faults."""
     rows = [
         (f"`{kind.name}`", kind.acts_on, ", ".join(f"{k}={v}" for k, v in kind.details.items()) or "none", kind.meaning)
-        for kind in VOCABULARY.values()
+        for kind in words.values()
     ]
     return _table(("fault", "acts on", "details and their defaults", "what happens"), *rows)
 
 
+def machine_parts(machine: ModuleType) -> dict[str, tuple[str, Callable[[], str]]]:
+    """The generated parts of one kind's own page."""
+    kind: str = machine.KIND
+    page = f"docs/devices/{kind}.md"
+    return {
+        f"messages of {kind}": (page, partial(machine_table, machine)),
+        f"faults of {kind}": (page, partial(faults, OWN[kind])),
+        f"golden bytes of {kind}": (page, partial(golden_payloads, kind)),
+    }
+
+
 # Part -> the document that it stands in, and what writes it.
 PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
-    "messages": ("docs/protocol.md", message_table),
+    "messages": ("docs/protocol.md", partial(message_table, _LINK_WAYS)),
     "constants": ("docs/protocol.md", constants),
-    "golden": ("docs/protocol.md", golden),
+    "golden": ("docs/protocol.md", golden_link),
     "errors": ("docs/errors.md", errors),
     "service": ("docs/service.md", service_diagram),
-    "faults": ("docs/faults.md", faults),
+    "faults": ("docs/faults.md", partial(faults, EVERY)),
     "jam": ("README.md", recordings.jam_text),
+    **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
+    **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},
 }
 # Whole files that are generated.
 FILES: Final[dict[str, Callable[[], str]]] = {"docs/demo.svg": recordings.demo_svg}

@@ -6,14 +6,15 @@ import io
 
 from rich.console import Console
 
+from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
-from simulators.bench import SimulatedShuffler
 from simulators.hosts.memory import MemoryHost
 from simulators.house.demo import Demo
 from simulators.house.recording import svg
-from simulators.house.stand import Stand
+from simulators.house.stand import ShufflerStand, Stand
+from simulators.machines.shuffler import SimulatedShuffler
 from simulators.virtual_time import run_virtual
-from table_controller.cli.device import show_shuffle
+from table_controller.cli.kinds.shuffler import show_shuffle
 from table_controller.cli.screen import Screen
 
 
@@ -24,13 +25,13 @@ def jam_text() -> str:
     async def play() -> None:
         machine = SimulatedShuffler(seed=7)
         screen = Screen(Console(file=printed, width=90, highlight=False), live=False, every=0)
-        stand: Stand
+        stand: ShufflerStand
 
         def show(event: object) -> None:
             if isinstance(event, m.Jam):
                 screen.path(stand.view, 53)
 
-        stand = Stand(machine, MemoryHost(machine).open, on_event=show)
+        stand = Stand(machine, SHUFFLER, MemoryHost(machine).open, on_event=show)
         stand.inject("jam:segment=lift,card=27")
         stand.supervisor.start()
         await stand.driver.ready()

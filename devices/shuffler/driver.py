@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from devices.driver import Driver
 from devices.shuffler import messages as m
 from devices.shuffler.state import GivenOut
-from firmware_bridge.messages import decoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from devices.shuffler.state import DriverEvent
     from firmware_bridge.commands import Settled
-
-DECODER: Final = decoder(m.ToHost)
 
 
 class ShufflerDriver(Driver):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp, Misread, Reported
-from devices.service import ABSENT, SIGNED, UNSIGNED, UNVERIFIED, Service
+from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
 from devices.shuffler import messages as m
-from firmware_bridge.commands import Outcome, Settled
+from firmware_bridge.commands import Settled
 
 
 class GivenOut(msgspec.Struct, frozen=True):
@@ -16,16 +15,15 @@ class GivenOut(msgspec.Struct, frozen=True):
     command: int
 
 
-# Everything that a shuffler's driver tells; a Settled is a command's end, as it came or as it was asked for.
-DriverEvent = m.Event | LinkUp | LinkDown | Reported | Misread | Settled | GivenOut
+# Everything that a shuffler's driver tells.
+DriverEvent = m.Event | Told | GivenOut
 # How a cycle can end.
 Ended = m.Completed | m.Incomplete | m.Jam | m.Stopped | m.Fault
 
 
-class ShufflerView(msgspec.Struct, frozen=True):
+class ShufflerView(View, frozen=True):
     """The last known picture of one shuffler. `inside` is None when nobody knows."""
 
-    connected: bool = False
     state: m.State | None = None
     mode: m.Mode | None = None
     door_open: bool = False
@@ -37,7 +35,6 @@ class ShufflerView(msgspec.Struct, frozen=True):
     blocked: int = 0  # bit per Sensor
     ended: Ended | None = None  # how the last cycle ended
     sure: bool = True  # False: a card may be inside that no count shows; only a report says otherwise
-    unsettled: frozenset[int] = frozenset()  # commands whose outcome nobody knows; they outlive the link
 
 
 def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
@@ -53,10 +50,9 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
                            sure=s.inside is not None, behind_gate=s.behind_gate)  # fmt: skip
         case Misread():
             return replace(view, inside=None, sure=False, behind_gate=None,
-                           unsettled=view.unsettled | {event.command})  # fmt: skip
+                           unsettled=unsettled_after(view.unsettled, event))  # fmt: skip
         case Settled():
-            known = event.outcome is not Outcome.RUNNING
-            return replace(view, unsettled=view.unsettled - {event.command}) if known else view
+            return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case GivenOut():
             return replace(view, state=m.State.IDLE, behind_gate=0)
         case m.Progress():
@@ -154,18 +150,3 @@ def service_trigger(event: DriverEvent) -> str | None:
             return "fault"
         case _:
             return None
-
-
-def serve(service: Service, view: ShufflerView, event: DriverEvent) -> None:
-    """Move the slot's service state by an event that `view` has already taken.
-
-    A good report of a slot that is faulted or out of order unlatches nothing, and none is good enough while a
-    command's outcome is unknown: it must be asked about first. A slot that is absent is in doubt anyway.
-    """
-    trigger = service_trigger(event)
-    if trigger == "verify" and (service.state != UNVERIFIED or view.unsettled):
-        return
-    if trigger == "doubt" and service.state in (ABSENT, UNSIGNED, SIGNED):
-        return
-    if trigger is not None:
-        getattr(service, trigger)()

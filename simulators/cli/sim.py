@@ -5,36 +5,48 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
-from simulators.bench import APPROVED, SimulatedShuffler
 from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
-from simulators.faults import VOCABULARY, parse_fault
+from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
 from simulators.hosts.pty import PtyHost
 from simulators.hosts.usb import UsbHost
+from simulators.models import MODELS, make
+from simulators.table import GAMES, STARTS, layout, make_table, table_toml
 from simulators.usbip.server import UsbIpServer
 
 if TYPE_CHECKING:
     import argparse
 
+    from simulators.machine import Machine
+
 HELP = "simulated machines on the bench: start them, inject faults, see where every card really is"
-_USB = f"export it over USB/IP on loopback instead of a pty, at this TCP port (default {DEFAULT_PORT}, 0 for any)"
+_USB = f"export over USB/IP on loopback instead of ptys, at this TCP port (default {DEFAULT_PORT}, 0 for any)"
 EXAMPLE = "pitbox sim up shuffler --seed 7 --fault jam:segment=lift,card=27"
+
+TABLE: Final = "table"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
 
-    up = commands.add_parser("up", help="start a machine on a pty and keep it until Ctrl-C")
-    up.add_argument("kind", choices=[SimulatedShuffler.kind])
-    up.add_argument("--name", default="shuffler.1", help="its slot name, and the name of its port (default shuffler.1)")
+    up = commands.add_parser(
+        "up",
+        help="start a machine, or a whole table's machines, on ptys or USB and keep them until Ctrl-C",
+        epilog="models:\n" + "\n".join(f"  {name:22s} {model.about}" for name, model in MODELS.items()),
+        formatter_class=parser.formatter_class,
+    )
+    up.add_argument("model", choices=[*MODELS, TABLE], metavar="MODEL", help=f"one of the models below, or {TABLE}")
+    up.add_argument("--game", choices=list(GAMES), default="face_up_pai_gow", help=f"with {TABLE}: whose table")
+    up.add_argument("--start", choices=list(STARTS), help=f"with {TABLE}: how the starting position is found")
+    up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
-    up.add_argument("--identifies", action="store_true", help="a model that reads card faces")
     up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
     up.add_argument("--usb", type=int, nargs="?", const=DEFAULT_PORT, metavar="PORT", help=_USB)
@@ -50,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     world.set_defaults(what=_world)
 
     commands.add_parser("list", help="the machines that are running").set_defaults(what=_list)
-    commands.add_parser("faults", help="the vocabulary of faults").set_defaults(what=_faults)
+    faults = commands.add_parser("faults", help="the vocabulary of faults")
+    faults.add_argument("kind", nargs="?", choices=list(OWN), metavar="KIND", help="only what can happen to this kind")
+    faults.set_defaults(what=_faults)
 
     for command in (up, inject, world, commands.choices["list"]):
         command.add_argument("--folder", type=Path, help="where ports, keys and sockets are (default: per user)")
@@ -65,50 +79,85 @@ def run(args: argparse.Namespace) -> int:
 def _up(args: argparse.Namespace) -> int:
     if not 0.01 <= args.speed <= 1000:
         raise ConfigurationError("--speed takes a number from 0.01 to 1000")
-    if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
-        raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; shuffler.1 can")
-    for text in args.fault:
-        parse_fault(text)  # complain before anything starts
+    if args.model == TABLE:
+        if args.name or args.fault:
+            raise ConfigurationError(f"--name and --fault go with one machine; for a {TABLE} use pitbox sim inject")
+        layout(args.game, args.start)  # complain before anything starts
+    else:
+        kind = MODELS[args.model].machine.kind
+        args.name = args.name or f"{kind}.1"
+        if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
+            raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
+        for text in args.fault:
+            parse_fault(text, kind)
     return asyncio.run(_serve(args, runtime_folder(args.folder)))
 
 
+def _machines(args: argparse.Namespace) -> list[Machine]:
+    options = {"seed": args.seed, "speed": args.speed, "live_entropy": args.live_entropy}
+    if args.model == TABLE:
+        return make_table(layout(args.game, args.start), **options)
+    return [make(args.model, args.name, **options)]
+
+
 async def _serve(args: argparse.Namespace, folder: Path) -> int:
-    server = UsbIpServer()
-    if args.usb is not None:
-        await server.start(args.usb)
-    machine = SimulatedShuffler(
-        args.name, seed=args.seed, speed=args.speed, identifies=args.identifies, live_entropy=args.live_entropy
-    )
-    control = ControlServer(machine, folder / f"{args.name}.sock")
-    await control.start()
-    lay_out_trust(machine, folder, APPROVED)
-    host = PtyHost(machine, folder / args.name) if args.usb is None else UsbHost(machine, server)
-    control.port = str(host.port)
-    key = "" if args.usb is None else f" --key {folder / args.name}.key"
-    for text in args.fault:
-        print(machine.inject(parse_fault(text)))
-    where = "" if args.folder is None else f" --folder {folder}"
-    print(f"{args.name}: serial number {machine.key.serial}, 53 cards in the intake, seed {args.seed}")
-    print(f"port    {host.port}")
-    print(f"try     pitbox device shuffler --port {host.port}{key} shuffle")
-    print(f"break   pitbox sim inject {args.name} jam:segment=lift{where}")
-    print(f"truth   pitbox sim world {args.name}{where}")
-    print("Ctrl-C ends it.", flush=True)
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    try:
+    machines = _machines(args)
+    async with AsyncExitStack() as stack:
+        server = None
+        if args.usb is not None:
+            server = UsbIpServer()
+            await server.start(args.usb)
+            stack.callback(server.close)
+        ports: dict[str, str] = {}
+        for machine in machines:
+            control = ControlServer(machine, folder / f"{machine.slot}.sock")
+            await control.start()
+            stack.push_async_callback(control.close)
+            lay_out_trust(machine, folder)
+            host = PtyHost(machine, folder / machine.slot) if server is None else UsbHost(machine, server)
+            stack.callback(host.close)
+            control.port = ports[machine.slot] = str(host.port)
+        for text in args.fault:
+            print(machines[0].inject(text))
+        where = "" if args.folder is None else f" --folder {folder}"
+        if args.model == TABLE:
+            _greet_table(args, ports, folder, where)
+        else:
+            _greet_machine(args, machines[0], ports, folder, where)
+        print("Ctrl-C ends it.", flush=True)
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
         await stop.wait()
-    finally:
-        host.close()
-        server.close()
-        await control.close()
-    print(f"{args.name}: ended")
+    print(f"{args.name or args.model}: ended")
     return 0
 
 
+def _greet_machine(args: argparse.Namespace, machine: Machine, ports: dict[str, str], folder: Path, where: str) -> None:
+    model, port = MODELS[args.model], ports[machine.slot]
+    key = "" if args.usb is None else f" --key {folder / machine.slot}.key"  # beside a pty it is found by itself
+    print(f"{machine.slot}: {model.about}, serial number {machine.key.serial}, seed {args.seed}")
+    print(f"port    {port}")
+    print(f"try     pitbox device {machine.kind} --port {port}{key} {model.action}")
+    print(f"break   pitbox sim inject {machine.slot} {model.fault}{where}")
+    print(f"truth   pitbox sim world {machine.slot}{where}")
+
+
+def _greet_table(args: argparse.Namespace, ports: dict[str, str], folder: Path, where: str) -> None:
+    if args.usb is None:  # whoever reads the file may stand elsewhere
+        ports = {slot: str(Path(port).absolute()) for slot, port in ports.items()}
+    text, file = table_toml(args.game, ports), folder / "table.toml"
+    first = next(iter(ports))
+    file.write_text(text, "utf-8")
+    print(text)
+    print(f"# {len(ports)} machines, seed {args.seed}; the configuration above is in {file}")
+    print(f"# try     pitbox devices --config {file}")
+    print(f"# break   pitbox sim inject {first} jam{where}")
+    print(f"# truth   pitbox sim world {first}{where}")
+
+
 def _inject(args: argparse.Namespace) -> int:
-    parse_fault(args.fault)
+    check_word(args.fault)
     print(ask(runtime_folder(args.folder), args.name, {"do": "inject", "fault": args.fault})["said"])
     return 0
 
@@ -117,7 +166,8 @@ def _world(args: argparse.Namespace) -> int:
     told = ask(runtime_folder(args.folder), args.name, {"do": "truth"})
     for place, cards in told["truth"].items():
         print(f"{cards:3d}  {place}")
-    print(f"{told['inside']:3d}  inside the machine in all")
+    for sentence in told["summary"]:
+        print(sentence)
     return 0
 
 
@@ -132,11 +182,15 @@ def _list(args: argparse.Namespace) -> int:
     return 0
 
 
-def _faults(_: argparse.Namespace) -> int:
-    for acts_on in ("line", "board", "machine", "hands"):
-        print(f"on the {acts_on}:")
-        for kind in VOCABULARY.values():
-            if kind.acts_on == acts_on:
-                details = ",".join(f"{name}={value}" for name, value in kind.details.items())
-                print(f"  {kind.name + (':' + details if details else ''):38s} {kind.meaning}")
+def _faults(args: argparse.Namespace) -> int:
+    groups = {"every machine": EVERY} | {f"a {machine}": words for machine, words in OWN.items()}
+    for who, words in groups.items():
+        if args.kind is not None and who not in ("every machine", f"a {args.kind}"):
+            continue
+        print(f"what can happen to {who}:")
+        for acts_on in ACTS_ON:
+            for kind in words.values():
+                if kind.acts_on == acts_on:
+                    details = ",".join(f"{name}={value}" for name, value in kind.details.items())
+                    print(f"  {acts_on:9s} {kind.name + (':' + details if details else ''):38s} {kind.meaning}")
     return 0

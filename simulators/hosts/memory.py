@@ -10,13 +10,13 @@ from firmware_bridge.transport.memory import MemoryTransport, memory_pair
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
-    from simulators.bench import SimulatedShuffler
+    from simulators.machine import Machine
 
 
 class MemoryHost:
     """Gives the host's end to whoever opens the port; one at a time, like a real one."""
 
-    def __init__(self, machine: SimulatedShuffler) -> None:
+    def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._loop = asyncio.get_running_loop()
         self._present = True

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from devices.kinds import SHUFFLER
 from devices.report import LinkDown
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.errors import CommandFailed, CommandRefused, TrustError
 from firmware_bridge.transport.serial import open_serial
-from simulators.bench import SimulatedShuffler
 from simulators.hosts.memory import MemoryHost
 from simulators.hosts.pty import PtyHost
-from simulators.house.stand import Stand
+from simulators.house.stand import ShufflerStand, Stand
+from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -143,7 +144,7 @@ class Demo:
 
     # --- what happens in every scene -----------------------------------------------------------------------------
 
-    async def _shuffle(self, stand: Stand) -> None:
+    async def _shuffle(self, stand: ShufflerStand) -> None:
         self.tally.decks += 1
         try:
             await stand.driver.shuffle(stand.next_id())
@@ -154,7 +155,7 @@ class Demo:
         assert isinstance(ended, m.Completed)
         self._say(f"{ended.count} cards in {ended.duration_ms / 1000:.1f} s of machine time, mode {ended.mode.name}")
 
-    async def _give_out(self, stand: Stand) -> None:
+    async def _give_out(self, stand: ShufflerStand) -> None:
         """Ask for the deck; what is not whole, shuffled and from a serving machine is not given out."""
         reasons = self._wrong(stand)
         if not stand.service.serves:
@@ -170,34 +171,34 @@ class Demo:
         self.tally.bad_given_out += sorted(card.face for card in presented) != list(range(DECK))
         self._say(f"given out: a whole, shuffled deck of {len(presented)}", "bold green")
 
-    async def _try_anyway(self, stand: Stand) -> None:
+    async def _try_anyway(self, stand: ShufflerStand) -> None:
         try:
             await stand.driver.eject(stand.next_id())
         except CommandRefused as refused:
             self._say(f"and if asked anyway, the machine itself refuses: {refused.code}")
 
-    def _wrong(self, stand: Stand) -> list[str]:
+    def _wrong(self, stand: ShufflerStand) -> list[str]:
         ended = stand.view.ended
         return verdict(ended, DECK) if ended is not None else ["no cycle has ended"]
 
-    def _service(self, stand: Stand) -> None:
+    def _service(self, stand: ShufflerStand) -> None:
         self._say(f"service state: {stand.service.state}", "cyan")
 
     def _say(self, text: str, style: str = "") -> None:
         self._screen.line(f"   {text}", style)
 
     @asynccontextmanager
-    async def _stand(self, *faults: str) -> AsyncIterator[Stand]:
+    async def _stand(self, *faults: str) -> AsyncIterator[ShufflerStand]:
         machine = SimulatedShuffler(seed=self._seed, speed=1.0 if self._fast else self._speed)
         with tempfile.TemporaryDirectory(prefix="pitbox-demo-") as folder:
             host = MemoryHost(machine) if self._fast else PtyHost(machine, Path(folder) / machine.slot)
-            stand: Stand
+            stand: ShufflerStand
 
             def show(event: DriverEvent) -> None:
                 if isinstance(event, m.Progress | m.Completed | m.Incomplete | m.Jam | m.Fault):
                     self._screen.path(stand.view, DECK)
 
-            stand = Stand(machine, _opener(host), on_event=show)
+            stand = Stand(machine, SHUFFLER, _opener(host), on_event=show)
             for fault in faults:
                 stand.inject(fault)
             stand.supervisor.start()

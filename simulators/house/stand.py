@@ -1,66 +1,78 @@
-"""A test stand: one simulated machine, its real driver and supervisor, and everything that is known of it. No rules."""
+"""A test stand: one simulated machine in a real slot, and everything that its driver told. No rules."""
 
 from __future__ import annotations
 
 import asyncio
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from devices.kinds import D, Kind, V
 from devices.report import Reported
-from devices.service import Service
-from devices.shuffler import messages as m
-from devices.shuffler.driver import DECODER, ShufflerDriver
-from devices.shuffler.state import ShufflerView, fold, serve
+from devices.shuffler.driver import ShufflerDriver
+from devices.shuffler.state import ShufflerView
 from firmware_bridge.handshake import Trust
-from firmware_bridge.supervisor import Supervisor
-from simulators.bench import APPROVED
-from simulators.faults import parse_fault
+from simulators.machine import Machine, approved
+from simulators.machines.shuffler import SimulatedShuffler
+from table_controller.controller.slot import Slot
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from devices.shuffler.state import DriverEvent
+    from devices.service import Service
+    from firmware_bridge.supervisor import Supervisor
     from firmware_bridge.wire import Capture, Transport
-    from simulators.bench import SimulatedShuffler
 
+M = TypeVar("M", bound=Machine)
 _E = TypeVar("_E")
 
 
-def trust_in(machine: SimulatedShuffler) -> Trust:
+def trust_in(machine: Machine) -> Trust:
     """Return what a table that has enrolled this machine expects."""
-    return Trust(m.KIND, {machine.key.serial: machine.key}, frozenset([APPROVED]))
+    return Trust(machine.kind, {machine.key.serial: machine.key}, frozenset([approved(machine.kind)]))
 
 
-class Stand:
+class Stand(Generic[M, D, V]):
     """A machine on its stand: `view` is what its driver told, `service` the slot's state, `machine` the truth."""
 
     def __init__(
         self,
-        machine: SimulatedShuffler,
+        machine: M,
+        kind: Kind[D, V],
         open_port: Callable[[], Awaitable[Transport]],
         *,
         trust: Trust | None = None,
         capture: Capture | None = None,
-        on_event: Callable[[DriverEvent], None] | None = None,
+        on_event: Callable[[Any], None] | None = None,
     ) -> None:
         self.machine = machine
-        self.events: list[DriverEvent] = []
-        self.view = ShufflerView()
-        self.service = Service()
-        self.driver = ShufflerDriver(self._take)
+        self.events: list[Any] = []
         self.trust = trust or trust_in(machine)
-        self.supervisor = Supervisor(
-            machine.slot, open_port, self.trust, DECODER, self.driver, capture=capture, jitter=Random(machine.seed)
+        self.slot = Slot(
+            machine.slot, kind, open_port, self.trust, self._take, capture=capture, jitter=Random(machine.seed)
         )
+        self.driver: D = self.slot.driver
         self._on_event = on_event
         self._ids = count(1)
-        self._watchers: list[tuple[Callable[[DriverEvent], bool], asyncio.Future[Any]]] = []
+        self._watchers: list[tuple[Callable[[Any], bool], asyncio.Future[Any]]] = []
 
-    def _take(self, event: DriverEvent) -> None:
+    @property
+    def view(self) -> V:
+        """What is known of the machine."""
+        return self.slot.view
+
+    @property
+    def service(self) -> Service:
+        """The slot's service state."""
+        return self.slot.service
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """Who keeps the link."""
+        return self.slot.supervisor
+
+    def _take(self, event: Any) -> None:
         self.events.append(event)
-        self.view = fold(self.view, event)
-        serve(self.service, self.view, event)
         for fits, future in self._watchers:
             if not future.done() and fits(event):
                 future.set_result(event)
@@ -74,13 +86,13 @@ class Stand:
 
     def inject(self, text: str) -> str:
         """Let a fault happen, in the words of the vocabulary."""
-        return self.machine.inject(parse_fault(text))
+        return self.machine.inject(text)
 
     def told(self, kind: type[_E]) -> list[_E]:
         """Return every event of a kind so far."""
         return [event for event in self.events if isinstance(event, kind)]
 
-    async def until(self, fits: Callable[[DriverEvent], bool], seconds: float = 120.0) -> Any:
+    async def until(self, fits: Callable[[Any], bool], seconds: float = 120.0) -> Any:
         """Wait for the next event that fits."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._watchers.append((fits, future))
@@ -94,6 +106,10 @@ class Stand:
 
     async def close(self) -> None:
         """Close the link and switch the machine off; every card must still be in exactly one place."""
-        await self.supervisor.close()
+        await self.slot.close()
         self.machine.board.power_off()
         self.machine.world.check()
+
+
+# The stand that most scenarios are about.
+ShufflerStand = Stand[SimulatedShuffler, ShufflerDriver, ShufflerView]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.commands import AskCommand, CommandMemory, GetReport, Report
+from firmware_bridge.commands import Accepted, AskCommand, CommandMemory, GetReport, Outcome, Report
 from firmware_bridge.errors import BadFault, BadMessage, LinkError, PortFailed
 from firmware_bridge.handshake import Greeter
-from firmware_bridge.messages import decoder
+from firmware_bridge.messages import decoder, tag_of
 from firmware_bridge.wire import Wire
 from simulators.twins.line import Line
 
@@ -105,6 +105,24 @@ class Board:
         """Pull the cable."""
         self.line.close()
         self._cable_gone(PortFailed("the cable was pulled"))
+
+    def once(self, message: Any, refusal: Callable[[Any], int], begin: Callable[[Any], bool]) -> Message:
+        """Carry out a command unless its id was seen before; return the reply.
+
+        `refusal` gives the reason not to do it, or 0; `begin` does it, and tells whether it has ended already.
+        """
+        command = message.command
+        known = self.memory.begin(command, tag_of(type(message)))
+        if known is not None:
+            return known
+        reason = refusal(message)
+        if reason:
+            return self.memory.settle(command, Outcome.REFUSED, reason)
+        return self.memory.settle(command, Outcome.DONE) if begin(message) else Accepted(command)
+
+    def settle(self, command: int, outcome: Outcome, reason: int = 0) -> None:
+        """Note the end of a command that went on for a while, and tell the host."""
+        self.emit(self.memory.settle(command, outcome, reason))
 
     def emit(self, event: Message, *, droppable: bool = False) -> None:
         """Tell the host, if there is one; what may be left out waits for a free line."""

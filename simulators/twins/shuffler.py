@@ -9,9 +9,8 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shuffler import messages as m
-from firmware_bridge.commands import Accepted, Outcome
+from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
-from firmware_bridge.messages import tag_of
 from simulators.twins.counts import Counts
 from simulators.twins.statistics import TransitLog
 from simulators.world.cards import DECK_53
@@ -128,7 +127,7 @@ class ShufflerTwin:
             case m.GetFindings():
                 return self._findings or m.NoFindings(m.Reason.NOT_A_FINDING)
             case _:
-                return self._command_once(message)
+                return self.board.once(message, self._refusal, self._begin)
 
     def _status(self) -> m.Status:
         return m.Status(
@@ -136,14 +135,9 @@ class ShufflerTwin:
             self._counts.inside, self._behind_gate, self._cycles, self._reason,
         )  # fmt: skip
 
-    def _command_once(self, message: m.Actuation) -> Message:
+    def _begin(self, message: m.Actuation) -> bool:
+        """Carry out a command that was not refused; tell whether it has ended already."""
         command = message.command
-        known = self.board.memory.begin(command, tag_of(type(message)))
-        if known is not None:
-            return known
-        refusal = self._refusal(message)
-        if refusal is not m.Reason.NONE:
-            return self.board.memory.settle(command, Outcome.REFUSED, refusal)
         match message:
             case m.StartCycle():
                 self._start_cycle(command)
@@ -155,14 +149,14 @@ class ShufflerTwin:
                 self._later(command, TEST_TIME, m.State.TESTING, self._tested)
             case m.Stop():
                 self._stop(m.Reason.STOPPED)
-                return self.board.memory.settle(command, Outcome.DONE)
+                return True
             case m.SetMode():
                 self.mode = message.mode
-                return self.board.memory.settle(command, Outcome.DONE)
+                return True
             case m.Reset():
                 self._clock.after(0.05, lambda: self.board.restart(0.3))  # after the reply has left
-                return self.board.memory.settle(command, Outcome.DONE)
-        return Accepted(command)
+                return True
+        return False
 
     def _refusal(self, message: m.Actuation) -> m.Reason:
         if isinstance(message, m.Stop | m.Reset):
@@ -191,15 +185,12 @@ class ShufflerTwin:
         if not self.stalled:
             self._watch = self._clock.after(seconds, lambda: end(command))
 
-    def _settle(self, command: int, outcome: Outcome, reason: m.Reason = m.Reason.NONE) -> None:
-        self.board.emit(self.board.memory.settle(command, outcome, reason))
-
     def _ejected(self, command: int) -> None:
         self._mechanics.open_gate()
         self.state = self._at_rest = m.State.IDLE
         self._behind_gate = 0
         self._findings = None
-        self._settle(command, Outcome.DONE)
+        self.board.settle(command, Outcome.DONE)
 
     def _tested(self, command: int) -> None:
         levels = self._mechanics.levels()
@@ -209,7 +200,7 @@ class ShufflerTwin:
         if not bad:
             self._counts.tested()
         self.board.emit(m.SelfTested(command, bad, 0))
-        self._settle(
+        self.board.settle(
             command,
             Outcome.FAILED if bad else Outcome.DONE,
             m.Reason.SELF_TEST_FAILED if bad else m.Reason.NONE,
@@ -279,13 +270,13 @@ class ShufflerTwin:
             self._reason, self.state = m.Reason.COUNTS_DISAGREE, m.State.HALTED
             counts.doubt()
             self.board.emit(m.Incomplete(command, counts.entered, counts.left))
-            self._settle(command, Outcome.FAILED, self._reason)
+            self.board.settle(command, Outcome.FAILED, self._reason)
             return
         self.state = self._at_rest = m.State.READY
         rejected = self._judge_faces(command)
         duration = round((self._clock.now - self._started) * 1000)
         self.board.emit(m.Completed(command, counts.left, duration, self.mode, rejected))
-        self._settle(command, Outcome.DONE)
+        self.board.settle(command, Outcome.DONE)
 
     def _judge_faces(self, command: int) -> bool:
         if not self._identifies:
@@ -380,7 +371,7 @@ class ShufflerTwin:
         levels, currents = self._mechanics.levels(), self._mechanics.currents()
         self._halt(m.Reason.JAM)
         self.board.emit(m.Jam(self._command, phase, segment, card, entered, left, levels, currents))
-        self._settle(self._command, Outcome.FAILED, m.Reason.JAM)
+        self.board.settle(self._command, Outcome.FAILED, m.Reason.JAM)
 
     def _halt_with(self, reason: m.Reason, segment: m.Segment) -> None:
         entered, left = self._counts.drawn_in, self._counts.left
@@ -389,7 +380,7 @@ class ShufflerTwin:
             self._counts.doubt()
         self._halt(reason)
         self.board.emit(m.Fault(self._command, reason, segment, card, entered, left))
-        self._settle(self._command, Outcome.FAILED, reason)
+        self.board.settle(self._command, Outcome.FAILED, reason)
 
     def _stop(self, reason: m.Reason) -> None:
         if self.state not in _BUSY:
@@ -400,7 +391,7 @@ class ShufflerTwin:
         else:
             self._halt(reason)
             self.board.emit(m.Stopped(self._command, self._counts.drawn_in, self._counts.left, reason))
-        self._settle(self._command, Outcome.FAILED, reason)
+        self.board.settle(self._command, Outcome.FAILED, reason)
 
     def _halt(self, reason: m.Reason) -> None:
         self._unwatch()
@@ -425,7 +416,7 @@ class ShufflerTwin:
         occupied = self._mechanics.blocked(m.Sensor.GATE)
         self.state = self._at_rest = m.State.READY if occupied else m.State.IDLE
         self.board.emit(m.Cleared(command, emptied, self._behind_gate))
-        self._settle(command, Outcome.DONE)
+        self.board.settle(command, Outcome.DONE)
 
     # --- hands -----------------------------------------------------------------------------------------------
 

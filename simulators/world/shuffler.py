@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.shuffler.messages import Motor, Segment, Sensor, SensorLevel
 from firmware_bridge.errors import BadFault
-from simulators.faults import SEGMENTS, SENSORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.cards import Card, World
 
+# The words for segments and sensors in faults and places.
+SEGMENTS: Final = tuple(segment.name.lower() for segment in Segment)
+SENSORS: Final = tuple(sensor.name.lower() for sensor in Sensor)
 COMPARTMENTS: Final = 10
 # How long a card takes through each segment, and past one point (s), when the machine is new.
 TRANSIT: Final = {

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
     "device": "table_controller.cli.device",
+    "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
+    "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",
     "usb": "table_controller.cli.usb",
 }

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from devices.kinds import kind_named
 from devices.registry import all_messages
-from devices.shuffler import messages as m
-from devices.shuffler.driver import DECODER, ShufflerDriver
 from firmware_bridge.capture import CaptureFile
-from firmware_bridge.errors import BadApprovedList, BadCapture, BadKeyFile, EnrolledKey, PortMissing
+from firmware_bridge.errors import BadApprovedList, BadCapture, BadKeyFile, EnrolledKey, PortMissing, WrongKind
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.supervisor import Supervisor
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Callable
 
-    from devices.shuffler.state import DriverEvent
+    from devices.driver import Driver
     from firmware_bridge.wire import Capture
 
 
@@ -49,7 +48,7 @@ def bench_trust(args: argparse.Namespace) -> Trust:
     approved = args.approved or path.with_name("approved.toml")
     if not approved.exists():
         raise BadApprovedList(f"{approved} does not exist; say which list with --approved FILE")
-    return Trust(m.KIND, {key.serial: key}, load_approved(approved), role="bench")
+    return Trust(key.kind, {key.serial: key}, load_approved(approved), role="bench")
 
 
 def slot_name(port: str) -> str:
@@ -67,13 +66,23 @@ def open_capture(path: Path) -> CaptureFile:
 
 
 @asynccontextmanager
-async def bench_shuffler(
-    args: argparse.Namespace, on_event: Callable[[DriverEvent], None], capture: Capture | None = None
-) -> AsyncIterator[ShufflerDriver]:
-    """Connect to one shuffler for a moment; the first failure is raised, nothing is retried."""
+async def bench_driver(
+    args: argparse.Namespace,
+    on_event: Callable[[Any], None],
+    capture: Capture | None = None,
+    *,
+    kind: str | None = None,
+) -> AsyncIterator[Driver]:
+    """Connect to one device for a moment; the first failure is raised, nothing is retried.
+
+    What kind of device it is, the key file says; `kind` is what the caller can talk to, if not to every kind.
+    """
     trust = bench_trust(args)
-    driver = ShufflerDriver(on_event)
-    supervisor = Supervisor(args.port, lambda: open_port(args.port), trust, DECODER, driver, capture=capture)
+    if kind is not None and trust.kind != kind:
+        raise WrongKind(f"the key file is that of a {trust.kind}, not of a {kind}")
+    found = kind_named(trust.kind)
+    driver: Driver = found.driver(on_event)
+    supervisor = Supervisor(args.port, lambda: open_port(args.port), trust, found.decoder, driver, capture=capture)
     supervisor.start()
     try:
         await driver.ready()

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from devices.report import LinkDown
 from firmware_bridge.errors import ConfigurationError
-from table_controller.cli.bench_link import add_link_arguments, bench_shuffler, open_capture, slot_name
+from table_controller.cli.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
 from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
     import argparse
 
-    from devices.shuffler.state import DriverEvent
     from firmware_bridge.capture import CaptureFile
 
 HELP = "watch one device's frames, decoded, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
@@ -74,11 +73,11 @@ class _Tracer:
 async def _watch(args: argparse.Namespace, tracer: _Tracer) -> None:
     ended: asyncio.Future[LinkDown] = asyncio.get_running_loop().create_future()
 
-    def take(event: DriverEvent) -> None:
+    def take(event: object) -> None:
         if isinstance(event, LinkDown) and not ended.done():
             ended.set_result(event)
 
-    async with bench_shuffler(args, take, tracer):
+    async with bench_driver(args, take, tracer):
         until = None if args.seconds is None else time.monotonic() + args.seconds
         while tracer.unheard is None and (until is None or time.monotonic() < until):
             done, _ = await asyncio.wait({ended}, timeout=0.1)

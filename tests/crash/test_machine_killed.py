@@ -14,7 +14,7 @@ import pytest
 from devices.report import LinkDown, Misread, Reported
 from devices.service import Service
 from devices.shuffler import messages as m
-from devices.shuffler.state import ShufflerView, fold, serve
+from devices.shuffler.state import ShufflerView, fold, service_trigger
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import LinkError, LinkSilent, OutcomeUnknown, PortFailed
 from firmware_bridge.link import SILENCE
@@ -43,7 +43,7 @@ def service_of(c: Connected) -> tuple[str, ShufflerView]:
     service, view = Service(), ShufflerView()
     for event in c.events:
         view = fold(view, event)
-        serve(service, view, event)
+        service.take(service_trigger(event), unsettled=bool(view.unsettled))
     return service.state, view
 
 

@@ -25,7 +25,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import DuplicateSerial, OutcomeUnknown, PortBusy, PortFailed, PortMissing
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.usb import find_ports
-from simulators.bench import SimulatedShuffler
+from simulators.machines.shuffler import SimulatedShuffler
 from tests.support.beliefs import comes_true, moving
 from tests.support.bench import LADDER, over_the_ladder
 from tests.support.tools import need_tool

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed
-from simulators.bench import SimulatedShuffler
 from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import Stand
+from simulators.machines.shuffler import SimulatedShuffler
 from tests.support.entropy import seed_the_host
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ async def session(seed: int, order: int, *faults: str, swapped: bool = False, **
     async def opened() -> Transport:
         return Tap(await host.open(), heard)
 
-    stand = Stand(machine, opened)
+    stand = Stand(machine, SHUFFLER, opened)
     for fault in faults:
         stand.inject(fault)
     stand.supervisor.start()

@@ -13,7 +13,7 @@ import pytest
 
 from firmware_bridge.capture import read_capture
 from firmware_bridge.keys import load_key, new_key, save_approved, save_key
-from simulators.bench import APPROVED
+from simulators.machine import approved
 from tests.support.processes import PITBOX, background, pitbox, simulator
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def test_a_technician_clears_it_and_gets_every_card_back(tmp_path: Path) -> None
 
 
 def test_every_question_and_action_prints_something_readable(tmp_path: Path) -> None:
-    with simulator(tmp_path, "--speed", "40", "--identifies") as port:
+    with simulator(tmp_path, "--speed", "40", model="shuffler-identifying") as port:
         assert "key proved" in device(port, "identify")
         assert "every sensor and motor passed" in device(port, "selftest")
         assert "deviation" in device(port, "transits")
@@ -82,7 +82,7 @@ def test_every_question_and_action_prints_something_readable(tmp_path: Path) -> 
 
 
 def test_an_identifying_machine_tells_what_is_wrong_with_a_rejected_deck(tmp_path: Path) -> None:
-    with simulator(tmp_path, "--speed", "40", "--identifies", "--fault", "swapped_card") as port:
+    with simulator(tmp_path, "--speed", "40", "--fault", "swapped_card", model="shuffler-identifying") as port:
         assert "they are not a whole deck" in device(port, "shuffle", expect=1)
         findings = device(port, "findings")
         assert re.search(r"missing +\w\w\s", findings), findings
@@ -129,7 +129,8 @@ def test_wrong_words_get_a_sentence_that_helps(tmp_path: Path) -> None:
     folder = ("--folder", str(tmp_path))
     assert "did you mean 'jam'" in pitbox("sim", "inject", "shuffler.1", "jamm", expect=2)
     assert "segment is one of feed" in pitbox("sim", "up", "shuffler", "--fault", "jam:segment=x", *folder, expect=2)
-    assert "did you mean 'segment'" in pitbox("sim", "inject", "x", "jam:segmnt=lift", expect=2)
+    misspelt = pitbox("sim", "up", "shuffler", "--fault", "jam:segmnt=lift", *folder, expect=2)
+    assert "did you mean 'segment'" in misspelt
     assert "PB-615" in pitbox("sim", "inject", "nobody", "jam", *folder, expect=2)
     assert "no simulator runs" in pitbox("sim", "list", *folder)
     assert "PB-111 port missing" in device(tmp_path / "gone", "status", "--key", str(_key(tmp_path)), expect=3)
@@ -140,7 +141,7 @@ def test_wrong_words_get_a_sentence_that_helps(tmp_path: Path) -> None:
 
 def _key(folder: Path) -> Path:
     save_key(folder / "a.key", new_key("SN1", "shuffler"))
-    save_approved(folder / "approved.toml", frozenset([APPROVED]))
+    save_approved(folder / "approved.toml", frozenset([approved("shuffler")]))
     return folder / "a.key"
 
 

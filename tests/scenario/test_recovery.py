@@ -12,7 +12,7 @@ from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused
-from simulators.bench import TRAY
+from simulators.world.table import TRAY
 from tests.support.beliefs import all_cards_back, ask, behind_gate, beliefs_hold, carried_out, comes_true, moving
 from tests.support.bench import Bench, bench, over_the_ladder
 

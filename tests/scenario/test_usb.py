@@ -23,7 +23,8 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
-from simulators.bench import APPROVED, SimulatedShuffler
+from simulators.machine import approved
+from simulators.machines.shuffler import SimulatedShuffler
 from tests.support.beliefs import ask, beliefs_hold, carried_out, comes_true, moving
 from tests.support.bench import over_the_ladder
 from tests.support.usb import UsbBench, usb_bench, usb_server
@@ -231,7 +232,7 @@ async def test_six_devices_on_one_bus_are_opened_at_once_and_none_is_in_anothers
 
 async def test_another_kind_of_machine_at_the_port_never_serves(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
-    key, trust = machine.key, Trust("shoe", {machine.key.serial: machine.key}, frozenset([APPROVED]))
+    key, trust = machine.key, Trust("shoe", {machine.key.serial: machine.key}, frozenset([approved(m.KIND)]))
     machine.board.power_off()
     async with usb_bench(seed, trust=trust, key=key) as b:
         down = await b.until(lambda event: isinstance(event, LinkDown))

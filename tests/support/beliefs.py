@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, ReplyTimeout
-from simulators.bench import TRAY
+from simulators.world.table import TRAY
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""One simulated shuffler on a stand in virtual time, over any rung of the transport ladder. No tests here."""
+"""One simulated machine on a stand in virtual time, over any rung of the transport ladder. No tests here."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from simulators.bench import SimulatedShuffler
+from devices.kinds import SHUFFLER, D, Kind, V
 from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import Stand
+from simulators.house.stand import M, ShufflerStand, Stand
+from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,29 +27,35 @@ LADDER: Final[dict[str, list[str]]] = {
 }
 over_the_ladder = pytest.mark.parametrize("rung", list(LADDER))
 
+Bench = ShufflerStand
 
-class Bench(Stand):
-    """A stand whose port is a pipe in memory."""
 
-    def __init__(
-        self, machine: SimulatedShuffler, *, trust: Trust | None = None, capture: Capture | None = None
-    ) -> None:
-        self.host = MemoryHost(machine)
-        super().__init__(machine, self.host.open, trust=trust, capture=capture)
+@asynccontextmanager
+async def stand(
+    machine: M,
+    kind: Kind[D, V],
+    rung: str = "clean",
+    *,
+    trust: Trust | None = None,
+    capture: Capture | None = None,
+) -> AsyncIterator[Stand[M, D, V]]:
+    """Any machine's stand on a pipe in memory, whose driver has its first report; closed and checked at the end."""
+    s = Stand(machine, kind, MemoryHost(machine).open, trust=trust, capture=capture)
+    for fault in LADDER[rung]:
+        s.inject(fault)
+    s.supervisor.start()
+    try:
+        if trust is None:
+            await s.until_reported()
+        yield s
+    finally:
+        await s.close()
 
 
 @asynccontextmanager
 async def bench(
     seed: int, rung: str = "clean", *, trust: Trust | None = None, capture: Capture | None = None, **options: Any
 ) -> AsyncIterator[Bench]:
-    """A bench in virtual time whose driver has its first report; closed and checked at the end."""
-    b = Bench(SimulatedShuffler(seed=seed, **options), trust=trust, capture=capture)
-    for fault in LADDER[rung]:
-        b.inject(fault)
-    b.supervisor.start()
-    try:
-        if trust is None:
-            await b.until_reported()
+    """A shuffler's stand in virtual time."""
+    async with stand(SimulatedShuffler(seed=seed, **options), SHUFFLER, rung, trust=trust, capture=capture) as b:
         yield b
-    finally:
-        await b.close()

@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from devices.shuffler import messages as m
-from devices.shuffler.driver import DECODER, ShufflerDriver
+from devices.kinds import SHUFFLER
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.supervisor import Supervisor
@@ -25,9 +24,11 @@ class Connected:
     def __init__(self, url: str, folder: Path, name: str = "shuffler.1") -> None:
         key = load_key(folder / f"{name}.key")
         self.events: list[Any] = []
-        self.driver = ShufflerDriver(self._take)
-        trust = Trust(m.KIND, {key.serial: key}, load_approved(folder / "approved.toml"))
-        self.supervisor = Supervisor(name, lambda: open_serial(url), trust, DECODER, self.driver, jitter=Random(1))
+        self.driver = SHUFFLER.driver(self._take)
+        trust = Trust(SHUFFLER.name, {key.serial: key}, load_approved(folder / "approved.toml"))
+        self.supervisor = Supervisor(
+            name, lambda: open_serial(url), trust, SHUFFLER.decoder, self.driver, jitter=Random(1)
+        )
         self._waiting: list[tuple[type, asyncio.Future[Any]]] = []
 
     def _take(self, event: Any) -> None:

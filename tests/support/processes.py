@@ -45,9 +45,9 @@ def background(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @contextmanager
-def simulator(folder: Path, *options: str, name: str = "shuffler.1") -> Iterator[Path]:
-    """Run `pitbox sim up shuffler` and yield its port once it is there."""
-    with background("sim", "up", "shuffler", "--folder", str(folder), "--name", name, *options) as process:
+def simulator(folder: Path, *options: str, name: str = "shuffler.1", model: str = "shuffler") -> Iterator[Path]:
+    """Run `pitbox sim up MODEL` and yield its port once it is there."""
+    with background("sim", "up", model, "--folder", str(folder), "--name", name, *options) as process:
         wait_for(folder / name, process)
         yield folder / name
 

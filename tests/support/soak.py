@@ -11,7 +11,7 @@ from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, Revoked
-from simulators.bench import RAIL, TRAY
+from simulators.world.table import RAIL, TRAY
 from tests.support.beliefs import ask, behind_gate, beliefs_hold, carried_out, faces_behind_gate
 
 if TYPE_CHECKING:

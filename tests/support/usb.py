@@ -6,10 +6,10 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.kinds import SHUFFLER
 from firmware_bridge.transport.ports import open_port
-from simulators.bench import SimulatedShuffler
 from simulators.hosts.usb import UsbHost
-from simulators.house.stand import Stand
+from simulators.machines.shuffler import SimulatedShuffler
 from simulators.usbip.device import UsbDevice
 from simulators.usbip.server import UsbIpServer
 from tests.support.beliefs import comes_true
@@ -32,7 +32,7 @@ class UsbBench(Bench):
         self.server = server
         self.usb = UsbHost(machine, server)
         self.port = self.usb.port
-        Stand.__init__(self, machine, lambda: open_port(self.port), trust=trust)
+        super().__init__(machine, SHUFFLER, lambda: open_port(self.port), trust=trust)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from devices.registry import MACHINES
 from devices.shuffler.messages import Reason
 from firmware_bridge import errors
 from firmware_bridge.errors import PitboxError, code_of
@@ -15,9 +16,15 @@ def tree(root: type[PitboxError]) -> list[type[PitboxError]]:
 
 def test_every_error_and_every_reason_has_an_entry_and_every_entry_has_one_of_them() -> None:
     codes = [code_of(error.number) for error in tree(PitboxError)]
-    codes += [code_of(reason) for reason in Reason if reason is not Reason.NONE]
     assert len(codes) == len(set(codes)), "two errors share a number"
-    assert set(codes) == set(catalogue())
+    names: dict[int, str] = {}
+    for machine in MACHINES:
+        for reason in machine.Reason:
+            # Machines of several kinds may have a reason in common: then number, name and meaning are the same.
+            assert names.setdefault(reason.value, reason.name) == reason.name, f"two reasons share {reason.value}"
+    reasons = [code_of(number) for number in names if number]
+    assert not set(reasons) & set(codes)
+    assert {*codes, *reasons} == set(catalogue())
 
 
 def test_every_entry_says_something_and_stands_in_the_order_of_its_code() -> None:

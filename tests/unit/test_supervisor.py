@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from devices.shuffler.driver import DECODER
+from devices.kinds import SHUFFLER
 from firmware_bridge import errors as er
 from firmware_bridge.handshake import Trust
 from firmware_bridge.supervisor import Phase, Supervisor
-from simulators.bench import APPROVED, SimulatedShuffler
-from simulators.faults import parse_fault
 from simulators.hosts.memory import MemoryHost
+from simulators.machine import approved
+from simulators.machines.shuffler import SimulatedShuffler
 from tests.support.greetings import works
 from tests.support.links import settle, timers
 from tests.support.supervised import Rig
@@ -294,8 +294,8 @@ async def test_a_reboot_is_a_short_absence(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
     host = MemoryHost(machine)
     rig = Rig()
-    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([APPROVED]))
-    supervisor = Supervisor(machine.slot, host.open, trust, DECODER, rig)
+    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved("shuffler")]))
+    supervisor = Supervisor(machine.slot, host.open, trust, SHUFFLER.decoder, rig)
     supervisor.start()
     for fault, down in (
         ("reboot", "SessionLost"),
@@ -305,7 +305,7 @@ async def test_a_reboot_is_a_short_absence(seed: int) -> None:
         await settle(15.0)
         assert supervisor.phase is Phase.UP
         rig.told.clear()
-        machine.inject(parse_fault(fault))
+        machine.inject(fault)
         await settle(30.0)
         kinds = rig.kinds()
         assert (kinds[0], kinds[-1]) == (down, "DeviceHello")
@@ -317,9 +317,9 @@ async def test_a_reboot_is_a_short_absence(seed: int) -> None:
 async def test_two_supervisors_at_one_port_share_it_one_after_the_other(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
     host = MemoryHost(machine)
-    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([APPROVED]))
+    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved("shuffler")]))
     owners = [Rig(), Rig()]
-    one, other = (Supervisor(machine.slot, host.open, trust, DECODER, owner) for owner in owners)
+    one, other = (Supervisor(machine.slot, host.open, trust, SHUFFLER.decoder, owner) for owner in owners)
     one.start()
     await settle(1.0)
     other.start()
@@ -338,9 +338,9 @@ async def test_a_device_that_is_not_trusted_is_never_up(seed: int, fault: str, e
     machine = SimulatedShuffler(seed=seed)
     host = MemoryHost(machine)
     rig = Rig()
-    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([APPROVED]))
-    machine.inject(parse_fault(fault))
-    supervisor = Supervisor(machine.slot, host.open, trust, DECODER, rig)
+    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved("shuffler")]))
+    machine.inject(fault)
+    supervisor = Supervisor(machine.slot, host.open, trust, SHUFFLER.decoder, rig)
     supervisor.start()
     await settle(400.0)
     await supervisor.close()

@@ -1,0 +1,55 @@
+"""A whole simulated table: which models stand in which slots for each game, and the `table.toml` that fits them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.errors import ConfigurationError
+from simulators.models import make
+from simulators.world.cards import World
+
+if TYPE_CHECKING:
+    from simulators.machine import Machine
+
+SEATS: Final = 6
+_PROGRESSIVE: Final = {f"bet_sensor.{seat}": "bet-sensor" for seat in range(1, SEATS + 1)} | {
+    "meter_sign.1": "meter-sign"
+}
+# How the starting position is found, where the game has one.
+STARTS: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"}, "button": {"button.1": "button"}}
+_ONE_DECK: Final = {"shuffler.1": "shuffler", "shoe.1": "shoe", "keypad.1": "keypad"}
+
+# What each game's table needs; the number in a slot's name is the seat, where devices stand at seats.
+GAMES: Final[dict[str, dict[str, str]]] = {
+    "asia_poker": _ONE_DECK,
+    "saigon_5_card": _ONE_DECK,
+    "over_under": {"shuffler.1": "shuffler-batch", "shoe.1": "shoe-manual", "keypad.1": "keypad"},
+    "dj_wild": _ONE_DECK | _PROGRESSIVE,
+    "face_up_pai_gow": _ONE_DECK | _PROGRESSIVE,
+}
+# Where a starting position is drawn, and what the rules allow for it: the button only in chapter 575.
+_STARTS_OF: Final = {"asia_poker": ("dice", "rng", "button"), "face_up_pai_gow": ("dice", "rng")}
+
+
+def layout(game: str, start: str | None = None) -> dict[str, str]:
+    """Return the slots of a game's table and the model in each; `start` is how the starting position is found."""
+    allowed = _STARTS_OF.get(game, ())
+    if start is not None and start not in allowed:
+        known = f"it takes {' or '.join(allowed)}" if allowed else "it has no starting position to find"
+        raise ConfigurationError(f"--start {start} is not for {game}: {known}")
+    return GAMES[game] | (STARTS[start or allowed[0]] if allowed else {})
+
+
+def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
+    """Build the machines of a table in one world: a card that leaves one machine can turn up in another."""
+    world = World()
+    return [make(model, slot, world=world, **options) for slot, model in slots.items()]
+
+
+def table_toml(game: str, ports: dict[str, str]) -> str:
+    """Return the configuration of this table, by the ports of its slots; its keys and approved list lie beside it."""
+    lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
+    lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
+    for slot, port in ports.items():
+        lines += ["", f"[device.{slot}]", f'port = "{port}"', f'key = "{slot}.key"']
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,118 @@
+"""`pitbox devices`: connects to every device of a table on the bench and says which could serve. Moves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from devices.kinds import kind_named
+from devices.report import LinkDown, Reported
+from devices.service import IN_SERVICE
+from firmware_bridge.errors import ConfigurationError, EnrolledKey, LinkSilent, NotInService, PitboxError
+from firmware_bridge.handshake import Trust
+from firmware_bridge.messages import DeviceHello
+from firmware_bridge.transport.ports import open_port
+from table_controller.cli import OK, exit_code
+from table_controller.cli.screen import Screen
+from table_controller.config import load_config
+from table_controller.controller.slot import Slot
+
+if TYPE_CHECKING:
+    import argparse
+
+    from table_controller.config import SlotConfig, TableConfig
+
+HELP = "connect to every device of a table on the bench and say which of them could serve"
+EXAMPLE = "pitbox devices --config table.toml"
+
+# A device that is there has shaken hands and reported within this time (s), also on a slow line.
+PATIENCE: Final = 5.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the table's table.toml")
+    parser.add_argument("--seconds", type=float, default=PATIENCE, help=f"how long to wait (default {PATIENCE:g})")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask every slot at once, print a line each; the exit code is that of the first that cannot serve."""
+    if not 0 < args.seconds <= 600:
+        raise ConfigurationError("--seconds takes a number up to 600")
+    config = load_config(args.config)
+    for slot in config.slots:
+        if slot.key.enrolled:
+            raise EnrolledKey(
+                f"{slot.name}: its key is enrolled at {slot.key.enrolled}; a bench command may not use it"
+            )
+    found = asyncio.run(_ask_all(config, args.seconds))
+    with Screen() as screen:
+        screen.table(
+            [_row(slot) for slot in found], ("slot", "state", "serial number", "firmware", "what is to be said")
+        )
+        for sentence in _not_whole(found):
+            screen.line(sentence, "bold red")
+    return next((exit_code(slot.cause) for slot in found if slot.state != IN_SERVICE), OK)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What one slot was found to be."""
+
+    name: str
+    state: str
+    hello: DeviceHello | None
+    cause: PitboxError
+
+
+async def _ask_all(config: TableConfig, seconds: float) -> list[Found]:
+    """Connect to all slots beside each other; each has reported, failed, or used up its time."""
+    loop = asyncio.get_running_loop()
+    answered: dict[str, asyncio.Future[None]] = {slot.name: loop.create_future() for slot in config.slots}
+    slots = [_slot(slot, config, answered[slot.name]) for slot in config.slots]
+    for slot in slots:
+        slot.start()
+    try:
+        await asyncio.wait(answered.values(), timeout=seconds)
+        return [_found(slot, seconds) for slot in slots]
+    finally:
+        for slot in slots:
+            await slot.close()
+
+
+def _slot(slot: SlotConfig, config: TableConfig, answered: asyncio.Future[None]) -> Slot[Any, Any]:
+    def take(event: Any) -> None:
+        if isinstance(event, Reported | LinkDown) and not answered.done():
+            answered.set_result(None)
+
+    trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench")
+    return Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, take)
+
+
+def _found(slot: Slot[Any, Any], seconds: float) -> Found:
+    reported = slot.driver.reported
+    cause = slot.cause or LinkSilent(f"{slot.name} has not reported within {seconds:g} s")
+    if reported is not None:
+        cause = NotInService(f"{slot.name} has reported and does not rest: it is {slot.service.state}")
+    return Found(slot.name, slot.service.state, reported.hello if reported else None, cause)
+
+
+def _row(slot: Found) -> tuple[str, ...]:
+    serial, firmware = (slot.hello.serial, slot.hello.firmware) if slot.hello else ("", "")
+    said = "" if slot.state == IN_SERVICE else f"{slot.cause.code}: {slot.cause}"
+    return slot.name, slot.state, serial, firmware, said
+
+
+def _not_whole(found: list[Found]) -> list[str]:
+    """Return a sentence for each kind of which some devices serve and others do not, as five sensors of six."""
+    kinds = {slot.name.partition(".")[0]: None for slot in found}
+    sentences = []
+    for kind in kinds:
+        group = [slot for slot in found if slot.name.partition(".")[0] == kind]
+        missing = [slot.name for slot in group if slot.state != IN_SERVICE]
+        if missing and len(missing) < len(group):
+            serving = len(group) - len(missing)
+            sentences.append(f"{serving} of {len(group)} {kind} devices serve; not {', '.join(missing)}")
+    return sentences

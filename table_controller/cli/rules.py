@@ -1,0 +1,241 @@
+"""`pitbox rules`: prints games, clauses with their readings and rows, irregularities. The data is the rulebook's."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.errors import ConfigurationError
+from table_controller import rulebook
+from table_controller.cli import OK
+from table_controller.rulebook import GAMES, OUTCOMES, TRIGGERS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from table_controller.rulebook import Clause, Edition, Reading, Row
+
+HELP = "print the rules: games, clauses, readings, irregularities"
+EXAMPLE = "pitbox rules show '688a.13(l)'"
+
+# Digits of a digest that tell editions apart at a glance; --json has them all.
+_DIGITS: Final = 12
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parsers = parser.add_subparsers(title="what to print", metavar="WHAT", required=True)
+    games = parsers.add_parser("games", help="the five games and the editions in use")
+    games.set_defaults(show=_games)
+    show = parsers.add_parser("show", help="a clause, a whole section, or a reading")
+    show.add_argument("id", help="as '688a.13(l)', 688a.13 or X7 (quote parentheses for the shell)")
+    show.set_defaults(show=_show)
+    irregularities = parsers.add_parser("irregularities", help="what a game orders when something goes wrong")
+    irregularities.add_argument("game", help=f"one of {', '.join(GAMES)}, or a chapter such as 688a")
+    irregularities.add_argument("--trigger", help="only this trigger")
+    irregularities.set_defaults(show=_irregularities)
+    for each in (games, show, irregularities):
+        each.add_argument("--json", action="store_true", help="print the data instead of a table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what was asked for."""
+    args.show(args)
+    return OK
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value, enc_hook=dict), indent=2).decode() + "\n")
+
+
+def _print_table(rows: Sequence[tuple[str, ...]], heads: tuple[str, ...] = ()) -> None:
+    from table_controller.cli.screen import Screen
+
+    with Screen() as screen:
+        screen.table(list(rows), heads)
+
+
+def _known(word: str, known: list[str], what: str) -> ConfigurationError:
+    near = get_close_matches(word, known, 3, 0.5)
+    told = f" (nearest: {', '.join(near)})" if near else f"; known are {', '.join(known)}" if len(known) < 30 else ""
+    return ConfigurationError(f"there is no {what} {word}{told}")
+
+
+# --- games ------------------------------------------------------------------------------------------------------------
+
+
+def _games(args: argparse.Namespace) -> None:
+    editions = [rulebook.edition(game) for game in GAMES]
+    names = ("game", "chapter", "title", "status", "dated", "digest")
+    if args.json:
+        _print_json([{name: getattr(edition, name) for name in names} for edition in editions])
+    else:
+        shown = [(e.game, e.chapter, e.title, f"{e.status}\n{e.dated}", e.digest[:_DIGITS]) for e in editions]
+        _print_table(shown, ("game", "chapter", "title", "status", "digest"))
+
+
+def _edition_of(word: str) -> Edition:
+    by_name = {name: rulebook.edition(game) for game in GAMES for name in (game, rulebook.edition(game).chapter)}
+    if word not in by_name:
+        raise _known(word, list(by_name), "game")
+    return by_name[word]
+
+
+# --- clauses and readings ---------------------------------------------------------------------------------------------
+
+
+def _show(args: argparse.Namespace) -> None:
+    reading = rulebook.readings().get(args.id)
+    if reading is not None:
+        _show_reading(reading, as_json=args.json)
+        return
+    found = _clauses_at(args.id)
+    if args.json:
+        _print_json([{"clause": clause, "rows": _rows_of(edition, clause)} for edition, clause in found])
+        return
+    if len(found) > 3:  # a whole section: a line each
+        _print_table([(clause.id, clause.enforce, clause.duty) for _, clause in found], ("clause", "enforced", "duty"))
+        return
+    for number, (edition, clause) in enumerate(found):
+        if number:
+            print()
+        _show_clause(edition, clause)
+
+
+def _clauses_at(wanted: str) -> list[tuple[Edition, Clause]]:
+    """Return the clause of an id, or all below it; a hand's definition without a duty of its own leads to its list."""
+    every = [(rulebook.edition(game), clause) for game in GAMES for clause in rulebook.clauses(game)]
+    exact = [pair for pair in every if pair[1].id == wanted]
+    below = [pair for pair in every if pair[1].id.startswith((f"{wanted}(", f"{wanted}/", f"{wanted}#", f"{wanted}:"))]
+    if exact or below:
+        return exact or below
+    ids = [clause.id for _, clause in every]
+    parent = wanted.rpartition("(")[0]
+    while parent and parent not in ids:
+        parent = parent.rpartition("(")[0]
+    if parent:
+        raise ConfigurationError(f"{wanted} has no duty of its own (nearest: {parent})")
+    raise _known(wanted, [*ids, *rulebook.readings()], "clause or reading")
+
+
+def _rows_of(edition: Edition, clause: Clause) -> list[Row]:
+    """Return the row that carries a clause, and those that add to it."""
+    carries = [row for row in edition.irregularities if clause.id in row.clauses]
+    triggers = {row.trigger for row in carries}
+    return carries + [row for row in edition.irregularities if row.adds and triggers & {row.trigger, *row.also}]
+
+
+def _show_clause(edition: Edition, clause: Clause) -> None:
+    words = rulebook.words()
+    triggers = {**words.trigger, **{str(trigger): meaning for trigger, meaning in TRIGGERS.items()}}
+    rows = [
+        (clause.id, f"{edition.title} ({edition.status}, {edition.dated})"),
+        ("duty", clause.duty),
+        ("kind", f"{clause.kind}: {words.kind[clause.kind]}"),
+        ("when", f"{clause.trigger}: {triggers[clause.trigger]}"),
+    ]
+    rows += [("only if", _applies(clause))] if clause.applies_when else []
+    rows += [("enforced", f"{clause.enforce}: {words.enforce[clause.enforce]}")]
+    rows += [("devices", ", ".join(words.device[device] for device in clause.devices))] if clause.devices else []
+    rows += [("orders", f"{outcome}: {OUTCOMES[outcome]}") for outcome in clause.outcome]
+    for name in clause.see:
+        reading = rulebook.reading(name)
+        rows.append((f"reading {name}", f"{reading.title}. {reading.reading}"))
+    for row in _rows_of(edition, clause):
+        rows += [("", ""), *_row_lines(row)]
+    _print_table(rows)
+
+
+def _applies(clause: Clause) -> str:
+    parts = [
+        f"{name.removesuffix('_not')} is {'not ' if name.endswith('_not') else ''}{' or '.join(values)}"
+        for name, values in clause.applies_when.items()
+    ]
+    return "; ".join(parts)
+
+
+def _row_lines(row: Row) -> list[tuple[str, str]]:
+    lines = [
+        ("row", row.id + (", added to the one that governs" if row.adds else "")),
+        ("trigger", ", ".join((row.trigger, *row.also))),
+        ("phases", phases_text(row)),
+        ("conditions", conditions_text(row) or "none"),
+        ("outcomes", ", ".join(row.outcomes) or "none of its own"),
+        ("scope", row.scope),
+        ("decides", row.decides + ("; the round stands still until then" if row.stop else "")),
+    ]
+    lines += [("may answer", f"{choice.name}: {', '.join(choice.outcomes)}") for choice in row.choices]
+    lines += [("acknowledges", f"{row.acknowledges}, with {', '.join(row.evidence)}")]
+    lines += [("number", f"{number.name} = {number.value} ({number.at})") for number in row.numbers]
+    return lines
+
+
+def _show_reading(reading: Reading, *, as_json: bool) -> None:
+    cited = [clause.id for game in GAMES for clause in rulebook.clauses(game) if reading.id in clause.see]
+    settings = [
+        setting for game in GAMES for setting in rulebook.edition(game).settings if setting.reading == reading.id
+    ]
+    if as_json:
+        _print_json({"reading": reading, "clauses": cited, "settings": settings})
+        return
+    rows = [(reading.id, reading.title), ("reading", reading.reading)]
+    rows += [("ruling", "needs one before use; until then the default holds")] if reading.ruling else []
+    for setting in settings:
+        default = "no default: must be stated" if setting.default is None else f"default {setting.default}"
+        rows.append(("setting", f"{setting.name} = {' or '.join(setting.values)} ({default}): {setting.meaning}"))
+    rows += [("clauses", ", ".join(cited))] if cited else []
+    _print_table(rows)
+
+
+# --- irregularities ---------------------------------------------------------------------------------------------------
+
+
+def _irregularities(args: argparse.Namespace) -> None:
+    edition = _edition_of(args.game)
+    if args.trigger is not None and args.trigger not in TRIGGERS:
+        raise _known(args.trigger, list(TRIGGERS), "trigger")
+    rows = [row for row in in_precedence(edition) if args.trigger is None or args.trigger in (row.trigger, *row.also)]
+    if args.json:
+        _print_json(rows)
+        return
+    if rows:
+        _print_table([_row_cells(row) for row in rows], ("row", "when", "orders", "who"))
+        print()
+    print("In every other case: stop, the floorperson decides, the journal keeps the answer (rule 2).")
+
+
+def in_precedence(edition: Edition) -> list[Row]:
+    """Return the rows as simultaneous triggers are carried out."""
+    return sorted(edition.irregularities, key=lambda row: (edition.precedence.index(row.trigger), row.order))
+
+
+def _row_cells(row: Row) -> tuple[str, ...]:
+    when = [", ".join((row.trigger, *row.also)), phases_text(row), conditions_text(row)]
+    return (
+        "\n".join(row.clauses or (row.id,)),
+        "\n".join(part for part in when if part),
+        "\n".join((*(("in addition",) if row.adds else ()), *row.outcomes)),
+        f"decides: {decides_text(row)}\nacknowledges: {row.acknowledges}, {', '.join(row.evidence)}",
+    )
+
+
+def decides_text(row: Row) -> str:
+    """Return who decides, and between what."""
+    return row.decides + (f" ({' or '.join(choice.name for choice in row.choices)})" if row.choices else "")
+
+
+def phases_text(row: Row) -> str:
+    """Return the phases of a row in words."""
+    return row.from_phase if row.from_phase == row.until_phase else f"{row.from_phase} to {row.until_phase}"
+
+
+def conditions_text(row: Row) -> str:
+    """Return the conditions of a row in words."""
+    when = msgspec.to_builtins(row.when)
+    over = when.pop("hand_deal_over", False)
+    parts = [f"{name} {' or '.join(values)}" for name, values in when.items()]
+    return "; ".join([*parts, *(["not while dealing from the hand"] if over else [])])

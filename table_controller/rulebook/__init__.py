@@ -1,0 +1,46 @@
+"""The rules as data: five chapters as dated editions, and the lookups over them. Imports nothing of the rest.
+
+edition(game)                              facts and irregularities of a game
+rulings(edition, trigger, phase, facts)    what the rule orders
+precede(edition, triggers)                 simultaneous triggers in order
+clause(id), clauses(game)                  every duty, in our words
+paytables(game), reading(id)               as printed; how an unclear wording is read
+check_submission(edition, raw)             the certificate holder's choices, or every objection to them
+"""
+
+from table_controller.rulebook.load import edition
+from table_controller.rulebook.lookup import Ruling, precede, rulings
+from table_controller.rulebook.rows import Choice, Conditions, Facts, Number, Row
+from table_controller.rulebook.schema import Edition
+from table_controller.rulebook.submission import Submission, check_submission, default_submission
+from table_controller.rulebook.texts import (
+    Clause,
+    Paytable,
+    Reading,
+    clause,
+    clauses,
+    paytables,
+    reading,
+    readings,
+    words,
+)
+from table_controller.rulebook.vocabulary import (
+    DECK_OUTCOMES,
+    EVIDENCE,
+    GAMES,
+    OUTCOMES,
+    PHASES,
+    TRIGGERS,
+    Evidence,
+    Outcome,
+    Phase,
+    Trigger,
+)
+
+__all__ = [
+    "DECK_OUTCOMES", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
+    "Choice", "Clause", "Conditions", "Edition", "Evidence", "Facts", "Number", "Outcome", "Paytable", "Phase",
+    "Reading", "Row", "Ruling", "Submission", "Trigger",
+    "check_submission", "clause", "clauses", "default_submission", "edition", "paytables", "precede", "reading",
+    "readings", "rulings", "words",
+]  # fmt: skip

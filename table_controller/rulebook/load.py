@@ -1,0 +1,74 @@
+"""Reads editions: once each, whole, frozen, with their digest. What makes an edition valid is in `validate`."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache, reduce
+from hashlib import blake2s
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.errors import BadRulebook
+from table_controller.rulebook.schema import Edition
+from table_controller.rulebook.validate import objections
+from table_controller.rulebook.vocabulary import GAMES
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.rows import Number
+
+CHAPTERS: Final = dict(zip(GAMES, ("575", "680a", "686a", "687a", "688a"), strict=True))
+
+
+@cache
+def edition(game: str) -> Edition:
+    """Return a game's edition; KeyError for a game that is not one of GAMES."""
+    return parse(read(f"{CHAPTERS[game]}/edition.toml"))
+
+
+def read(name: str) -> bytes:
+    """Return one data file."""
+    return files("table_controller.rulebook").joinpath("data", *name.split("/")).read_bytes()
+
+
+def parse(data: bytes) -> Edition:
+    """Return an edition, validated whole and frozen; BadRulebook lists everything that is wrong with it."""
+    try:
+        raw = tomllib.loads(data.decode())
+        found = msgspec.convert(raw, Edition)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise BadRulebook(f"an edition cannot be read: {error}") from error
+    said = objections(found)
+    if said:
+        raise BadRulebook(f"chapter {found.chapter} contradicts itself: " + "; ".join(said))
+    return _finished(found, raw)
+
+
+def _finished(found: Edition, raw: dict[str, Any]) -> Edition:
+    """Fill in what follows from the data: the numbers of rows and the digest; close the mappings."""
+    rows = tuple(
+        msgspec.structs.replace(row, numbers=tuple(_resolved(found, number) for number in row.numbers))
+        for row in found.irregularities
+    )
+    replacement = MappingProxyType(found.deal.replacement_card)
+    return msgspec.structs.replace(
+        found,
+        irregularities=rows,
+        deal=msgspec.structs.replace(found.deal, replacement_card=replacement),
+        change_hours=MappingProxyType(found.change_hours),
+        change_clauses=MappingProxyType(found.change_clauses),
+        digest=digest(raw),
+    )
+
+
+def _resolved(found: Edition, number: Number) -> Number:
+    value = reduce(getattr, number.at.split("."), found)
+    assert isinstance(value, int), number
+    return msgspec.structs.replace(number, value=value)
+
+
+def digest(raw: dict[str, Any]) -> str:
+    """Return a digest of what the data says: comments, order of keys and line ends do not enter."""
+    return blake2s(msgspec.json.encode(raw, order="deterministic"), digest_size=16).hexdigest()

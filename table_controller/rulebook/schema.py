@@ -1,0 +1,350 @@
+"""What an edition says of a game: cards, seats, deal, wagers, limits. Irregularities are rows, in their own module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from table_controller.rulebook.rows import Row
+from table_controller.rulebook.vocabulary import DealingName, Trigger
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Any part of an edition: every field is named, and no other is known."""
+
+
+class Cards(Part, frozen=True, kw_only=True):
+    """The deck (or batch) of one round (or shoe)."""
+
+    decks: int
+    per_deck: int  # cards, jokers included
+    jokers: int  # per deck, in play
+    count: int  # cards of the whole deck or batch; cover cards are not counted
+    cover_cards_least: int
+    cover_cards_most: int | None = None  # None: the text gives no limit
+    two_joker_pack: Literal["torn_and_boxed", "one_joker_only", "not_stated", "none"]
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class SecondSet(Part, frozen=True, kw_only=True):
+    """A second deck or batch, prepared in the shuffler while the first is in play."""
+
+    allowed_with: Literal["automated_shuffler", "batch_shuffler"]
+    required: bool  # with that shuffler
+    alternate: Literal["round", "shoe"]
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Seats(Part, frozen=True, kw_only=True):
+    """Betting positions."""
+
+    least: int
+    most: int
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Hand(Part, frozen=True, kw_only=True):
+    """The cards of one hand."""
+
+    cards: int
+    first_deal: int
+    second_deal: int  # cards dealt after the players have decided
+    dealer_hand: bool
+    player_face_up: bool
+    dealer_face_up: bool
+    split: tuple[int, ...]  # sizes of the hands that are set, highest first; empty: the hand is not split
+
+
+class Method(Part, frozen=True, kw_only=True):
+    """One way of dealing."""
+
+    name: DealingName
+    unit: Literal["card", "stack"]
+    stack: int  # cards in one unit
+    needs_automated_shuffler: bool = False
+    shuffler_clause: str | None = None  # what demands the shuffler
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Deal(Part, frozen=True, kw_only=True):
+    """Who gets cards, from where, how."""
+
+    to: Literal["all_positions", "wagered_seats"]
+    begins: Literal["starting_position", "far_left"]
+    direction: Literal["clockwise"]
+    dealer_turn: Literal["in_rotation", "last", "none"]
+    methods: tuple[Method, ...]
+    replacement_card: Mapping[DealingName, Literal["never", "offered", "bet"]]  # one card face down after the deal
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Stub(Part, frozen=True, kw_only=True):
+    """What must be left after the deal, and when it is looked at."""
+
+    expected: int | None = None  # cards, less those discarded in this deal; None: what is missing from the whole count
+    every_rounds: int
+    only_without_counting_shuffler: bool
+    clauses: tuple[str, ...]
+    see: tuple[str, ...] = ()
+
+
+class CountRule(Part, frozen=True, kw_only=True):
+    """What a device (or the rack) that counts must find, and what happens if it does not."""
+
+    expected: int  # cards
+    on_wrong: Literal["remove_deck", "ask_floorperson"]
+    clause: str | None = None  # None: the chapter is silent, a reading decides
+    see: tuple[str, ...] = ()
+
+
+class StartMethod(Part, frozen=True, kw_only=True):
+    """One way to find the starting position; the dealer is number one, counted counterclockwise over seven places."""
+
+    name: Literal["shaker", "rng", "flat_button"]
+    needs: tuple[Literal["automated_shuffler", "automated_shoe"], ...] = ()
+    least: int  # smallest result
+    most: int  # largest result
+    advances: Literal["never", "completed_round"] = "never"  # a button moves on; dice and numbers are drawn anew
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Dice(Part, frozen=True, kw_only=True):
+    """The shaker's dice."""
+
+    number: int
+    least_shakes: int
+    shakes_after_deal: int
+    max_hours: int
+    clause: str  # shaking
+    age_clause: str
+    see: tuple[str, ...] = ()
+
+
+class Cut(Part, frozen=True, kw_only=True):
+    """The cut of the cards."""
+
+    by: Literal["dealer", "player_then_dealer"]
+    when: tuple[Literal["manual_shuffle", "machine_shuffle", "preshuffled"], ...]
+    offered: tuple[Literal["first_arrival", "cover_card_seat", "far_right"], ...]  # then counterclockwise
+    least_from_top: int  # cards
+    least_from_bottom: int | None = None
+    cover_above_bottom: int | None = None  # cards below the cover card that is put back
+    cover_put_back: Literal["never", "may", "must"]
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Burn(Part, frozen=True, kw_only=True):
+    """Cards that go to the rack unseen."""
+
+    per_shoe: int
+    per_dealer: int
+    after_emergency: int
+    clause: str | None = None
+    see: tuple[str, ...] = ()
+
+
+class Wager(Part, frozen=True, kw_only=True):
+    """One wager of the game."""
+
+    name: str
+    title: str
+    required: bool  # to be dealt in
+    decision: bool = False  # one of the answers that the player chooses from
+    needs: tuple[str, ...] = ()
+    amount: Literal["free", "equal_to_ante", "twice_ante", "table_unit", "submission"] = "free"
+    placed: Literal["before_close", "after_first_card", "after_examining"] = "before_close"
+    option: bool = False  # offered only if the Rules Submission says so
+    tables: tuple[str, ...] = ()  # paytables that may pay it; several: the submission selects one
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Surrender(Part, frozen=True, kw_only=True):
+    """How a player may leave the round."""
+
+    kind: Literal["surrender", "fold"]
+    window: Literal["after_dealer_set_before_own_reveal", "decision_after_first_card", "decision_after_examining"]
+    barred_by: tuple[str, ...]  # wagers
+    loses: tuple[str, ...]
+    cards_counted: bool  # the collected cards are counted face down before they are racked
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class SettleOrder(Part, frozen=True, kw_only=True):
+    """In which order players are settled, and their side wagers within."""
+
+    start: Literal["far_right", "far_left"]
+    direction: Literal["clockwise", "counterclockwise"]
+    side_wagers: tuple[str, ...]
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class ProgressiveRules(Part, frozen=True, kw_only=True):
+    """What the progressive wager asks of the table."""
+
+    wager: str
+    lockout: bool  # at no more bets
+    start_key: bool  # the Start Game key latches, lights and locks
+    collected_before_deal: bool
+    chips_equal_bets: bool  # the chips collected are compared with the bets accepted
+    seat_light: bool  # the light of a winning seat is checked
+    floor_validation: bool
+    meter_share_from_tray: bool
+    fold_survival: Literal["submission", "none"]  # whether folded hands keep it is the submission's choice
+    rate: Literal["printed", "submission"]  # the rate of progression
+    stake_returned: Literal["printed", "submission"]
+    clauses: tuple[str, ...]
+    see: tuple[str, ...] = ()
+
+
+class Envy(Part, frozen=True, kw_only=True):
+    """Who is paid for another player's hand."""
+
+    wagers: tuple[str, ...]  # that open envy
+    least_cents: int | None = None  # None: not stated
+    hand: str | None = None
+    lammer: bool
+    clause: str | None = None
+    see: tuple[str, ...] = ()
+
+
+class PayoutLimit(Part, frozen=True, kw_only=True):
+    """A cap that the certificate holder may set."""
+
+    scope: Literal["player_hand", "player_round"]
+    floor_cents: int  # or the most that one player could win at the least wager, if that is more
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class AdjacentBoxes(Part, frozen=True, kw_only=True):
+    """How many neighbouring boxes one player may play."""
+
+    most: int | None = None  # None: the submission says
+    must_state: bool  # the submission has to say
+    clause: str
+
+
+class OpeningStep(Part, frozen=True, kw_only=True):
+    """One step from delivery to the shuffle."""
+
+    name: Literal["inspect", "verify_inspection", "spare_joker", "spread", "first_look", "wash", "stack"]
+    who: tuple[Literal["dealer", "floorperson", "first_player"], ...]
+    when: Literal["delivered", "two_joker_pack"] = "delivered"
+    clause: str
+
+
+class Preshuffled(Part, frozen=True, kw_only=True):
+    """What does not apply to cards that came inspected and shuffled."""
+
+    skips: tuple[str, ...]  # opening steps
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Idle(Part, frozen=True, kw_only=True):
+    """What happens to the cards of an open table without play, once the first player has looked."""
+
+    repeats: tuple[str, ...]  # opening steps
+    shuffler_keeps_stored: bool  # a deck stored inside the shuffler comes out without a look unless a player asks
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class ApprovedDevice(Part, frozen=True, kw_only=True):
+    """A device approved to reshuffle by itself, and the clauses that it lifts (X12)."""
+
+    counts: bool
+    lifts: tuple[str, ...]
+    clause: str
+    see: tuple[str, ...] = ()
+
+
+class Setting(Part, frozen=True, kw_only=True):
+    """A named setting that a reading opens."""
+
+    name: str
+    values: tuple[str, ...]
+    default: str | None = None  # None: nothing is assumed; the wager that needs it is refused until it is said
+    needs: str | None = None  # the wager without which it has no meaning
+    reading: str
+    meaning: str
+
+
+class TableWarning(Part, frozen=True, kw_only=True):
+    """Something to know before a paytable is selected. It may be selected all the same."""
+
+    table: str
+    reading: str
+    meaning: str
+
+
+class Edition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, eq=False):
+    """One dated text of a chapter, as the table obeys it. Compared and hashed by identity: it is loaded once."""
+
+    game: str
+    chapter: str
+    title: str
+    status: Literal["temporary", "adopted", "proposed"]
+    dated: str  # the day of effect, or the rulemaking that proposed it
+    see: tuple[str, ...] = ()
+    shuffle_after: Literal["round", "shoe"]
+    wagers_close: Literal["no_more_bets", "first_card"]
+    close_clause: str
+    verbal_cash: bool  # with the dealer's confirmation
+    change_hours: Mapping[DealingName, int]
+    change_clauses: Mapping[DealingName, str]
+    precedence: tuple[Trigger, ...]  # of simultaneous triggers, highest first
+    submission_choices: tuple[
+        Literal["mid_shoe_entry_ban", "start_marker", "wheel_lowest_straight_flush", "wheel_lowest_straight"], ...
+    ]
+    cards: Cards
+    second_set: SecondSet | None = None
+    seats: Seats
+    hand: Hand
+    deal: Deal
+    stub: Stub | None = None
+    count: CountRule
+    starts: tuple[StartMethod, ...] = ()
+    dice: Dice | None = None
+    cut: Cut
+    burn: Burn
+    wagers: tuple[Wager, ...]
+    surrender: Surrender | None = None
+    settle_order: SettleOrder
+    progressive: ProgressiveRules | None = None
+    envy: Envy | None = None
+    payout_limit: PayoutLimit | None = None
+    adjacent_boxes: AdjacentBoxes
+    opening: tuple[OpeningStep, ...]
+    preshuffled: Preshuffled
+    idle: Idle
+    approved_device: ApprovedDevice
+    settings: tuple[Setting, ...] = ()
+    warnings: tuple[TableWarning, ...] = ()
+    irregularities: tuple[Row, ...]
+    digest: str = ""  # of the edition's data, filled in when it is loaded
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The ids of all paytables."""
+        return tuple(dict.fromkeys(table for wager in self.wagers for table in wager.tables))
+
+    def method(self, name: str) -> Method | None:
+        """Return a dealing method of this game, or None."""
+        return next((method for method in self.deal.methods if method.name == name), None)
+
+    def wager(self, name: str) -> Wager | None:
+        """Return a wager of this game, or None."""
+        return next((wager for wager in self.wagers if wager.name == name), None)

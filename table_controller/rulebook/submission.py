@@ -1,0 +1,327 @@
+"""The Rules Submission: the certificate holder's choices, checked against what the edition permits.
+
+Every objection is listed at once and cites its clause. What is not said takes the plainest lawful choice; where the
+text demands that it be said, silence is an objection too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, get_type_hints
+
+import msgspec
+
+from firmware_bridge.errors import BadSubmission
+from table_controller.rulebook.texts import paytables
+from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.rulebook.schema import Edition
+
+# Hundredths of a percent in the whole: no rate can be more than the wager itself.
+_WHOLE_BP: Final = 10_000
+
+
+class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What this table plays, within its edition. Built by `check_submission` only."""
+
+    game: str
+    edition: str  # the digest of the edition that it was checked against
+    dealing: DealingName
+    start: Literal["shaker", "rng", "flat_button"] | None = None
+    shuffler: Literal["none", "deck", "batch", "continuous"] = "none"
+    shuffler_counts: bool = False  # reports the number of cards after each shuffle
+    reshuffles: bool = False  # a device approved to reshuffle by itself
+    approved_procedure: str | None = None  # its approved procedure, where that replaces the section as a whole
+    two_decks: bool = False  # a second deck or batch in alternation
+    seats: int = 6
+    wagers: tuple[str, ...] = ()  # optional ones that are offered
+    paytables: Mapping[str, str] = {}  # wager -> table, complete for every wager that may be placed
+    progressive_rate_bp: int | None = None  # hundredths of a percent; only where the text leaves the rate open
+    payout_limit_cents: int | None = None
+    least_wagers_cents: Mapping[str, int] = {}  # the table's least wagers; a payout limit is measured by them
+    adjacent_boxes: int = 1
+    mid_shoe_entry_ban: bool = False
+    start_marker: bool = False
+    wheel_lowest_straight_flush: bool = False
+    wheel_lowest_straight: bool = False
+    folded_progressive: bool | None = None  # whether a folded hand still plays the progressive
+    settings: Mapping[str, str] = {}  # complete for every setting of the edition that has a meaning here
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def shuffler_fact(self) -> ShufflerFact:
+        """The shuffler as rows ask for it."""
+        if self.shuffler == "none":
+            return "none"
+        return "counting" if self.shuffler_counts else "not_counting"
+
+
+# Fields that are worked out, not stated.
+_OURS: Final = ("warnings",)
+
+
+def default_submission(edition: Edition) -> Submission:
+    """Return the plainest lawful choices: first dealing method, no shuffler, no optional wager."""
+    return check_submission(edition, {"adjacent_boxes": 1})
+
+
+def check_submission(edition: Edition, raw: Mapping[str, Any]) -> Submission:
+    """Return the choices, complete and frozen; BadSubmission lists every objection, each with its clause."""
+    said: list[str] = []
+    given = _typed(raw, said)
+    stated = Submission(
+        **{
+            "game": edition.game,
+            "edition": edition.digest,
+            "dealing": edition.deal.methods[0].name,
+            "start": edition.starts[0].name if edition.starts else None,
+            "seats": edition.seats.most,
+            **given,
+        }
+    )
+    said += _dealing(edition, stated)
+    said += _shuffler(edition, stated)
+    said += _start(edition, stated)
+    said += _wagers(edition, stated)
+    said += _progressive(edition, stated)
+    said += _settings(edition, stated)
+    said += _limits(edition, stated, raw)
+    if said:
+        raise BadSubmission(tuple(said))
+    return _completed(edition, stated)
+
+
+def _typed(raw: Mapping[str, Any], said: list[str]) -> dict[str, Any]:
+    """Return the fields that are known and of the right type; say what is not."""
+    hints = {name: hint for name, hint in get_type_hints(Submission).items() if name not in _OURS}
+    found = {}
+    for name, value in raw.items():
+        if name not in hints:
+            near = get_close_matches(name, hints, 1)
+            said.append(f"unknown key {name}" + (f"; did you mean {near[0]}?" if near else ""))
+            continue
+        try:
+            found[name] = msgspec.convert(value, hints[name])
+        except msgspec.ValidationError as error:
+            said.append(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}")
+    return found
+
+
+def _cite(*sources: str | None) -> str:
+    return f"({', '.join(source for source in sources if source)})"
+
+
+# --- cards and machines -----------------------------------------------------------------------------------------------
+
+
+def _dealing(edition: Edition, stated: Submission) -> Iterator[str]:
+    if stated.game != edition.game:
+        yield f"game = {stated.game}: this is the edition of {edition.game}"
+    if stated.edition != edition.digest:
+        yield f"edition {stated.edition} is not the one in use, {edition.digest} (X16)"
+    seats = edition.seats
+    if not seats.least <= stated.seats <= seats.most:
+        wanted = f"exactly {seats.most}" if seats.least == seats.most else f"{seats.least} to {seats.most}"
+        yield f"seats = {stated.seats}: {edition.title} has {wanted} {_cite(seats.clause, *seats.see)}"
+    method = edition.method(stated.dealing)
+    if method is None:
+        known = ", ".join(each.name for each in edition.deal.methods)
+        yield f"dealing = {stated.dealing}: {edition.title} is dealt by {known} {_cite(edition.deal.methods[0].clause)}"
+    elif method.name == "continuous_shuffler":
+        if stated.shuffler != "continuous":
+            yield f"dealing = continuous_shuffler needs shuffler = continuous {_cite(method.clause, *method.see)}"
+    elif method.needs_automated_shuffler and stated.shuffler == "none":
+        yield f"dealing = {method.name} needs an automated shuffler {_cite(method.shuffler_clause)}"
+
+
+def _shuffler(edition: Edition, stated: Submission) -> Iterator[str]:
+    second, device = edition.second_set, edition.approved_device
+    batch = second is not None and second.allowed_with == "batch_shuffler"
+    fitting = ("none", "batch", "continuous") if batch else ("none", "deck")
+    if stated.shuffler not in fitting:
+        yield f"shuffler = {stated.shuffler}: here it is {' or '.join(fitting)} {_cite(edition.cards.clause)}"
+    if second is not None:
+        prepares = stated.shuffler == ("batch" if batch else "deck")
+        what = "two batches" if batch else "two decks"
+        if stated.two_decks and not prepares:
+            yield f"{what} need a shuffler that stores one of them {_cite(second.clause)}"
+        if second.required and prepares and not stated.two_decks:
+            yield f"a batch shuffler needs {what} {_cite(second.clause, 'O12')}"
+    if stated.shuffler == "continuous":
+        if stated.dealing != "continuous_shuffler":
+            yield f"a continuous shuffler is itself the shoe: dealing = continuous_shuffler {_cite('686a.3(a)', 'O7')}"
+        if not stated.reshuffles:
+            yield f"a continuous shuffler needs approval as a device that reshuffles {_cite(device.clause, 'O5')}"
+    if stated.shuffler_counts and stated.shuffler == "none":
+        yield f"shuffler_counts without a shuffler {_cite(edition.count.clause, *edition.count.see)}"
+    yield from _reshuffles(edition, stated)
+
+
+def _reshuffles(edition: Edition, stated: Submission) -> Iterator[str]:
+    device = edition.approved_device
+    if stated.reshuffles and stated.shuffler == "none":
+        yield f"reshuffles without a shuffler {_cite(device.clause)}"
+    if stated.reshuffles and device.counts and not stated.shuffler_counts:
+        yield f"a device approved to reshuffle also counts: shuffler_counts {_cite(device.clause)}"
+    whole = not device.counts  # 575: the approved procedure stands in for the section
+    if stated.reshuffles and whole and not stated.approved_procedure:
+        yield f"reshuffles needs approved_procedure, which replaces the whole section {_cite(device.clause, 'X12')}"
+    if stated.approved_procedure is not None and not (stated.reshuffles and whole):
+        yield f"approved_procedure has no meaning here {_cite(device.clause, 'X12')}"
+
+
+def _start(edition: Edition, stated: Submission) -> Iterator[str]:
+    if not edition.starts:
+        if stated.start is not None:
+            yield f"start = {stated.start}: the deal begins at the far left {_cite(edition.deal.clause)}"
+        return
+    method = next((start for start in edition.starts if start.name == stated.start), None)
+    if method is None:
+        known = ", ".join(start.name for start in edition.starts)
+        yield f"start = {stated.start}: {edition.title} knows {known} {_cite(f'{edition.chapter}.2(c)')}"
+        return
+    having = {"automated_shuffler": stated.shuffler != "none", "automated_shoe": stated.dealing == "automated_shoe"}
+    lacking = [need.replace("_", " ") for need in method.needs if not having[need]]
+    if lacking:
+        yield f"start = {method.name} needs an {' and an '.join(lacking)} {_cite(method.clause, *method.see)}"
+
+
+# --- wagers -----------------------------------------------------------------------------------------------------------
+
+
+def _wagers(edition: Edition, stated: Submission) -> Iterator[str]:
+    optional = [wager.name for wager in edition.wagers if wager.option]
+    for name in stated.wagers:
+        wager = edition.wager(name)
+        if wager is None:
+            options = ", ".join(optional)
+            yield f"wagers: {edition.title} has no {name}; its options are {options} {_cite(f'{edition.chapter}.7')}"
+        elif not wager.option:
+            yield f"wagers: {name} is no option, it is always there {_cite(wager.clause)}"
+    for name in {name for name in stated.wagers if stated.wagers.count(name) > 1}:
+        yield f"wagers: {name} is named twice"
+    for name, table in stated.paytables.items():
+        wager = edition.wager(name)
+        if wager is None:
+            yield f"paytables: {edition.title} has no wager {name}"
+        elif wager.option and name not in stated.wagers:
+            yield f"paytables: {name} is not offered {_cite(wager.clause)}"
+        elif table not in wager.tables:
+            yield f"paytables: {table} is not a paytable of {name}; {', '.join(wager.tables)} are {_cite(wager.clause)}"
+    for wager in edition.wagers:
+        if len(wager.tables) > 1 and wager.name in stated.wagers and wager.name not in stated.paytables:
+            yield f"paytables: one of {', '.join(wager.tables)} must be selected for {wager.name} {_cite(wager.clause)}"
+
+
+def _progressive(edition: Edition, stated: Submission) -> Iterator[str]:
+    rules = edition.progressive
+    offered = rules is not None and rules.wager in stated.wagers
+    if stated.progressive_rate_bp is not None and not (offered and rules and rules.rate == "submission"):
+        yield f"progressive_rate_bp: the rate is not open here {_cite(f'{edition.chapter}.12')}"
+    if stated.folded_progressive is not None and not (offered and rules and rules.fold_survival == "submission"):
+        yield "folded_progressive has no meaning here"
+    if not offered or rules is None:
+        return
+    if rules.rate == "submission":
+        if stated.progressive_rate_bp is None:
+            yield "the progressive needs progressive_rate_bp, for the text gives no rate of progression (W11)"
+        elif not 0 < stated.progressive_rate_bp <= _WHOLE_BP:
+            yield f"progressive_rate_bp = {stated.progressive_rate_bp} must be 1 to {_WHOLE_BP} (W11)"
+    if rules.fold_survival == "submission" and stated.folded_progressive is None:
+        yield f"the progressive needs folded_progressive {_cite(f'{edition.chapter}.11(b)(3)', 'W21')}"
+
+
+def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
+    known = {setting.name: setting for setting in edition.settings}
+    for name, value in stated.settings.items():
+        setting = known.get(name)
+        if setting is None:
+            near = get_close_matches(name, known, 1)
+            yield f"settings: there is no {name}" + (f"; did you mean {near[0]}?" if near else "")
+        elif value not in setting.values:
+            yield f"settings: {name} = {value} may be {' or '.join(setting.values)} {_cite(setting.reading)}"
+        elif setting.needs and setting.needs not in stated.wagers:
+            yield f"settings: {name} has no meaning without the wager {setting.needs} {_cite(setting.reading)}"
+    for setting in edition.settings:
+        if setting.default is None and setting.name not in stated.settings and setting.needs in stated.wagers:
+            yield f"the {setting.needs} needs the setting {setting.name}: {setting.meaning} {_cite(setting.reading)}"
+    for choice in ("mid_shoe_entry_ban", "start_marker", "wheel_lowest_straight_flush", "wheel_lowest_straight"):
+        if getattr(stated, choice) and choice not in edition.submission_choices:
+            yield f"{choice} is no choice in {edition.title}"
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def _limits(edition: Edition, stated: Submission, raw: Mapping[str, Any]) -> Iterator[str]:
+    boxes = edition.adjacent_boxes
+    most = edition.seats.most if boxes.most is None else boxes.most
+    if boxes.must_state and "adjacent_boxes" not in raw:
+        yield f"adjacent_boxes must be stated {_cite(boxes.clause)}"
+    if not 1 <= stated.adjacent_boxes <= most:
+        yield f"adjacent_boxes = {stated.adjacent_boxes} must be 1 to {most} {_cite(boxes.clause)}"
+    for name, cents in stated.least_wagers_cents.items():
+        if edition.wager(name) is None:
+            yield f"least_wagers_cents: {edition.title} has no wager {name}"
+        elif cents < 1:
+            yield f"least_wagers_cents: {name} = {cents} must be at least 1"
+    limit = edition.payout_limit
+    if stated.payout_limit_cents is None:
+        return
+    if limit is None:
+        yield f"payout_limit_cents: no cap may be set in {edition.title} (X9)"
+        return
+    missing = [name for name in _played(edition, stated) if name not in stated.least_wagers_cents]
+    if missing:
+        yield f"a payout limit is measured by least_wagers_cents of {', '.join(missing)} {_cite(limit.clause)}"
+        return
+    floor = max(limit.floor_cents, _best_win(edition, stated))
+    if stated.payout_limit_cents < floor:
+        yield f"payout_limit_cents = {stated.payout_limit_cents} must be at least {floor} {_cite(limit.clause, 'X9')}"
+
+
+def _played(edition: Edition, stated: Submission) -> list[str]:
+    """Return the wagers that a player may place: those that are always there, and the options that are offered."""
+    return [wager.name for wager in edition.wagers if not wager.option or wager.name in stated.wagers]
+
+
+def _best_win(edition: Edition, stated: Submission) -> int:
+    """Return the most cents that one player could win in a round at the least wagers, on all boxes he may play."""
+    tables = {table.id: table for table in paytables(edition.game)}
+    total = 0
+    for name in _played(edition, stated):
+        wager = edition.wager(name)
+        assert wager is not None
+        # Wrong tables have been objected to already; measured is the best of those that are right.
+        lines = [
+            line for table in wager.tables if stated.paytables.get(name, table) == table for line in tables[table].lines
+        ]
+        odds = [pay.odds for line in lines for pay in (line.pay, line.natural, line.with_wild) if pay and pay.odds]
+        total += max((stated.least_wagers_cents[name] * won // per for won, per in odds), default=0)
+    return total * stated.adjacent_boxes
+
+
+def _completed(edition: Edition, stated: Submission) -> Submission:
+    """Fill in what follows: single paytables, settings at their defaults, warnings; close the mappings."""
+    tables = {wager.name: wager.tables[0] for wager in edition.wagers if wager.name in _played(edition, stated)}
+    tables |= stated.paytables
+    settings = {
+        setting.name: setting.default
+        for setting in edition.settings
+        if setting.default is not None and (setting.needs is None or setting.needs in stated.wagers)
+    }
+    warnings = tuple(
+        f"{each.table}: {each.meaning} ({each.reading})" for each in edition.warnings if each.table in tables.values()
+    )
+    return msgspec.structs.replace(
+        stated,
+        paytables=MappingProxyType(tables),
+        settings=MappingProxyType(settings | dict(stated.settings)),
+        least_wagers_cents=MappingProxyType(dict(stated.least_wagers_cents)),
+        warnings=warnings,
+    )

@@ -1,0 +1,204 @@
+"""Clauses, paytables and readings: what a person looks up. Read on first use; an edition does not need them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from typing import Literal, TypeVar
+
+import msgspec
+
+from firmware_bridge.errors import BadRulebook
+from table_controller.rulebook.load import CHAPTERS, read
+from table_controller.rulebook.vocabulary import OUTCOMES, TRIGGERS, Outcome
+
+Enforce = Literal["device", "prompt", "compute", "record", "outside"]
+T = TypeVar("T")
+
+
+class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One key of `applies_when`: what it asks, and the values it may have."""
+
+    meaning: str
+    values: tuple[str, ...]
+
+
+class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The closed vocabulary of the clause files."""
+
+    kind: Mapping[str, str]
+    enforce: Mapping[Enforce, str]
+    trigger: Mapping[str, str]
+    device: Mapping[str, str]
+    applies_when: Mapping[str, Condition]
+
+
+class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """One duty, in our words."""
+
+    id: str
+    kind: str
+    trigger: str
+    duty: str
+    devices: tuple[str, ...] = ()
+    applies_when: Mapping[str, tuple[str, ...]] = {}  # every condition must hold
+    enforce: Enforce
+    outcome: tuple[Outcome, ...] = ()  # of irregularities and failed counts
+    see: tuple[str, ...] = ()
+
+
+class Pay(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """What a line pays. A fixed amount and a share of the meter are both paid."""
+
+    odds: tuple[int, int] | None = None  # n to m, the wager kept besides
+    fixed_cents: int | None = None
+    meter_percent: int | None = None
+    push: bool = False
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """One line of a paytable: one pay, or one by whether wild cards were used."""
+
+    label: str  # as printed
+    hand: str
+    totals: tuple[int, ...] = ()
+    pay: Pay | None = None
+    natural: Pay | None = None
+    with_wild: Pay | None = None
+    envy_cents: int | None = None
+
+
+class Paytable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """One paytable as printed: the first line that fits pays. None: the text does not state it."""
+
+    id: str
+    wagers: tuple[str, ...]
+    name: str
+    selectable: bool
+    unit_cents: int | None = None
+    seed_cents: int | None = None
+    reseed_cents: int | None = None
+    rate_percent: int | None = None
+    reserve_percent: int | None = None
+    stake_returned: bool | None = None
+    fully_wild_joker: bool | None = None
+    clauses: tuple[str, ...]
+    see: tuple[str, ...] = ()
+    lines: tuple[Line, ...]
+
+
+class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """How an unclear or faulty wording is read."""
+
+    id: str
+    title: str
+    reading: str
+    ruling: bool = False  # a regulator should decide it before the table is used
+    settings: tuple[str, ...] = ()  # of an edition, or a field of the submission, that follow another answer
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one of the files may hold, and nothing besides."""
+
+    clauses: tuple[Clause, ...] = ()
+    paytables: tuple[Paytable, ...] = ()
+    readings: tuple[Reading, ...] = ()
+
+
+@cache
+def words() -> Words:
+    """Return the vocabulary of the clause files."""
+    return _read("words.toml", Words)
+
+
+@cache
+def clauses(game: str) -> tuple[Clause, ...]:
+    """Return every duty of a game in the order of the text."""
+    name = f"{CHAPTERS[game]}/clauses.toml"
+    found = _read(name, _File).clauses
+    _refuse(name, [said for clause in found for said in _clause_objections(clause, CHAPTERS[game])])
+    _refuse(name, _twice([clause.id for clause in found]))
+    return found
+
+
+@cache
+def paytables(game: str) -> tuple[Paytable, ...]:
+    """Return every paytable of a game."""
+    name = f"{CHAPTERS[game]}/paytables.toml"
+    found = _read(name, _File).paytables
+    _refuse(name, [said for table in found for said in _table_objections(table)])
+    _refuse(name, _twice([table.id for table in found]))
+    return found
+
+
+@cache
+def readings() -> dict[str, Reading]:
+    """Return every reading by its id."""
+    found = _read("readings.toml", _File).readings
+    _refuse("readings.toml", _twice([reading.id for reading in found]))
+    return {reading.id: reading for reading in found}
+
+
+def clause(clause_id: str) -> Clause:
+    """Return one duty; KeyError if there is none of this id."""
+    return _by_id()[clause_id]
+
+
+def reading(reading_id: str) -> Reading:
+    """Return one reading; KeyError if there is none of this id."""
+    return readings()[reading_id]
+
+
+@cache
+def _by_id() -> dict[str, Clause]:
+    return {clause.id: clause for game in CHAPTERS for clause in clauses(game)}
+
+
+# --- reading the files ------------------------------------------------------------------------------------------------
+
+
+def _read(name: str, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(tomllib.loads(read(name).decode()), kind)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise BadRulebook(f"{name} cannot be read: {error}") from error
+
+
+def _refuse(name: str, said: list[str]) -> None:
+    if said:
+        raise BadRulebook(f"{name}: " + "; ".join(said))
+
+
+def _twice(ids: list[str]) -> list[str]:
+    return [f"{found} stands there twice" for found in dict.fromkeys(ids) if ids.count(found) > 1]
+
+
+def _clause_objections(found: Clause, chapter: str) -> list[str]:
+    known = words()
+    said = [] if found.id.startswith(f"{chapter}.") else [f"{found.id} is not of chapter {chapter}"]
+    if found.kind not in known.kind:
+        said.append(f"{found.id}: there is no kind {found.kind}")
+    if found.trigger not in known.trigger and found.trigger not in TRIGGERS:
+        said.append(f"{found.id}: there is no trigger {found.trigger}")
+    said += [f"{found.id}: there is no device {device}" for device in found.devices if device not in known.device]
+    said += [f"{found.id}: there is no outcome {outcome}" for outcome in found.outcome if outcome not in OUTCOMES]
+    said += [f"{found.id}: there is no reading {name}" for name in found.see if name not in readings()]
+    for condition, values in found.applies_when.items():
+        allowed = known.applies_when.get(condition)
+        if allowed is None or not set(values) <= set(allowed.values):
+            said.append(f"{found.id}: applies_when {condition} cannot be {', '.join(values)}")
+    return said
+
+
+def _table_objections(found: Paytable) -> list[str]:
+    said = [f"{found.id}: there is no reading {name}" for name in found.see if name not in readings()]
+    for line in found.lines:
+        pays = [pay for pay in (line.pay, line.natural, line.with_wild) if pay is not None]
+        if not pays or (line.pay is not None and len(pays) > 1):
+            said.append(f"{found.id}, {line.label}: one pay, or one by wild cards")
+        for pay in pays:
+            money = pay.fixed_cents is not None or pay.meter_percent is not None
+            if (pay.odds is not None) + pay.push + money != 1:
+                said.append(f"{found.id}, {line.label}: odds, or money, or a push, and nothing else")
+    return said

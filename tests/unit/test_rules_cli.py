@@ -1,0 +1,115 @@
+"""`pitbox rules`: what is printed leads from a clause to its row; what is unknown is named with its nearest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from table_controller import rulebook
+from table_controller.cli import USAGE, main
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # nothing is folded
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["rules", *words]) == 0
+    return capsys.readouterr().out
+
+
+def data(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    return json.loads(printed(capsys, *words, "--json"))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["rules", *words]) == USAGE
+    out = capsys.readouterr()
+    assert out.out == ""
+    return out.err
+
+
+def test_games(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "games")
+    for game in rulebook.GAMES:
+        edition = rulebook.edition(game)
+        assert f"{game} " in shown
+        assert edition.digest[:12] in shown
+    assert [(each["game"], each["digest"]) for each in data(capsys, "games")] == [
+        (game, rulebook.edition(game).digest) for game in rulebook.GAMES
+    ]
+
+
+def test_a_clause_with_its_duty_its_enforcement_and_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "show", "688a.13(l)")
+    for part in (
+        "Face Up Pai Gow Poker (proposed, rulemaking 125-223)",
+        "shoe_fault: the automated shoe jams",
+        "dealing is automated_shoe",
+        "device: seen or blocked on the wire",
+        "void_round: all hands of the round are void",
+        "betting to settling",
+        "floorperson, with cards_removed, path_clear, cards_counted, wagers_returned",
+        "688a:X18, added to the one that governs",
+    ):
+        assert part in shown, part
+    (found,) = data(capsys, "show", "688a.13(l)")
+    assert found["clause"]["outcome"] == ["void_round", "return_wagers", "reshuffle_with_dealt"]
+    assert [row["id"] for row in found["rows"]] == ["688a.13(l)", "688a:X18"]
+
+
+def test_a_clause_without_a_row_still_tells_its_readings(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "show", "687a.11(f)(3)(ii)")
+    assert any(line.split()[:6] == ["reading", "W15", "one", "way", "or", "two"] for line in shown.splitlines())
+    assert "option is bad_beat" in shown
+    assert "\nrow " not in shown
+
+
+def test_a_subsection_shows_its_parts_and_a_section_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "show", "688a.13(e)")
+    assert "688a.13(e)/1  Face" in shown
+    assert "688a.13(e)/2  Face" in shown
+    lines = printed(capsys, "show", "686a.9").splitlines()
+    assert lines[0].split() == ["clause", "enforced", "duty"]
+    assert [line.split()[0] for line in lines[1:]] == [
+        "686a.9(a)/1", "686a.9(a)/2", "686a.9(b)", "686a.9(c)", "686a.9(d)", "686a.9(e)",
+    ]  # fmt: skip
+    assert "686a.1:Hand" in printed(capsys, "show", "686a.1")
+
+
+def test_a_reading_with_its_settings_and_clauses(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "show", "W14")
+    assert "stake_returned = yes or no (no default: must be stated)" in shown
+    assert "needs one before use" in shown
+    assert "687a.11(f)(1)(i)" in shown
+    found = data(capsys, "show", "X7")
+    assert found["clauses"] == ["575.13(c)", "688a.13(c)"]
+
+
+def test_irregularities_in_their_precedence(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "irregularities", "over_under")
+    assert shown.index("686a.9(d)") < shown.index("686a:O11") < shown.index("686a.9(a)/1")
+    assert "decides: player (late_cards or dead_hand)" in shown
+    assert "In every other case: stop, the floorperson decides" in shown
+    assert printed(capsys, "irregularities", "686a") == shown
+    rows = data(capsys, "irregularities", "asia_poker")
+    assert {row["id"] for row in rows} == {row.id for row in rulebook.edition("asia_poker").irregularities}
+
+
+def test_one_trigger_by_any_of_its_names(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = data(capsys, "irregularities", "dj_wild", "--trigger", "player_card_exposed")
+    assert [row["id"] for row in rows] == ["687a.13(d)", "687a:W19"]
+    assert data(capsys, "irregularities", "saigon_5_card", "--trigger", "player_card_exposed") == []
+    empty = printed(capsys, "irregularities", "saigon_5_card", "--trigger", "player_card_exposed")
+    assert empty == "In every other case: stop, the floorperson decides, the journal keeps the answer (rule 2).\n"
+
+
+def test_what_is_unknown_is_named_with_what_was_probably_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no clause or reading 688a.13(z) (nearest: 688a.13(" in refused(capsys, "show", "688a.13(z)")
+    assert "688a.6(b)(1) has no duty of its own (nearest: 688a.6(b))" in refused(capsys, "show", "688a.6(b)(1)")
+    assert "no trigger shoe_jam (nearest: shoe_" in refused(capsys, "irregularities", "575", "--trigger", "shoe_jam")
+    assert "no game over_unter (nearest: over_under)" in refused(capsys, "irregularities", "over_unter")
+    assert "known are asia_poker, 575" in refused(capsys, "irregularities", "bridge")
