@@ -10,7 +10,7 @@ import pytest
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
-from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
+from firmware_bridge.errors import BadFault, CommandFailed, CommandIdReused, CommandRefused
 from simulators.twins.continuous import CHUTE_ROOM, LOW_STORE
 from simulators.world.table import IN_PLAY, TRAY
 from tests.support.beliefs import (
@@ -470,3 +470,32 @@ async def test_cards_behind_the_gate_must_go_before_anything_else_moves(seed: in
         b.inject("take_deck")
         assert b.machine.world.count(TRAY) == SET
         assert b.machine.world.count(IN_PLAY) == 0
+
+
+# --- once, and never twice -----------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("method", ["take_in", "deliver", "count_all"])
+async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed: int, rung: str, method: str) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard:cards=5")
+        extra = (3,) if method == "deliver" else ()
+        command = (await carried_out(b, lambda command: getattr(b.driver, method)(command, *extra))).command
+        b.inject("discard:cards=5")
+        truth = b.machine.truth()
+        assert (await getattr(b.driver, method)(command, *extra)).outcome is Outcome.DONE
+        assert b.machine.truth() == truth
+        other = b.driver.self_test if method != "deliver" else b.driver.take_in
+        with pytest.raises(CommandRefused) as refusal:
+            await other(command)
+        assert refusal.value.reason == CommandIdReused.number
+        assert b.machine.truth() == truth
+
+
+async def test_more_cards_than_the_store_takes_are_a_fault(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        b.machine.world.make_deck(b.machine.mechanics.intake, "blue", tuple(range(52)))
+        await fails(b, m.Reason.TOO_MANY_CARDS, "take_in")
+        assert (await beliefs_hold(b)).inside == b.machine.mechanics.inside() == b.machine.size.most
