@@ -248,6 +248,26 @@ async def test_sixteen_cards_left_inside_are_found_by_the_count(seed: int, rung:
         assert (await beliefs_hold(b)).inside is b.view.inside is None
 
 
+@pytest.mark.parametrize("after", [3.0, 12.0, 25.0, 40.0])
+async def test_discards_put_in_during_a_count_are_counted_or_end_it(seed: int, after: float) -> None:
+    async with bench(seed, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard:cards=15")
+        counting = asyncio.create_task(carried_out(b, b.driver.count_all))
+        await asyncio.sleep(after)
+        b.inject("discard")
+        await asyncio.wait({counting})
+        if after == 3.0:
+            assert counting.exception() is None, "the intake was still being emptied"
+            assert b.told(m.Counted)[-1].count == FEW
+            await inventory_holds(b, outside=0)
+        else:
+            assert isinstance(counting.exception(), CommandFailed)
+            ended = b.told(m.Incomplete)[-1]
+            assert (ended.cards_in, ended.cards_out) == (FEW, FEW - 5)
+            assert (await beliefs_hold(b)).inside is b.view.inside is None
+
+
 async def test_a_card_that_is_not_where_it_was_put_ends_a_delivery(seed: int) -> None:
     async with bench(seed, continuous=True) as b:
         await in_use(b, 30)
