@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from devices.bet_sensor import messages as m
+from devices.report import LinkUp
 
 
 class Bet(msgspec.Struct, frozen=True):
@@ -66,34 +67,33 @@ _replace = msgspec.structs.replace
 def fold(seat: Seat, event: Any) -> Seat:
     """Return the seat after an event. A decision once made stays."""
     match event:
-        case Asked():
-            return Seat(event, heard=seat.heard, lay=seat.lay)
+        case Asked():  # the same lock again is the same question: it has its answer, or waits for it
+            return seat if seat.asked == event else Seat(event, heard=seat.heard, lay=seat.lay)
+        case LinkUp():
+            return _replace(seat, heard=0, lay=None)  # it may be another sensor, with another count; its report follows
         case m.Changed():
             return _hear(seat, event.sequence, event.lies)
         case m.Status():
             return _hear(_remember(seat, event.latch), event.sequence, event.lies)
-        case m.Locked():
-            if seat.asked is not None and seat.decision is None:
-                return _replace(seat, decision=_judge(seat, seat.asked, event.latch))
+        case m.Locked() if _fits(seat, event.latch):
+            if seat.decision is None:
+                return _replace(seat, decision=_judge(seat, event.latch))
             return _remember(seat, event.latch)
-        case m.LockRefused():
+        case m.LockRefused() if seat.asked is not None and seat.asked.lock_id == event.lock_id:
             return _give_up(seat, f"the sensor refused the lock ({event.reason.name.lower().replace('_', ' ')})")
         case Unheard():
             return _give_up(seat, event.why)
         case _:
-            return seat
+            return seat  # also the answer to another lock: it is no answer to this one
 
 
-def answered(seat: Seat, reply: object) -> Seat:
-    """Return the seat after the reply to its lock, which may be anything."""
-    if isinstance(reply, m.Locked | m.LockRefused):
-        return fold(seat, reply)
-    return _give_up(seat, f"the sensor answered the lock by {reply!r}")
+def _fits(seat: Seat, latch: m.Latch) -> bool:
+    """Tell whether a latch is that of the lock that was asked for."""
+    asked = seat.asked
+    return asked is not None and latch.lock_id == asked.lock_id and latch.round == asked.round
 
 
-def _judge(seat: Seat, asked: Asked, latch: m.Latch) -> Decision:
-    if (latch.round, latch.lock_id) != (asked.round, asked.lock_id):
-        return Undecided(f"the sensor confirmed lock {latch.lock_id} of round {latch.round}")
+def _judge(seat: Seat, latch: m.Latch) -> Decision:
     if latch.last < seat.heard or (latch.last == seat.heard and seat.lay not in (None, latch.lies)):
         return Undecided(f"the sensor confirmed what it had contradicted before (change {seat.heard})")
     if latch.lies is m.Lies.EMPTY:
@@ -112,10 +112,8 @@ def _hear(seat: Seat, sequence: int, lies: m.Lies) -> Seat:
 
 def _remember(seat: Seat, latch: m.Latch | None) -> Seat:
     """Keep a confirmation of this lock that came too late."""
-    asked = seat.asked
-    if latch is None or asked is None or (latch.round, latch.lock_id) != (asked.round, asked.lock_id):
-        return seat
-    return _replace(seat, late=latch) if isinstance(seat.decision, Undecided) else seat
+    late = latch is not None and isinstance(seat.decision, Undecided) and _fits(seat, latch)
+    return _replace(seat, late=latch) if late else seat
 
 
 def _give_up(seat: Seat, why: str) -> Seat:

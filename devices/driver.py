@@ -85,11 +85,11 @@ class Driver:
         rebooted = self._boot_id is not None and self._boot_id != report.boot_id
         self._boot_id = report.boot_id
         self.reported = Reported(hello, report, inventory, rebooted)
-        if self._first_word is not None and not self._first_word.done():
-            self._first_word.set_result(self.reported)
         reported, held, self._held = self.reported, self._held, []
         for event in (reported, *held):
             self.tell(event)
+        if self._first_word is not None and not self._first_word.done():  # it is, if what was told ended the session
+            self._first_word.set_result(reported)
         return reported
 
     def _take_event(self, message: Any) -> None:
@@ -142,12 +142,12 @@ class Driver:
             self.tell(Misread(command))
             raise
 
-    def need_model(self, capability: str, what: str, *, named: bool = True) -> None:
+    def _need_model(self, capability: str, what: str, *, named: bool = True) -> None:
         """Raise NotCapable, before anything is sent, unless the device named a capability (or did not name it)."""
         self.need_link()
         assert self._hello is not None
         if (capability in self._hello.capabilities) is not named:
-            why = f"it does {'not ' * named}name the capability {capability!r}"
+            why = f"it {'does not name' if named else 'names'} the capability {capability!r}"
             raise NotCapable(f"the {self.name} {self._hello.model} cannot {what}: {why}; nothing was sent")
 
     def need_link(self) -> Link:

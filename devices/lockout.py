@@ -1,18 +1,16 @@
 """The lock-out: no more bets at any seat, written to every sensor in one callback. Which bets count, `bets` decides.
 
-Whoever owns the drivers hands every event of theirs to `take`, so that what was told before the lock is known here.
+Whoever owns the drivers hands every event of theirs to `take`: the confirmations, and what was told before the lock.
 """
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from devices import bets
-from devices.bet_sensor import messages as m
 from devices.report import LinkDown, Reported
 from firmware_bridge.errors import LinkError, SeatUndecided
 
@@ -56,68 +54,64 @@ class LockOut:
         assert set(sensors) <= set(range(1, 7)), "a table has seats 1 to 6"
         self.seats: dict[int, bets.Seat] = dict.fromkeys(sensors, bets.NOTHING_ASKED)
         self._sensors = dict(sensors)
+        self._pending: set[int] = set()  # seats that have not decided yet
         self._asked = bets.Asked(0, 0)
-        self._waiting: asyncio.Future[LockedOut] | None = None
-        self._deadline: asyncio.TimerHandle | None = None
+        self._waiting: asyncio.Future[LockedOut]
+        self._deadline: asyncio.TimerHandle
 
     def take(self, seat: int, event: Any) -> None:
         """Take what a seat's driver told."""
-        if isinstance(event, m.Changed):
-            self.seats[seat] = bets.fold(self.seats[seat], event)
-        elif isinstance(event, Reported):
-            self.seats[seat] = bets.fold(self.seats[seat], event.inventory)
+        if isinstance(event, Reported):
+            event = event.inventory
         elif isinstance(event, LinkDown):
-            self._give_up(seat, f"the link to its sensor was lost: {event.cause}")
+            event = bets.Unheard(f"the link to its sensor was lost: {event.cause}")
+        self._move(seat, event)
 
     def lock(self, number: int, lock_id: int) -> asyncio.Future[LockedOut]:
         """Write the lock of a round to every sensor in this very call; return the future of what they confirmed.
 
-        It always has a result, at the latest after `DEADLINE`: a seat without a confirmation is undecided. A lock-out
-        that is still under way ends undecided where another one overtakes it.
+        It always has a result, at the latest after `DEADLINE`: a seat without a confirmation is undecided. The same
+        lock again is written again and has the same result; another one ends a lock-out under way undecided.
         """
-        answers: dict[int, asyncio.Future[m.Locked | m.LockRefused] | LinkError] = {}
+        failed: dict[int, LinkError] = {}
         for seat, driver in self._sensors.items():
             try:
-                answers[seat] = driver.lock(number, lock_id)
-            except LinkError as failed:
-                answers[seat] = failed
+                driver.lock(number, lock_id)
+            except LinkError as error:
+                failed[seat] = error
         # Every lock is on its way; from here on it is book-keeping.
+        asked = bets.Asked(number, lock_id)
+        if asked == self._asked and self._pending:
+            return self._waiting
         self._end(f"overtaken by lock {lock_id}")
-        loop = asyncio.get_running_loop()
-        self._waiting = waiting = loop.create_future()
-        self._deadline = loop.call_later(DEADLINE, self._end, f"no confirmation within {DEADLINE:g} s")
-        self._asked = asked = bets.Asked(number, lock_id)
-        self.seats = {seat: bets.fold(known, asked) for seat, known in self.seats.items()}
-        for seat, answer in answers.items():
-            if isinstance(answer, LinkError):
-                self._give_up(seat, f"the lock was not sent: {answer}")
-            else:
-                answer.add_done_callback(partial(self._answered, seat, asked))
-        return waiting
+        self._begin(asked)
+        for seat, cause in failed.items():
+            self._move(seat, bets.Unheard(f"the lock was not sent: {cause}"))
+        return self._waiting
 
-    def _answered(self, seat: int, asked: bets.Asked, answer: asyncio.Future[m.Locked | m.LockRefused]) -> None:
-        if asked is not self._asked:
-            return  # of an earlier lock-out: its driver told it, and here it decides nothing
-        if answer.cancelled() or answer.exception() is not None:
-            self._give_up(seat, f"no confirmation: {'cancelled' if answer.cancelled() else answer.exception()}")
-        else:
-            self.seats[seat] = bets.answered(self.seats[seat], answer.result())
-            self._settle()
+    def _begin(self, asked: bets.Asked) -> None:
+        loop = asyncio.get_running_loop()
+        self._asked, self._waiting = asked, loop.create_future()
+        self._deadline = loop.call_later(DEADLINE, self._end, f"no confirmation within {DEADLINE:g} s")
+        self.seats = {seat: bets.fold(known, asked) for seat, known in self.seats.items()}
+        self._pending = {seat for seat, known in self.seats.items() if known.decision is None}
+        if not self._pending:
+            self._finish()
 
     def _end(self, why: str) -> None:
-        for seat in self.seats:
-            self._give_up(seat, why)
+        for seat in tuple(self._pending):
+            self._move(seat, bets.Unheard(why))
 
-    def _give_up(self, seat: int, why: str) -> None:
-        self.seats[seat] = bets.fold(self.seats[seat], bets.Unheard(why))
-        self._settle()
+    def _move(self, seat: int, event: Any) -> None:
+        """Fold an event into a seat; tell the end as soon as every seat has its decision."""
+        self.seats[seat] = known = bets.fold(self.seats[seat], event)
+        if seat in self._pending and known.decision is not None:
+            self._pending.remove(seat)
+            if not self._pending:
+                self._finish()
 
-    def _settle(self) -> None:
-        """Tell the end as soon as every seat has its decision."""
-        if self._waiting is None or self._waiting.done():
-            return
-        found = {seat: known.decision for seat, known in self.seats.items() if known.decision is not None}
-        if len(found) == len(self.seats):
-            if self._deadline is not None:
-                self._deadline.cancel()
+    def _finish(self) -> None:
+        self._deadline.cancel()
+        if not self._waiting.done():  # else whoever waited has left
+            found = {seat: known.decision for seat, known in self.seats.items() if known.decision is not None}
             self._waiting.set_result(LockedOut(self._asked.round, self._asked.lock_id, found))

@@ -9,7 +9,7 @@ from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import Opened, Unlocked
 from devices.driver import Driver
 from devices.report import Misread
-from firmware_bridge.errors import NotSent, QueueFull
+from firmware_bridge.errors import NotSent, PitboxError
 
 if TYPE_CHECKING:
     import asyncio
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from devices.bet_sensor.state import DriverEvent
     from firmware_bridge.commands import Settled
+    from firmware_bridge.messages import Message
 
 # How long (s) a confirmation is still taken from the link. Whoever locks has a shorter deadline; what comes later than
 # that decides nothing, but is worth recording.
@@ -44,20 +45,21 @@ class BetSensorDriver(Driver):
     def lock(self, number: int, lock_id: int) -> asyncio.Future[m.Locked | m.LockRefused]:
         """Write the lock of a round in this very call, before everything queued; queued actuations are revoked.
 
-        Returns the future of the device's answer, which the listener is told too. NotSent if there is no link. It may
-        be sent again with the same id: a lock only closes, and the same lock gets the same answer.
+        Returns the future of the device's answer; the listener is told it in the order of the wire. NotSent or
+        QueueFull if it cannot be written. It may be sent again with the same id: a lock only closes, and the same lock
+        gets the same answer.
         """
         answer: asyncio.Future[m.Locked | m.LockRefused] = self.need_link().request(
-            m.Lock(number, lock_id), LOCK_PATIENCE, urgent=True, actuation=True
+            m.Lock(number, lock_id), LOCK_PATIENCE, urgent=True, actuation=True, on_end=partial(self._ended, lock_id)
         )
-        answer.add_done_callback(partial(self._tell_answer, lock_id))
+        if answer.done():
+            answer.result()  # raises: it was not even queued
         return answer
 
-    def _tell_answer(self, lock_id: int, answer: asyncio.Future[m.Locked | m.LockRefused]) -> None:
-        failed = answer.cancelled() or answer.exception()
-        if not failed:
-            self.tell(answer.result())
-        elif not isinstance(failed, NotSent | QueueFull):
+    def _ended(self, lock_id: int, answer: Message | PitboxError) -> None:
+        if not isinstance(answer, PitboxError):
+            self._take_event(answer)
+        elif not isinstance(answer, NotSent):
             self.tell(Misread(lock_id))  # it may have latched: read the sensor before it serves again
 
     # --- actuations: each is done at most once -----------------------------------------------------------------

@@ -141,7 +141,8 @@ class Reset(Message, frozen=True, tag=134):
 class Status(Message, frozen=True, tag=135):
     """What the shaker believes. `dice` is nil when the weight fits no number of dice.
 
-    `roll` is the last one that was armed; `values` its reading, if it has one; `reason` why it is no roll.
+    `roll` is the last one that was armed; `values` its reading, if it has one; `reason` why it is no roll. `openings`
+    counts how often the dice door was opened in its life, so that none goes unseen while nobody listens.
     """
 
     state: State
@@ -152,6 +153,7 @@ class Status(Message, frozen=True, tag=135):
     roll: CommandId | None
     values: Values | None
     disturbed: bool
+    openings: U32
     rolls: U32
     reason: Reason
 

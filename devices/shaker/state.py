@@ -23,6 +23,7 @@ class ShakerView(View, frozen=True):
     lid_on: bool | None = None
     covered: bool | None = None  # by the last Lid event of this link alone, which no report can overtake
     door_open: bool = False
+    openings: int = 0  # of the door, as last reported
     dice: int | None = None
     shakes: int = 0
     roll: int | None = None
@@ -75,8 +76,9 @@ def _fold_status(view: ShakerView, status: m.Status) -> ShakerView:
         ended = (view.values, view.no_roll)  # the status is older than the event that ended the roll
     values, no_roll = ended or (None, None)
     return msgspec.structs.replace(
-        view, state=status.state, lid_on=status.lid_on, door_open=status.door_open, dice=status.dice,
-        shakes=status.shakes, roll=status.roll, values=values, no_roll=no_roll, disturbed=status.disturbed,
+        view, state=status.state, lid_on=status.lid_on, door_open=status.door_open, openings=status.openings,
+        dice=status.dice, shakes=status.shakes, roll=status.roll, values=values, no_roll=no_roll,
+        disturbed=status.disturbed,
     )  # fmt: skip
 
 

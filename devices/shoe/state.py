@@ -186,7 +186,7 @@ def service_trigger(event: DriverEvent) -> str | None:
                 return "fault"
             at_rest = status.state in (m.State.IDLE, m.State.READY, m.State.DEALING) and status.in_path == 0
             return "verify" if at_rest and status.sure else None  # it stays unverified until it rests and knows
-        case Misread() | m.Door(open=True) | m.Drawn(drawn=None):
+        case Misread() | m.Door(open=True) | m.Drawn(drawn=None) | m.Cleared():
             return "doubt"
         case m.Jam() | m.Fault() | m.Stopped() | m.ShortStack() | m.Unbalanced():
             return "fault"

@@ -208,7 +208,7 @@ def service_trigger(event: DriverEvent) -> str | None:
                 return "fault"
             at_rest = status.state in (m.State.IDLE, m.State.READY) and _accounted_for(status)
             return "verify" if at_rest else None  # busy: it stays unverified until it rests and reports
-        case Misread():
+        case Misread() | m.Cleared():  # whether all came out that was inside, only a report says
             return "doubt"
         case m.Jam() | m.Fault() | m.Incomplete() | m.Stopped():
             return "fault"

@@ -26,8 +26,10 @@ QUIET: Final = 0.5
 LOOK_EVERY: Final = 0.1
 STEADY_LOOKS: Final = 5
 TRY_FOR: Final = 8.0
-# A die that tilts more (degrees) is not flat: a die on a crumb tilts less, one against the wall far more.
+# A die that tilts more (degrees) is not flat: a die on a crumb tilts less, one against the wall far more. No die that
+# rests tilts by more than half a right angle.
 FLAT_TILT: Final = 6
+MOVING_TILT: Final = 45
 # Below this clearness (0-255) a face is not read: half of a clean die's.
 LEAST_CLEARNESS: Final = 110
 # How far a weight may be from a whole number of dice (tenths of a gram); the load cell wavers by 2.
@@ -50,10 +52,11 @@ class ShakerTwin:
         self.stalled = False
         self._mechanics = mechanics
         self._clock = clock
-        self._faulty = False  # these four are kept over power cuts
+        self._faulty = False  # these five are kept over power cuts
         self._rolls: OrderedDict[int, m.Roll] = OrderedDict()
         self._armed: int | None = None
         self._armed_ever = 0
+        self._openings = 0
         self._forget()
         mechanics.on_lid = self._lid
         mechanics.on_door = self._door
@@ -106,8 +109,8 @@ class ShakerTwin:
         roll = next(reversed(self._rolls.values()), None)
         return m.Status(
             self.state, self._mechanics.lid_on, self._mechanics.door_open, self._count_dice(), self._shakes,
-            roll.command if roll else None, roll.values if roll else None, self._disturbed, self._armed_ever,
-            roll.reason if roll else m.Reason.NONE,
+            roll.command if roll else None, roll.values if roll else None, self._disturbed, self._openings,
+            self._armed_ever, roll.reason if roll else m.Reason.NONE,
         )  # fmt: skip
 
     def _refusal(self, message: m.Actuation) -> m.Reason:
@@ -167,7 +170,7 @@ class ShakerTwin:
             self.board.emit(m.Reading(command, self._shakes, values, [True] * m.DICE))
 
     def _lid_off(self) -> None:
-        if self._clock.now - self._last_shake < QUIET:
+        if self._mechanics.clock.now - self._last_shake < QUIET:
             self._end(None, m.Reason.LID_DURING_SHAKE)
         elif self._shakes < m.LEAST_SHAKES:
             self._end(None, m.Reason.TOO_FEW_SHAKES)
@@ -184,7 +187,7 @@ class ShakerTwin:
         if self.stalled:
             return
         seen = self._mechanics.look()
-        if not self._looks or self._looks[-1] != seen or any(die.tilt > 45 for die in seen):
+        if not self._looks or self._looks[-1] != seen or any(die.tilt > MOVING_TILT for die in seen):
             self._looks = []
         self._looks.append(seen)
         if len(self._looks) >= STEADY_LOOKS:
@@ -228,7 +231,7 @@ class ShakerTwin:
     def _shake(self, peak: int) -> None:
         if self._blind or peak < SHAKE_THRESHOLD:
             return
-        self._last_shake = self._clock.now
+        self._last_shake = self._mechanics.clock.now
         self._shakes = min(self._shakes + 1, 0xFFFF)
         self.board.emit(m.Shaken(self._armed, self._shakes), droppable=True)
 
@@ -247,6 +250,7 @@ class ShakerTwin:
     def _door(self, is_open: bool) -> None:
         if self._blind:
             return
+        self._openings += is_open
         if is_open and self.state in _OPEN:
             self._end(None, m.Reason.DOOR_OPEN)
         self._tell_dice()

@@ -172,8 +172,8 @@ class ShoeFirmware:
         assert self._at_rest is not None, "a machine with cards on its path refuses the test"
         assert self._command is not None
         self.state = self._at_rest
-        if not bad:
-            self._counts.tested()
+        if not bad and self._counts.tested():  # whatever it was, somebody has looked
+            self._reason = m.Reason.NONE
         self.board.emit(m.SelfTested(self._command, bad, 0))
         if bad:
             self._end(Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
@@ -183,7 +183,8 @@ class ShoeFirmware:
     # --- hands in the throat ---------------------------------------------------------------------------------
 
     def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
-        self._throat.edge(sensor, blocked)
+        if self.board.alive:  # what hands do in the dark, nobody sees
+            self._throat.edge(sensor, blocked)
 
     def _late(self, segment: m.Segment) -> None:
         self._jam(segment)

@@ -47,13 +47,14 @@ class Throat:
         if blocked:
             self._at[sensor] = self._clock.now
         if sensor is Sensor.DRAW and blocked:
+            self._at.pop(Sensor.EXIT, None)
             self.under_way = True
             self._alarm = self._clock.after(HAND_TIME, self._late)
             self._began()
         elif sensor is Sensor.EXIT and not blocked and self.under_way:
             self.clear()
-            way = self._at[Sensor.EXIT] - self._at.pop(Sensor.DRAW)
-            self._ended(judge((self._clock.now - self._at.pop(Sensor.EXIT)) / way, USUAL))
+            way = self._at[Sensor.EXIT] - self._at[Sensor.DRAW]
+            self._ended(judge((self._clock.now - self._at[Sensor.EXIT]) / way, USUAL))
 
     def clear(self) -> None:
         """Expect nothing any more: the card is out, or hands have taken it."""
@@ -65,5 +66,4 @@ class Throat:
     def _late(self) -> None:
         segment = Segment.DROP if Sensor.EXIT in self._at else Segment.EXIT
         self.clear()
-        self._at.clear()
         self._stuck(segment)

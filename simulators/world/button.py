@@ -54,11 +54,9 @@ class ButtonMat:
     # --- the truth -----------------------------------------------------------------------------------------------
 
     def lies_at(self) -> int | None:
-        """Where the button lies, by its larger part; None if there is none, more than one, or it is half and half."""
-        if len(self.buttons) != 1 or self.buttons[0].share == 0.5:
-            return None
-        button = self.buttons[0]
-        return button.place if button.share < 0.5 else button.toward
+        """Where all that lies there lies, by its larger part; None if there is nothing, or no one place for it."""
+        places = {None if b.share == 0.5 else b.place if b.share < 0.5 else b.toward for b in self.buttons}
+        return places.pop() if len(places) == 1 else None
 
     # --- what the firmware can see -------------------------------------------------------------------------------
 
@@ -81,7 +79,9 @@ class ButtonMat:
         self.on_change()
 
     def put_second(self, place: int) -> None:
-        """Lay another button beside it."""
+        """Lay another button beside it; there is only one more."""
+        if len(self.buttons) > 1:
+            raise BadFault("second_button: both lie there already")
         self.buttons.append(Button(_place(place)))
         self.on_change()
 
@@ -96,7 +96,8 @@ class ButtonMat:
         if not self.buttons:
             raise BadFault("slide_button: no button lies there")
         button = self.buttons[0]
-        button.toward, button.share = _place(toward), min(1.0, share)
+        button.toward = _place(toward)
+        button.share = 0.0 if toward == button.place else min(1.0, share)
         self.on_change()
 
     # --- faults --------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """A dice shaker and the hands that use it: dice, lid, door, and the sensors that look at them. Knows no bytes.
 
 The truth about the dice is here; the firmware sees only what accelerometer, load cell and reader show of it. Hands go
-on when power is cut, so they have a clock of their own.
+on when power is cut, so they have a clock of their own, by which the firmware's sensors date what they feel.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ShakerMechanics:
         self.on_door: Callable[[bool], None] = _ignore
         self.on_shake: Callable[[int], None] = _ignore  # peak of a movement, in thousandths of g
         self.on_stir: Callable[[], None] = _ignore  # the reader sees dice move, or come and go
-        self._clock = clock
+        self.clock = clock
         self._rng = rng
         self._pending: list[Fault] = []
         self._still_at = 0.0
@@ -90,7 +90,7 @@ class ShakerMechanics:
     @property
     def moving(self) -> bool:
         """Whether the dice still roll."""
-        return self._clock.now < self._still_at
+        return self.clock.now < self._still_at
 
     def lying(self) -> tuple[int, ...] | None:
         """What the dice show, if three of them lie flat and still in the shaker."""
@@ -107,10 +107,10 @@ class ShakerMechanics:
 
     def _seen(self, die: Die) -> DieSeen:
         clearness = round(CLEAR_PICTURE * (1 - self._dust.get(die.number, 0.0)))
-        if self.moving:
-            return DieSeen(None, MOVING_TILT, clearness)
+        if self.moving:  # a glimpse of some face, not of the one that will be up
+            return DieSeen(die.up % 6 + 1, MOVING_TILT, clearness)
         if die.attitude is Attitude.LEANING:
-            return DieSeen(None, LEAN, clearness)
+            return DieSeen(die.up, LEAN, clearness)
         return DieSeen(self._misread.get(die.number, die.up), 0, clearness)
 
     def weight(self) -> int:
@@ -137,7 +137,7 @@ class ShakerMechanics:
         idle = not self._shakes_left
         self._shakes_left += times
         if idle and times:
-            self._clock.after(SHAKE_TIME, lambda: self._one_shake(strength))
+            self.clock.after(SHAKE_TIME, lambda: self._one_shake(strength))
 
     def _one_shake(self, strength: float) -> None:
         self._shakes_left -= 1
@@ -145,11 +145,11 @@ class ShakerMechanics:
             die.tumble(self._rng)
             if not self.lid_on:
                 die.place = TABLE
-        self._still_at = self._clock.now + ROLL_ON
+        self._still_at = self.clock.now + ROLL_ON
         peak = round(SHAKE_PEAK * strength * self._rng.uniform(0.9, 1.1))
         self._feel(peak)
         if self._shakes_left:
-            self._clock.after(SHAKE_TIME, lambda: self._one_shake(strength))
+            self.clock.after(SHAKE_TIME, lambda: self._one_shake(strength))
 
     def _feel(self, peak: int) -> None:
         if not self._deaf:
@@ -171,7 +171,7 @@ class ShakerMechanics:
 
     def _befall(self, fault: Fault) -> None:
         if fault.kind.name == "tremble":
-            self._still_at = self._clock.now + fault.number("seconds")
+            self._still_at = self.clock.now + fault.number("seconds")
             return
         die = self._die(fault)
         if fault.kind.name == "spill":
@@ -183,7 +183,7 @@ class ShakerMechanics:
         """Knock against the shaker: the dice jump, too weakly for a shake."""
         for die in self.in_shaker:
             die.tumble(self._rng)
-        self._still_at = self._clock.now + ROLL_ON
+        self._still_at = self.clock.now + ROLL_ON
         self._feel(SHAKE_THRESHOLD // 2)
 
     def open_door(self, *, is_open: bool) -> None:
@@ -193,10 +193,10 @@ class ShakerMechanics:
             self.on_door(is_open)
 
     def pick_up(self) -> int:
-        """Put the dice that fell onto the table back into the open shaker; return how many."""
+        """Put dice that fell onto the table back into the open shaker, until it has three; return how many."""
         if self.lid_on:
             raise BadFault("pick_up: the lid is on")
-        fallen = self.dice.at(TABLE)
+        fallen = self.dice.at(TABLE)[: max(0, 3 - len(self.in_shaker))]
         for die in fallen:
             die.place = self.inside
         self.on_stir()

@@ -92,15 +92,16 @@ class ManualShoeMechanics(CardPath):
 
     @property
     def drawing(self) -> bool:
-        """The truth: a hand has hold of a card in the throat."""
-        return bool(self._in_hand)
+        """The truth: a hand has hold of a card in the throat, or is about to draw the next."""
+        return bool(self._in_hand or self._to_pull)
 
     # --- what the firmware can see -----------------------------------------------------------------------------
 
     def surface(self, sensor: Sensor) -> Surface:
         """Tell what the reader beside a sensor sees, at the leading edge."""
-        around = {Sensor.FEED: (Segment.FEED, Segment.STORE), Sensor.DRAW: (Segment.DRAW, Segment.EXIT)}[sensor]
-        (card, *_) = [card for segment in around for card in self.world.at(self.segment_place(segment))[::-1]]
+        after, before = {Sensor.FEED: (Segment.STORE, Segment.FEED), Sensor.DRAW: (Segment.EXIT, Segment.DRAW)}[sensor]
+        pieces = self.world.at(self.segment_place(after)) or self.world.at(self.segment_place(before))  # a torn one
+        card = pieces[-1]
         if card.face == COVER:
             return Surface.COVER
         return Surface.FACE if card.id in self.world.face_up else Surface.BACK
@@ -123,15 +124,23 @@ class ManualShoeMechanics(CardPath):
 
     def pull(self, cards: int) -> None:
         """A hand draws so many cards, one after the other; what sticks together comes together. Takes a moment."""
-        self._pull_one()
-        self._to_pull = cards - 1
-
-    def _pull_one(self) -> None:
-        pile = self.world.at(self.well)
-        if any(self.world.count(self.segment_place(s)) for s in (Segment.DRAW, Segment.EXIT, Segment.DROP)):
+        if not self._throat_free():
             raise BadFault("a card is in the throat; nothing can be drawn past it")
-        if not pile:
+        if not self.world.count(self.well):
             raise BadFault("the well is empty; there is nothing to draw")
+        self._to_pull = cards
+        self._pull_next()
+
+    def _throat_free(self) -> bool:
+        return not any(self.world.count(self.segment_place(s)) for s in (Segment.DRAW, Segment.EXIT, Segment.DROP))
+
+    def _pull_next(self) -> None:
+        """Draw the next card, if there is one and nothing is in its way: else the hand lets go."""
+        pile = self.world.at(self.well)
+        if not self._to_pull or not pile or not self._throat_free():
+            self._to_pull = 0
+            return
+        self._to_pull -= 1
         self._moved[1] += 1
         double = self._due("double_feed", Segment.DRAW) if len(pile) > 1 else None
         cards = pile[-2:] if double else pile[-1:]
@@ -144,7 +153,7 @@ class ManualShoeMechanics(CardPath):
         self._edge(Sensor.DRAW, True)
         self._hand_after(passing, lambda: self._edge(Sensor.DRAW, False))
         if self._due("jam", Segment.EXIT):
-            self._in_hand = []
+            self._let_go()
         else:
             torn = self._due("torn_card", Segment.EXIT) is not None
             self._hand_after(way, lambda: self._pulled(cards, passing, torn=torn))
@@ -153,24 +162,26 @@ class ManualShoeMechanics(CardPath):
         """The leading edge is at the last sensor."""
         if torn:
             self.world.torn.update(card.id for card in cards)
-            self._in_hand = []
+            self._let_go()
             self._hand_after(passing * 0.35, lambda: self._edge(Sensor.EXIT, False))
         else:
             self._lay(cards, self.segment_place(Segment.DROP))
             if self._due("jam", Segment.DROP):
-                self._in_hand = []
+                self._let_go()
             else:
                 self._hand_after(passing, self._out)
         self._edge(Sensor.EXIT, True)
+
+    def _let_go(self) -> None:
+        """What sticks stays where it is."""
+        self._in_hand, self._to_pull = [], 0
 
     def _out(self) -> None:
         """The card is in the hand, clear of the last sensor."""
         put_down(self.world, self._in_hand, LAYOUT)
         self._in_hand = []
         self._edge(Sensor.EXIT, False)
-        if self._to_pull and self.world.count(self.well):
-            self._to_pull -= 1
-            self._hand_after(HAND_PAUSE, self._pull_one)
+        self._hand_after(HAND_PAUSE, self._pull_next)
 
     def _hand_after(self, seconds: float, call: Callable[[], None]) -> None:
         self._hand = [timer for timer in self._hand if timer.call is not None and timer.at >= self.clock.now]
@@ -182,11 +193,10 @@ class ManualShoeMechanics(CardPath):
         for timer in self._hand:
             timer.cancel()
         self._hand.clear()
-        self._to_pull = 0
         if self._in_hand:
             put_down(self.world, self._in_hand, LAYOUT)
-            self._in_hand = []
             self._blocked -= {Sensor.DRAW, Sensor.EXIT}
+        self._let_go()
 
 
 class ShoeMechanics(ManualShoeMechanics):

@@ -34,6 +34,8 @@ def add_foreign(world: World, rng: Random, place: str) -> str:
 
 def swap_card(world: World, rng: Random, place: str) -> str:
     """Replace one card of a pile by a copy of another: the count stays right."""
+    if world.count(place) < 2:
+        raise BadFault("swapped_card: there is no other card to copy")
     gone, doubled = rng.sample(world.at(place), 2)
     world.move(gone, RAIL)
     world.make(doubled.face, gone.back, place)

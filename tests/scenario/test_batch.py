@@ -14,7 +14,7 @@ from firmware_bridge.errors import BadFault, CommandFailed
 from simulators.world.cards import SIX_DECKS
 from simulators.world.table import IN_PLAY, TRAY
 from tests.support.beliefs import all_cards_back, ask, behind_gate, beliefs_hold, carried_out, faces_behind_gate, moving
-from tests.support.bench import Bench, bench, over_the_ladder
+from tests.support.bench import Bench, bench, in_turn_over_the_ladder, over_the_ladder
 
 if TYPE_CHECKING:
     from simulators.world.cards import Card
@@ -94,8 +94,7 @@ async def test_hands_cannot_swap_what_a_machine_for_one_deck_does_not_have(seed:
                 b.inject(word)
 
 
-@over_the_ladder
-@pytest.mark.parametrize("segment", list(m.Segment))
+@in_turn_over_the_ladder("segment", list(m.Segment))
 async def test_a_jam_among_six_decks_is_located_and_every_card_comes_back(
     seed: int, rung: str, segment: m.Segment
 ) -> None:
@@ -111,33 +110,7 @@ async def test_a_jam_among_six_decks_is_located_and_every_card_comes_back(
         await all_cards_back(b, BATCH)
 
 
-async def test_a_stop_at_any_instant_leaves_an_exact_count(seed: int) -> None:
-    for step in range(24):
-        async with bench(seed, batch=True) as b:
-            cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
-            await asyncio.sleep(0.5 + step * 6.087)
-            await b.driver.stop(b.next_id())
-            with pytest.raises(CommandFailed):
-                await cycle
-            (stopped,) = b.told(m.Stopped)
-            status = await beliefs_hold(b)
-            assert stopped.entered - stopped.left == status.inside == b.view.inside == b.machine.mechanics.inside()
-
-
-async def test_the_firmware_knows_at_every_instant_of_a_good_cycle_how_many_cards_are_inside(seed: int) -> None:
-    async with bench(seed, batch=True) as b:
-        cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
-        looked = 0
-        while not cycle.done():
-            await asyncio.sleep(0.03)
-            looked += 1
-            assert b.machine.twin.handle(m.GetStatus()).inside == b.machine.mechanics.inside()  # type: ignore[attr-defined]
-        await cycle
-        assert looked > 4000
-
-
-@over_the_ladder
-@pytest.mark.parametrize("after", [20.0, 120.0])
+@in_turn_over_the_ladder("after", [20.0, 60.0, 100.0, 140.0])
 async def test_power_lost_in_mid_cycle_leaves_doubt_that_only_a_look_ends(seed: int, rung: str, after: float) -> None:
     async with bench(seed, rung, batch=True) as b:
         cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
@@ -176,8 +149,7 @@ async def test_a_sorted_batch_is_complete_but_not_shuffled(seed: int) -> None:
 # --- cards that stay inside or wander ------------------------------------------------------------------------
 
 
-@over_the_ladder
-@pytest.mark.parametrize("card", [1, 290])
+@in_turn_over_the_ladder("card", [1, 100, 200, 290])
 async def test_sixteen_cards_left_inside_are_missed_at_once_and_until_somebody_finds_them(
     seed: int, rung: str, card: int
 ) -> None:
@@ -325,8 +297,7 @@ async def test_an_identifying_machine_says_exactly_what_is_wrong_with_a_batch(se
         assert isinstance(await ask(b, b.driver.findings), m.NoFindings)
 
 
-@over_the_ladder
-@pytest.mark.parametrize("many", [65, 200, BATCH])
+@in_turn_over_the_ladder("many", [65, 130, 200, BATCH])
 async def test_no_number_of_wrong_cards_is_too_many_to_tell(seed: int, rung: str, many: int) -> None:
     async with bench(seed, rung, batch=True, identifies=True) as b:
         world, intake = b.machine.world, b.machine.mechanics.intake

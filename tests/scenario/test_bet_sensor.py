@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import BetSensorView, DriverEvent, Opened, findings, fold
+from devices.report import LinkUp, Reported
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
 from tests.support.beliefs import ask, carried_out, comes_true
 from tests.support.bench import over_the_ladder
 from tests.support.progressive import Sensor, beliefs_hold, heard, sensor
+
+if TYPE_CHECKING:
+    from firmware_bridge.link import Link
+    from firmware_bridge.messages import DeviceHello
 
 RESTARTS: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6", "power_cut:seconds=0.4"]
 
@@ -343,6 +348,28 @@ def test_the_picture_follows_the_numbers_and_not_the_order_in_which_things_are_h
             view = fold(view, events[number])
         assert (view.state, view.latch, view.lies, view.sequence) == (m.State.LOCKED, latch, m.Lies.EMPTY, 2), order
         assert [code for code, _ in findings(view)] == [m.Reason.BET_TAKEN]
+
+
+@over_the_ladder
+async def test_a_lock_written_before_the_first_report_is_told_after_it(seed: int, rung: str) -> None:
+    async with sensor(seed, rung) as s:
+        await opened(s)
+        s.inject("place_bet")
+        real = s.driver.link_up
+
+        def lock_at_once(link: Link, hello: DeviceHello) -> None:
+            real(link, hello)
+            s.driver.lock(7, 900)
+
+        s.driver.link_up = lock_at_once  # type: ignore[method-assign]
+        s.inject("unplug:seconds=1")
+        await comes_true(lambda: s.told(m.Locked))
+        follows = [
+            type(event) for event in s.events[max(at for at, e in enumerate(s.events) if isinstance(e, LinkUp)) :]
+        ]
+        assert follows[:3] == [LinkUp, Reported, m.Locked]
+        assert s.view.latched == 1
+        await beliefs_hold(s)
 
 
 async def test_time_alone_changes_nothing(seed: int) -> None:

@@ -25,6 +25,7 @@ from firmware_bridge.link import REPLY_RTOS
 from firmware_bridge.round_trip import MAX_RTO
 from tests.support.beliefs import ask, behind_gate, beliefs_hold, carried_out
 from tests.support.bench import Bench, bench, over_the_ladder
+from tests.support.memory import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -52,29 +53,7 @@ ACTUATIONS: Final = {
 }
 # What only a machine without cycles does.
 CONTINUING: Final = ("take_in", "deliver", "count_all")
-NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "need_model", "ask", "actuate"}
-
-
-class Watch:
-    """Notes every command that the machine began, every one it was given again, and every one it was asked about."""
-
-    def __init__(self, b: Bench) -> None:
-        self.begun: list[int] = []
-        self.repeated: list[int] = []
-        self.asked: list[int] = []
-        memory = b.machine.board.memory
-        begin, recall = memory.begin, memory.recall
-
-        def began(command: int, tag: int = 0) -> Any:
-            known = begin(command, tag)
-            (self.begun if known is None else self.repeated).append(command)
-            return known
-
-        def recalled(command: int) -> Any:
-            self.asked.append(command)
-            return recall(command)
-
-        memory.begin, memory.recall = began, recalled  # type: ignore[method-assign]
+NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "ask", "actuate"}
 
 
 def now() -> float:

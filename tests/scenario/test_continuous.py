@@ -10,7 +10,7 @@ import pytest
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
-from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
+from firmware_bridge.errors import BadFault, CommandFailed, CommandIdReused, CommandRefused
 from simulators.twins.continuous import CHUTE_ROOM, LOW_STORE
 from simulators.world.table import IN_PLAY, TRAY
 from tests.support.beliefs import (
@@ -27,7 +27,6 @@ from tests.support.bench import Bench, bench, in_turn_over_the_ladder, over_the_
 from tests.support.store import FEW, SET, counted, delivered, in_use, inventory_holds, leave, taken_in
 
 S: Final = m.Segment
-each_segment = pytest.mark.parametrize("segment", list(S), ids=lambda segment: segment.name.lower())
 COMMANDS: Final = ["take_in", "deliver", "count_all early", "count_all out", "count_all in again"]
 BROKEN_OFF: Final = ["stop", "door", "power_cut:seconds=2", "unplug:seconds=60"]
 
@@ -207,8 +206,7 @@ async def test_a_discard_that_does_not_come_back_is_still_outside_and_missing_in
         await inventory_holds(b, outside=1)
 
 
-@over_the_ladder
-@pytest.mark.parametrize("offset", [30, 60])
+@in_turn_over_the_ladder("offset", [30, 40, 50, 60])
 async def test_two_discards_that_go_in_as_one_are_a_fault(seed: int, rung: str, offset: int) -> None:
     async with bench(seed, rung, continuous=True) as b:
         await in_use(b, 20)
@@ -250,6 +248,26 @@ async def test_sixteen_cards_left_inside_are_found_by_the_count(seed: int, rung:
         assert (await beliefs_hold(b)).inside is b.view.inside is None
 
 
+@pytest.mark.parametrize("after", [3.0, 12.0, 25.0, 40.0])
+async def test_discards_put_in_during_a_count_are_counted_or_end_it(seed: int, after: float) -> None:
+    async with bench(seed, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard:cards=15")
+        counting = asyncio.create_task(carried_out(b, b.driver.count_all))
+        await asyncio.sleep(after)
+        b.inject("discard")
+        await asyncio.wait({counting})
+        if after == 3.0:
+            assert counting.exception() is None, "the intake was still being emptied"
+            assert b.told(m.Counted)[-1].count == FEW
+            await inventory_holds(b, outside=0)
+        else:
+            assert isinstance(counting.exception(), CommandFailed)
+            ended = b.told(m.Incomplete)[-1]
+            assert (ended.cards_in, ended.cards_out) == (FEW, FEW - 5)
+            assert (await beliefs_hold(b)).inside is b.view.inside is None
+
+
 async def test_a_card_that_is_not_where_it_was_put_ends_a_delivery(seed: int) -> None:
     async with bench(seed, continuous=True) as b:
         await in_use(b, 30)
@@ -283,8 +301,7 @@ async def test_a_card_that_went_in_and_comes_back_with_later_discards_is_found_b
         assert verdict(ended, FEW) == ["78 cards were counted in and out, but not from where they were put"]
 
 
-@over_the_ladder
-@pytest.mark.parametrize(("cards", "drawn"), [(7, 5), (2, 0), (1, 0)])
+@in_turn_over_the_ladder("cards drawn", [(7, 5), (2, 0), (1, 0), (30, 28)])
 async def test_two_cards_drawn_as_one_are_noticed_when_the_chute_is_empty_too_soon(
     seed: int, rung: str, cards: int, drawn: int
 ) -> None:
@@ -317,8 +334,7 @@ async def test_a_jam_in_a_count_is_located_and_every_card_comes_back(seed: int, 
         await back_to_work(b, SET)
 
 
-@over_the_ladder
-@each_segment
+@in_turn_over_the_ladder("segment", list(S))
 async def test_a_jam_on_the_way_in_or_out_leaves_exact_numbers(seed: int, rung: str, segment: m.Segment) -> None:
     async with bench(seed, rung, continuous=True) as b:
         await in_use(b, 20)
@@ -437,8 +453,7 @@ async def test_a_door_opened_while_the_store_is_empty_disturbs_nothing(seed: int
         assert (await ask(b, b.driver.status)).inside == 0
 
 
-@over_the_ladder
-@pytest.mark.parametrize("drawn", [0, 3, 8])
+@in_turn_over_the_ladder("drawn", [0, 3, 7, 8])
 async def test_a_restart_at_rest_forgets_no_card_and_guesses_none_in_the_chute(
     seed: int, rung: str, drawn: int
 ) -> None:
@@ -475,3 +490,32 @@ async def test_cards_behind_the_gate_must_go_before_anything_else_moves(seed: in
         b.inject("take_deck")
         assert b.machine.world.count(TRAY) == SET
         assert b.machine.world.count(IN_PLAY) == 0
+
+
+# --- once, and never twice -----------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("method", ["take_in", "deliver", "count_all"])
+async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed: int, rung: str, method: str) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard:cards=5")
+        extra = (3,) if method == "deliver" else ()
+        command = (await carried_out(b, lambda command: getattr(b.driver, method)(command, *extra))).command
+        b.inject("discard:cards=5")
+        truth = b.machine.truth()
+        assert (await getattr(b.driver, method)(command, *extra)).outcome is Outcome.DONE
+        assert b.machine.truth() == truth
+        other = b.driver.self_test if method != "deliver" else b.driver.take_in
+        with pytest.raises(CommandRefused) as refusal:
+            await other(command)
+        assert refusal.value.reason == CommandIdReused.number
+        assert b.machine.truth() == truth
+
+
+async def test_more_cards_than_the_store_takes_are_a_fault(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        b.machine.world.make_deck(b.machine.mechanics.intake, "blue", tuple(range(52)))
+        await fails(b, m.Reason.TOO_MANY_CARDS, "take_in")
+        assert (await beliefs_hold(b)).inside == b.machine.mechanics.inside() == b.machine.size.most

@@ -187,6 +187,23 @@ async def test_another_lock_while_locked_is_refused_and_the_first_one_stands(see
             assert len(stand.machine.latched) == 1
 
 
+async def test_the_same_lock_out_again_has_the_same_result_whatever_happened_since(seed: int) -> None:
+    async with table(seed) as t:
+        await bet(t)
+        t.seats[5].inject("unplug:seconds=1")
+        lock_id = t.next_id()
+        waiting = t.lockout.lock(7, lock_id)
+        assert t.lockout.lock(7, lock_id) is waiting
+        first = await waiting
+        assert [error.seat for error in first.findings] == [5]
+        t.seats[1].inject("take_bet")
+        t.seats[2].inject("place_bet")
+        await asyncio.sleep(5)
+        again = await t.lockout.lock(7, lock_id)
+        assert again == first, "an undecided seat stays undecided until a person decides"
+        t.check_truth(again)
+
+
 async def test_a_second_lock_out_overtakes_one_that_still_waits(seed: int) -> None:
     async with table(seed) as t:
         await bet(t)
@@ -362,16 +379,12 @@ async def test_a_host_that_counts_by_arrival_is_found_over_the_real_link(
     def fold(seat: bets.Seat, event: Any) -> bets.Seat:
         if isinstance(event, m.Changed):
             return msgspec.structs.replace(seat, heard=event.sequence, lay=event.lies)
-        return real(seat, event)
-
-    def answered(seat: bets.Seat, reply: object) -> bets.Seat:
-        if isinstance(reply, m.Locked) and seat.decision is None:
+        if isinstance(event, m.Locked) and seat.asked is not None and seat.decision is None:
             lay = seat.lay is m.Lies.CHIP
             return msgspec.structs.replace(seat, decision=bets.Bet(seat.heard) if lay else bets.NoBet())
-        return bets.fold(seat, reply)
+        return real(seat, event)
 
     real = bets.fold
     monkeypatch.setattr(bets, "fold", fold)
-    monkeypatch.setattr(bets, "answered", answered)
     with pytest.raises(AssertionError, match="chips lay there"):
         await _every_order(seed, list(FATES), PAUSES)

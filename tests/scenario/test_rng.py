@@ -13,10 +13,14 @@ from devices.rng import messages as m
 from firmware_bridge.errors import BadFault, BadMessage, CommandFailed, CommandRefused
 from simulators.machines.rng import SimulatedRng
 from tests.support.beliefs import ask, carried_out
-from tests.support.bench import over_the_ladder, stand
+from tests.support.bench import LADDER, over_the_ladder, stand
 from tests.support.starts import RngStand, lied, reported, rng_beliefs_hold, rng_stand
 
 R: Final = m.Reason
+# One segment over every rung, and every segment over one.
+each_segment = pytest.mark.parametrize(
+    ("rung", "segment"), [*((rung, "a") for rung in LADDER), *(("clean", segment) for segment in "bcdefg")]
+)
 
 
 async def draw(b: RngStand) -> tuple[int, int]:
@@ -161,10 +165,14 @@ async def test_noise_that_fails_gives_no_number_and_the_failure_outlives_power_a
 async def test_biased_noise_is_found_out_after_a_few_draws(seed: int, rung: str) -> None:
     async with rng_stand(seed, rung) as b:
         b.inject("noise_biased:sample=9,percent=35")
-        with pytest.raises(CommandFailed) as failed:
+
+        async def many_draws() -> None:
             for _ in range(150):  # a window is 6 draws, and every third one begins with the favoured sample
                 await carried_out(b, b.driver.draw)
                 await carried_out(b, b.driver.clear)
+
+        with pytest.raises(CommandFailed) as failed:
+            await many_draws()
         assert failed.value.reason == R.NOISE_BIASED
         assert b.view.failed is R.NOISE_BIASED
         assert {event.count for event in b.told(m.HealthFailed)} <= {PROPORTION_CUTOFF}
@@ -188,29 +196,27 @@ async def test_a_generator_that_is_ill_at_its_start_never_serves(seed: int, faul
 # --- the display -----------------------------------------------------------------------------------------------------
 
 
-@over_the_ladder
-@pytest.mark.parametrize("segment", "abcdefg")
+@each_segment
 async def test_a_dead_segment_never_makes_people_read_another_number(seed: int, rung: str, segment: str) -> None:
     async with rng_stand(seed, rung) as b:
         b.inject(f"segment_dead:segment={segment}")
         bit = 1 << "abcdefg".index(segment)
-        for _ in range(60):
-            try:
+
+        async def many_draws() -> None:
+            for _ in range(60):
                 _, number = await draw(b)
-            except CommandFailed as failed:
-                assert failed.reason == R.DISPLAY_FAULT
-                break
-            assert not m.SEGMENTS[number] & bit
-            await carried_out(b, b.driver.clear)
-        else:
-            raise AssertionError("no number in sixty needs this segment")
+                assert not m.SEGMENTS[number] & bit
+                await carried_out(b, b.driver.clear)
+
+        with pytest.raises(CommandFailed) as failed:
+            await many_draws()
+        assert failed.value.reason == R.DISPLAY_FAULT
         assert b.machine.reads() is None
         assert b.service.state == "faulted"
         assert (await rng_beliefs_hold(b)).reason is R.DISPLAY_FAULT
 
 
-@over_the_ladder
-@pytest.mark.parametrize("segment", "abcdefg")
+@each_segment
 async def test_a_segment_that_stays_lit_is_found_as_soon_as_it_should_be_dark(
     seed: int, rung: str, segment: str
 ) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from devices.kinds import SHOE
 from devices.shoe.driver import ShoeDriver
 from devices.shoe.state import ShoeView
+from firmware_bridge.errors import CommandRefused
 from simulators.house.stand import Stand
 from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.world.table import TRAY
@@ -47,6 +50,15 @@ async def manual_shoe(
 async def dispensed(b: Shoe, cards: int) -> Settled:
     """Have a stack dispensed."""
     return await carried_out(b, lambda command: b.driver.dispense(command, cards))
+
+
+async def refused(b: Shoe, reason: m.Reason, cards: int = 7) -> None:
+    """Order a stack that must be refused for this reason; nothing may move."""
+    truth = b.machine.truth()
+    with pytest.raises(CommandRefused) as refusal:
+        await dispensed(b, cards)
+    assert refusal.value.reason == reason
+    assert b.machine.truth() == truth
 
 
 def in_slot(b: Shoe) -> int:

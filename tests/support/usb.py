@@ -32,7 +32,8 @@ class UsbBench(Bench):
     def __init__(self, machine: SimulatedShuffler, server: UsbIpServer, trust: Trust | None = None) -> None:
         self.server = server
         self.usb = UsbHost(machine, server)
-        Stand.__init__(self, machine, SHUFFLER, lambda: open_port(self.usb.port), trust=trust)
+        self.port = self.usb.port
+        Stand.__init__(self, machine, SHUFFLER, lambda: open_port(self.port), trust=trust)
 
 
 @asynccontextmanager

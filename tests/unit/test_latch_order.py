@@ -9,6 +9,8 @@ import pytest
 
 from devices import bets
 from devices.bet_sensor import messages as m
+from devices.report import LinkUp
+from firmware_bridge.messages import DeviceHello
 from simulators.twins import latch
 from tests.support.interleavings import ASKED, ROUND, Broken, Explorer, Parts, Rest, World
 
@@ -117,7 +119,7 @@ def _any_light(_spot: latch.Spot, _light: m.Light, _sequence: int) -> m.Reason:
         (Parts(fold=_hopeful), USUAL, "none is said to be"),
         (Parts(fold=_late_word_counts), USUAL, "a decision was changed"),
         (Parts(two_steps=True), USUAL, "at the latch"),
-        (Parts(rebooted=_forgetful), Rest(locks=2), "differently"),
+        (Parts(rebooted=_forgetful), Rest(locks=2), "nothing is latched|differently"),
         (Parts(lock=_latches_again), Rest(locks=2), "differently"),
         (Parts(look=_unnumbered), USUAL, "number that counts"),
         (Parts(light_refused=_any_light), USUAL, "acknowledged light burns"),
@@ -158,8 +160,10 @@ def changed(sequence: int, lies: m.Lies) -> m.Changed:
 @pytest.mark.parametrize(
     ("events", "why"),
     [
-        ([locked(3, m.Lies.CHIP, number=ROUND + 1)], "confirmed lock 901 of round 8"),
-        ([locked(3, m.Lies.CHIP, lock_id=5)], "confirmed lock 5 of round 7"),
+        ([locked(3, m.Lies.CHIP, number=ROUND + 1), bets.Unheard("no word")], "no word"),
+        ([locked(3, m.Lies.CHIP, lock_id=5), bets.Unheard("no word")], "no word"),
+        ([m.LockRefused(5, m.Reason.NOT_OPEN, 7, None), bets.Unheard("no word")], "no word"),
+        ([m.Health(m.Lies.CHIP, 700, 450, 6, 96, True), bets.Unheard("no word")], "no word"),
         ([locked(3, m.Lies.EDGE)], "edge"),
         ([locked(3, m.Lies.SEVERAL)], "several"),
         ([locked(3, m.Lies.FOREIGN)], "foreign"),
@@ -199,18 +203,18 @@ def test_a_late_confirmation_is_kept_as_evidence_and_decides_nothing() -> None:
     assert other.late is None
 
 
-def test_an_answer_that_is_no_answer_to_a_lock_leaves_the_seat_undecided() -> None:
-    seat = bets.answered(told(ASKED), m.Health(m.Lies.CHIP, 700, 450, 6, 96, True))
-    assert isinstance(seat.decision, bets.Undecided)
-    assert "Health" in seat.decision.why
-
-
 def test_the_next_lock_begins_anew_and_knows_what_was_heard() -> None:
     seat = told(changed(4, m.Lies.CHIP), ASKED, locked(4, m.Lies.CHIP), changed(5, m.Lies.EMPTY))
     assert seat.decision == bets.Bet(4)
     following = bets.fold(seat, bets.Asked(ROUND + 1, 950))
     assert (following.decision, following.heard, following.lay) == (None, 5, m.Lies.EMPTY)
     assert isinstance(bets.fold(following, locked(4, m.Lies.CHIP, ROUND + 1, 950)).decision, bets.Undecided)
+
+
+def test_another_sensor_in_the_same_place_has_a_count_of_its_own() -> None:
+    hello = DeviceHello(m.KIND, "another", "PB-B1", "1", bytes(32), [m.LATCHES], 1, bytes(16))
+    seat = told(changed(900, m.Lies.CHIP), LinkUp(hello), changed(1, m.Lies.EMPTY), ASKED, locked(2, m.Lies.CHIP))
+    assert seat.decision == bets.Bet(2)
 
 
 def test_without_a_lock_nothing_is_decided() -> None:

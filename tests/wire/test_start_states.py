@@ -217,7 +217,7 @@ async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(se
         ("shaker", [140, 7, 3, [6, 1, 1], [True] * 2], "every die is flat or not"),
         ("shaker", [141, 7, 468, 3, 3, 3], "not a shaker's reason"),
         ("shaker", [137, 7, 4, 3, None, 0], "there is no ending 4"),
-        ("shaker", [135, 5, True, False, 3, 0, None, None, False, 0, 0], "there is no state 5"),
+        ("shaker", [135, 5, True, False, 3, 0, None, None, False, 0, 0, 0], "there is no state 5"),
         ("rng", [154, 7, 0, 0], "no number zero"),
         ("rng", [154, 7, 8, 127], "no number eight"),
         ("rng", [154, 7, None, 0], "a draw that was drawn has a number"),

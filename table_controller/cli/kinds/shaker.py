@@ -177,7 +177,7 @@ def _status(status: m.Status) -> list[tuple[str, ...]]:
     return [
         ("state", _words(status.state)),
         ("lid", "on" if status.lid_on else "off"),
-        ("dice door", "open" if status.door_open else "closed"),
+        ("dice door", f"{'open' if status.door_open else 'closed'}, opened {status.openings} times in its life"),
         ("dice", _dice(status.dice)),
         ("shakes", str(status.shakes)),
         ("last roll", "none" if status.roll is None else str(status.roll)),

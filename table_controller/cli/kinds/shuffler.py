@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.cards import CARD_NUMBERS, card_name
 from devices.report import LinkUp, Misread
 from devices.shuffler import messages as m
-from devices.shuffler.state import DriverEvent, Ended, ShufflerView, fold, verdict
+from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
 from firmware_bridge.errors import CommandFailed, ConfigurationError, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
@@ -114,14 +114,15 @@ class Session:
                 return await show_shuffle(driver, command, screen, lambda: self.view, self._expected)
             case "count":
                 return await show_count(driver, command, screen, lambda: self.view, self._expected)
-            case "deliver":
-                await driver.deliver(command, args.cards)
+            case "takein" | "deliver":
+                run = driver.take_in(command) if args.action == "takein" else driver.deliver(command, args.cards)
+                if not await _carried_out(run, screen, lambda: self.view, self._expected):
+                    return 1
             case "mode":
                 await driver.set_mode(command, m.Mode[args.to.upper()])
             case _:
                 method = {"eject": driver.eject, "stop": driver.stop, "selftest": driver.self_test,
-                          "clear": driver.clear_jam, "reset": driver.reset,
-                          "takein": driver.take_in}[args.action]  # fmt: skip
+                          "clear": driver.clear_jam, "reset": driver.reset}[args.action]  # fmt: skip
                 await method(command)
         if args.action not in ("status", "sensors", "transits", "findings"):
             screen.line(f"{args.action}: done", "green")
@@ -132,32 +133,31 @@ async def show_shuffle(
     driver: ShufflerDriver, command: int, screen: Screen, view: Callable[[], ShufflerView], expected: int
 ) -> int:
     """Run a cycle and judge what came out; exit code 1 unless it is a whole, shuffled deck."""
-    ended, wrong = await _judged(driver.shuffle(command), screen, view, expected)
-    if not isinstance(ended, m.Completed):
+    if not await _carried_out(driver.shuffle(command), screen, view, expected):
         return 1
+    ended = view().ended
+    assert isinstance(ended, m.Completed)
     batch = "deck" if expected < SIX_DECKS else "batch"
     screen.line(f"{ended.count} cards in {ended.duration_ms / 1000:.1f} s, mode {ended.mode.name}")
-    good = f"a whole, shuffled {batch}"
-    screen.line(f"not a {batch} to deal from: " + "; ".join(wrong) if wrong else good, _colour(wrong))
-    return 1 if wrong else 0
+    return _judge(view(), expected, screen, f"a whole, shuffled {batch}", f"not a {batch} to deal from")
 
 
 async def show_count(
     driver: ShufflerDriver, command: int, screen: Screen, view: Callable[[], ShufflerView], expected: int
 ) -> int:
     """Count the whole set and judge it; exit code 1 unless it is complete."""
-    ended, wrong = await _judged(driver.count_all(command), screen, view, expected)
-    if not isinstance(ended, m.Counted):
+    if not await _carried_out(driver.count_all(command), screen, view, expected):
         return 1
+    ended = view().ended
+    assert isinstance(ended, m.Counted)
     screen.line(f"{ended.count} cards in {ended.duration_ms / 1000:.1f} s, {ended.outside} outside")
-    screen.line("not a set to deal from: " + "; ".join(wrong) if wrong else "the whole set", _colour(wrong))
-    return 1 if wrong else 0
+    return _judge(view(), expected, screen, "the whole set", "not a set to deal from")
 
 
-async def _judged(
+async def _carried_out(
     run: Awaitable[Settled], screen: Screen, view: Callable[[], ShufflerView], expected: int
-) -> tuple[Ended | None, list[str]]:
-    """Wait for a cycle or a count; say why it failed, or return how it ended and what is wrong with the cards."""
+) -> bool:
+    """Wait for what moves cards; say where and why it failed if it did."""
     try:
         await run
     except CommandFailed as failed:
@@ -166,13 +166,18 @@ async def _judged(
             raise
         screen.line(f"{failed.code}: {'; '.join(verdict(ended, expected))}", "bold red")
         _show_jam(view(), screen)
-        return None, []
-    ended = view().ended
-    assert ended is not None
-    wrong = verdict(ended, expected)
-    if view().inside is None:
+        return False
+    return True
+
+
+def _judge(view: ShufflerView, expected: int, screen: Screen, good: str, bad: str) -> int:
+    """Say what is wrong with the cards, or that nothing is; return the exit code."""
+    assert view.ended is not None
+    wrong = verdict(view.ended, expected)
+    if view.inside is None:
         wrong.append("the machine cannot tell whether a card is still inside")
-    return ended, wrong
+    screen.line(f"{bad}: " + "; ".join(wrong) if wrong else good, "bold red" if wrong else "bold green")
+    return 1 if wrong else 0
 
 
 def _show_jam(view: ShufflerView, screen: Screen) -> None:
@@ -189,10 +194,6 @@ def _show_jam(view: ShufflerView, screen: Screen) -> None:
             ("strained motor", strained(m.Motor, jam.currents)),
         ]
     )
-
-
-def _colour(wrong: Any) -> str:
-    return "bold red" if wrong else "bold green"
 
 
 def _store(event: m.TakenIn | m.Delivered | m.Holds) -> str:
