@@ -6,13 +6,15 @@ from typing import Final
 
 import msgspec
 
-# Where people keep cards. A device's accounts are named by its slot: shuffler.1/store, shoe.1/store.
+# Where people keep cards. A device's accounts are named by its slot: shuffler.1/intake, shuffler.1/path,
+# shuffler.1/store, shoe.1.
 TRAY: Final = "tray"
 SEATS: Final = "seats"
+REPLACEMENT: Final = "replacement"
 STUB: Final = "stub"
 RACK: Final = "rack"
 QUARANTINE: Final = "quarantine"
-# Not a place: cards that an entry owes (more were counted than booked) or that nobody has found again.
+# Not a place: cards that nobody has found (above zero), or that were counted and never booked (below zero).
 UNACCOUNTED: Final = "unaccounted"
 
 
@@ -68,13 +70,9 @@ class CardBook(msgspec.Struct):
         """Return how many cards of a deck nobody has found; below zero: how many too many there are."""
         return self.at(deck, UNACCOUNTED)
 
-    def settle(self, deck: str) -> None:
-        """A person has completed the deck or replaced it: nothing is owed any more."""
-        self.held[deck].pop(UNACCOUNTED, None)
-
     def total(self, deck: str) -> int:
         """Return the sum of all accounts; it never changes by an entry."""
-        return sum(self.held[deck].values())
+        return sum(self.held.get(deck, {}).values())
 
 
 def _add(accounts: dict[str, int], account: str, cards: int) -> None:

@@ -1,14 +1,17 @@
-"""Opening a round, no more bets, and the lock-out: until the bets are latched and their chips counted. No card moves."""
+"""Opening a round, no more bets, and the lock-out: until the bets are latched and their chips collected. No card moves."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from table_controller.rulebook import paytables
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import irregular
+from table_controller.table.irregularities import ROUND_PROMPTS, close_bets, irregular
 from table_controller.table.state import Progressive, Round, SeatBets
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
@@ -17,137 +20,230 @@ if TYPE_CHECKING:
 LOCK_PATIENCE: Final = 1.0
 
 
-def open_round(c: Context, _event: ev.OpenRound) -> None:
+def open_round(c: Context, event: ev.OpenRound) -> None:
     """The dealer opens a round, if there is no reason against it."""
+    if event.who.role != "dealer":
+        c.refuse("a round is opened by the dealer")
+        return
     deck = c.next_deck()
     name = deck.name if deck else None
-    reasons = c.reasons_against("open_bets", deck=name)
-    if reasons or deck is None:
+    reasons = c.against("open_bets", deck=name)
+    if reasons:
         c.refuse("open_bets", *reasons)
         return
-    c.state.round = Round(
-        c.state.round.number + 1, c.state.round.state, name, cover_card_out=c.state.round.cover_card_out
-    )
+    c.state.round = Round(c.state.round.number + 1, c.state.round.state, name)
     c.fire_round("open")
     if c.progressive:
-        c.state.progressive = Progressive(seats={_seat(slot): SeatBets() for slot in c.sensors})
+        c.state.progressive = Progressive(seats={seat_of(slot): SeatBets() for slot in c.sensors})
         c.fire_progressive("open")
         for sensor in c.sensors:
             c.command("open_bets", sensor, number=c.state.round.number)
 
 
-def _seat(slot: str) -> int:
+def seat_of(slot: str) -> int:
+    """Return the seat of a sensor: the number in its slot's name."""
     return int(slot.rpartition(".")[2])
 
 
 def sensed(c: Context, event: ev.BetSensed) -> None:
     """A chip was laid or taken; before the latch a bet may be withdrawn, and it is not accepted yet."""
     bets = c.state.progressive.seats.get(event.seat)
-    if bets is not None and event.sequence > bets.sequence:
+    if bets is not None and not bets.latched and event.sequence > bets.sequence:
         bets.sequence, bets.placed = event.sequence, event.placed
 
 
-def no_more_bets(c: Context, _event: ev.NoMoreBets) -> None:
+def no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
     """The call: everything is locked in this very step."""
+    if event.who.role != "dealer":
+        c.refuse("no more bets is the dealer's call")
+        return
     if c.state.round.state != mc.BETTING:
         c.refuse(f"no more bets: no wagers are open, the round is {c.state.round.state}")
         return
     c.fire_round("close")
     if c.progressive:
-        c.state.progressive.lock = c.fresh_id()
         c.fire_progressive("lock")
         for sensor in c.sensors:
-            c.command("lock", sensor, number=c.state.round.number, safe=True)
+            lock = c.command("lock", sensor, number=c.state.round.number, safe=True)
+            c.state.progressive.seats[seat_of(sensor)].lock = lock
         c.timer("lock", LOCK_PATIENCE)
-    if c.everybody:
-        c.state.round.seats = tuple(range(1, c.submission.seats + 1))
-        c.state.round.seats_entered = True
 
 
 def latched(c: Context, event: ev.SeatLatched) -> None:
     """A sensor confirms: what it says is what counts, whatever frames came before or come after."""
-    progressive = c.state.progressive
-    bets = progressive.seats.get(event.seat)
-    if progressive.state != mc.LOCKING or bets is None or event.round != c.state.round.number:
-        c.finding("late_latch", f"seat {event.seat} confirmed a lock of round {event.round} that nobody waits for")
+    bets = c.state.progressive.seats.get(event.seat)
+    ours = bets is not None and (event.round, event.lock) == (c.state.round.number, bets.lock)
+    if bets is None or not ours or c.state.progressive.state != mc.LOCKING:
+        c.finding(
+            "late_latch", f"seat {event.seat} confirmed lock {event.lock} of round {event.round}: nobody waits for it"
+        )
         return
     if bets.latched:
         return  # said again
-    asked = [p for p in c.state.prompts.values() if p.kind == "seat_undecided" and p.seat == event.seat]
-    if asked:
+    if c.state.progressive.overdue:
         c.finding("late_latch", f"seat {event.seat} confirmed after its time; the floorperson decides")
         return
     bets.latched, bets.bet, bets.sequence = True, event.bet, event.sequence
 
 
 def lock_due(c: Context) -> None:
-    """A sensor that has not confirmed leaves its seat undecided."""
+    """A sensor that has not confirmed leaves its seat undecided: the floorperson is asked."""
     if c.state.progressive.state == mc.LOCKING:
-        for seat, bets in c.state.progressive.seats.items():
-            if not bets.latched:
-                c.ask("seat_undecided", "floorperson", "bet", "no_bet", seat=seat, clauses=(c.clause_of("lockout"),))
+        c.state.progressive.overdue = True
 
 
 def late(c: Context, event: ev.LateBet) -> None:
     """A chip on a locked sensor does not count and goes back."""
-    c.state.progressive.late.append(event.seat)
     c.finding("late_bet", f"seat {event.seat}: a chip was laid after the lock-out; it does not count and goes back")
+    c.ask("late_chip", "dealer", "returned", seat=event.seat, clauses=c.clauses("lockout"))
+
+
+# --- going on --------------------------------------------------------------------------------------------------------
 
 
 def advance(c: Context) -> None:
-    """Go on as far as the bets allow."""
-    if c.state.round.state != mc.NO_MORE_BETS:
+    """Go on as far as wagers and bets allow."""
+    if c.state.round.state != mc.NO_MORE_BETS or c.stopped:
         return
     if not c.state.round.seats_entered:
-        c.ask("seats", "dealer", seats=True, clauses=(c.clause_of("seats"),))
+        c.ask("seats", "dealer", "done", "nobody", seats=True, clauses=c.clauses("seats") + c.clauses("no_more_bets"))
     if c.progressive:
-        _advance_progressive(c)
-    ready = not c.progressive or c.state.progressive.state == mc.VERIFIED
-    if ready and c.state.round.seats_entered and not any(hold.this_round for hold in c.state.holds.values()):
+        _advance_bets(c)
+    if not c.state.round.seats_entered or (c.progressive and c.state.progressive.state != mc.VERIFIED):
+        return
+    stray = [seat for seat in c.state.progressive.accepted if seat not in c.state.round.seats] if c.progressive else []
+    if stray:
+        for seat in stray:
+            c.state.progressive.seats[seat].bet = False
+            c.finding(
+                "bet_without_wager", f"seat {seat}: a progressive bet without a wager; it does not count and goes back"
+            )
+            irregular(c, "bet_without_wager", seat=seat)
+    elif _lammers_due(c):
+        c.ask("lammers", "dealer", clauses=c.clauses("lammers"))
+    else:
         c.fire_round("lock")
 
 
-def _advance_progressive(c: Context) -> None:
-    progressive = c.state.progressive
+def _advance_bets(c: Context) -> None:
+    progressive, rules = c.state.progressive, c.edition.progressive
+    assert rules is not None
     if progressive.state == mc.LOCKING and all(bets.latched for bets in progressive.seats.values()):
         c.timer("lock", None)
         c.fire_progressive("latched")
-    if progressive.state == mc.BETS_LOCKED:
-        if progressive.accepted:
-            c.ask("chips", "dealer", number=True, clauses=(c.clause_of("chips"),))
-        else:
-            c.fire_progressive("collect")
-            c.fire_progressive("verify")
-
-
-def answered(c: Context, prompt: Prompt, answer: ev.Answer) -> bool:
-    """Take an answer about the bets; False if it is about something else."""
-    match prompt.kind:
-        case "seats":
-            _seats(c, answer.seats)
-        case "seat_undecided":
-            assert prompt.seat is not None
-            bets = c.state.progressive.seats[prompt.seat]
-            bets.latched, bets.bet = True, answer.choice == "bet"
-        case "chips":
-            c.fire_progressive("collect")
-            if answer.number == len(c.state.progressive.accepted):
-                c.fire_progressive("verify")
-            else:
-                accepted = len(c.state.progressive.accepted)
-                c.finding("chips_differ", f"{answer.number} chips were collected for {accepted} accepted bets")
-                c.fire_progressive("recount")
-                irregular(c, "chips_differ")
-        case _:
-            return False
-    return True
-
-
-def _seats(c: Context, seats: tuple[int, ...]) -> None:
-    """The seats in the round, as the dealer entered them; a seat that does not exist cannot be."""
-    allowed = range(1, c.submission.seats + 1)
-    if not seats or len(set(seats)) != len(seats) or any(seat not in allowed for seat in seats):
-        c.refuse(f"seats are numbers from 1 to {c.submission.seats}, each once, and at least one")
+    if progressive.overdue:
+        for seat, bets in progressive.seats.items():
+            if not bets.latched:
+                c.ask("seat_undecided", "floorperson", "bet", "no_bet", seat=seat, clauses=c.clauses("lockout"))
+    if progressive.state != mc.BETS_LOCKED:
         return
-    c.state.round.seats = tuple(sorted(seats))
+    if not progressive.accepted:
+        c.fire_progressive("collect")
+        c.fire_progressive("verify")
+    elif rules.start_key and not c.state.round.started:
+        c.ask("start_game", "dealer", clauses=c.clauses("lockout"))
+    else:
+        _light(c)
+        c.ask("chips", "dealer", number=rules.chips_equal_bets, clauses=c.clauses("chips"))
+
+
+def _light(c: Context) -> None:
+    """The accepted light follows the latch."""
+    for sensor in c.sensors:
+        seat = seat_of(sensor)
+        bets = c.state.progressive.seats[seat]
+        if bets.bet and bets.lock and not bets.lit and not c.against("light", sensor, seat=seat):
+            bets.lit = True
+            c.command("light", sensor, number=bets.sequence)
+
+
+def _lammers_due(c: Context) -> bool:
+    """Whether envy lammers are to be laid: envy is offered, and a wager that may open it."""
+    envy = c.edition.envy
+    if envy is None or not envy.lammer or c.state.round.lammers:
+        return False
+    return any(name in c.submission.wagers and _qualifies(c, name) for name in envy.wagers)
+
+
+def _qualifies(c: Context, wager: str) -> bool:
+    """Whether a wager can be large enough to open envy: a progressive bet has its table's unit (F3)."""
+    envy = c.edition.envy
+    assert envy is not None
+    if c.edition.progressive is None or wager != c.edition.progressive.wager:
+        return True
+    unit = next((t.unit_cents for t in paytables(c.edition.game) if t.id == c.submission.paytables.get(wager)), None)
+    return unit is None or envy.least_cents is None or unit >= envy.least_cents
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def seats_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection to the seats that were entered: each exists, each once, and none is barred."""
+    if answer.choice == "nobody":
+        return None
+    allowed = range(1, c.submission.seats + 1)
+    if not answer.seats or len(set(answer.seats)) != len(answer.seats) or any(s not in allowed for s in answer.seats):
+        return f"seats are numbers from 1 to {c.submission.seats}, each once, and at least one"
+    if c.submission.mid_shoe_entry_ban and c.state.regulars is not None:
+        barred = [seat for seat in answer.seats if seat not in c.state.regulars]
+        if barred:
+            return f"seat {barred[0]} sat out a round and waits for the shuffle, or is readmitted ({c.clause('entry_ban')})"
+    return None
+
+
+def _seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    if answer.choice == "nobody":
+        call_off(c)
+        return
+    c.state.round.seats = tuple(sorted(answer.seats))
     c.state.round.seats_entered = True
+
+
+def call_off(c: Context) -> None:
+    """Nobody has a wager: the round ends before a card is dealt."""
+    c.drop_prompts(*ROUND_PROMPTS)
+    close_bets(c)
+    c.fire_round("void")
+
+
+def _undecided(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    bets = c.state.progressive.seats[prompt.seat]
+    bets.latched, bets.bet, bets.lock = True, answer.choice == "bet", 0
+    c.finding("seat_decided", f"seat {prompt.seat} did not confirm its lock; the floorperson decided {answer.choice}")
+
+
+def _started(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.round.started = True
+
+
+def _chips(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The chips were collected: as many as bets were accepted, or they are counted again, or the round is void."""
+    accepted = len(c.state.progressive.accepted)
+    c.fire_progressive("collect")
+    if not prompt.number or answer.number == accepted:
+        c.fire_progressive("verify")
+        return
+    c.finding("chips_differ", f"{answer.number} chips were collected for {accepted} accepted bets")
+    c.fire_progressive("recount")
+    irregular(c, "chips_differ")
+
+
+def _lammers(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.round.lammers = True
+
+
+def _late_chip(_c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    """The chip lies before its player again."""
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    "seats": _seats,
+    "seat_undecided": _undecided,
+    "start_game": _started,
+    "chips": _chips,
+    "lammers": _lammers,
+    "late_chip": _late_chip,
+}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"seats": seats_of_round}

@@ -7,9 +7,12 @@ from typing import Literal
 import msgspec
 
 Actuation = Literal[
-    "shuffle", "eject", "clear_out", "load", "dispense", "give_stub", "arm_dice", "draw", "open_bets", "light",
-    "unlock", "pay", "return_to_service", "test",
+    "shuffle", "eject", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
+    "light", "unlock", "pay", "return_to_service", "test",
 ]  # fmt: skip
+# What people may be let do, by the same rows of reasons as machines: another method in place of a dead device, a device
+# instead of another, cards into the rack.
+Order = Literal["method", "use", "collect"]
 # What makes things safe needs no permit and waits for nothing.
 FailSafe = Literal["stop", "lock"]
 
@@ -34,12 +37,12 @@ class Command(Decision, frozen=True):
     id: int
     slot: str
     act: str  # an Actuation or a FailSafe
-    number: int = 0  # cards to dispense, the round to lock
+    number: int = 0  # cards to dispense, the round to open or to lock, the sequence of the bet to light
     safe: bool = False
 
 
 class Prompt(Decision, frozen=True):
-    """Ask a person. Only these choices are answers; `number` asks for a number too, `seats` for seats."""
+    """Ask a person. Only these choices are answers; the first one needs a number (`number`) or seats (`seats`)."""
 
     id: int
     kind: str
@@ -52,6 +55,9 @@ class Prompt(Decision, frozen=True):
     number: bool = False
     seats: bool = False
     hold: int | None = None  # the irregularity that it belongs to
+    least: int = 0  # the smallest number that is an answer
+    most: int = 9999  # and the largest
+    evidence: tuple[str, ...] = ()  # what an acknowledgement says was seen or done, in the rulebook's words
 
 
 class PromptClosed(Decision, frozen=True):
@@ -111,8 +117,9 @@ class Finding(Decision, frozen=True):
 
 
 class WagersReturned(Decision, frozen=True):
-    """All wagers of a void round go back, but for those that are still settled."""
+    """All wagers of a void round go back, but for those that are still settled; with `seat`, those of one hand."""
 
     round: int
     settled: tuple[str, ...]
     clauses: tuple[str, ...]
+    seat: int | None = None

@@ -55,21 +55,26 @@ class Answer(Event, frozen=True):
 
 
 class Declared(Event, frozen=True):
-    """Somebody reports an irregularity that only people can see."""
+    """Somebody reports what only people can see: an irregularity, or a player who leaves (`player_leaves`)."""
 
     trigger: str
     who: Person
     seat: int | None = None
     deck: str | None = None
+    slot: str | None = None
 
 
 class Ordered(Event, frozen=True):
     """A floorperson orders what the rules let a floorperson order."""
 
-    order: Literal["reshuffle", "recut", "remove_deck", "table_idle", "dealing_method", "shuffle_by_hand"]
+    order: Literal[
+        "reshuffle", "recut", "remove_deck", "table_idle", "dealing_method", "start_method", "shuffle_by_hand",
+        "shuffle_by_machine", "readmit",
+    ]  # fmt: skip
     who: Person
     deck: str | None = None
-    method: str | None = None  # with dealing_method
+    method: str | None = None  # with dealing_method and start_method
+    seat: int | None = None  # with readmit
 
 
 class DealerChanged(Event, frozen=True):
@@ -103,11 +108,20 @@ class CardsInserted(Event, frozen=True):
     slot: str
 
 
-class ShuffleEnded(Event, frozen=True):
-    """A cycle went to its end. `shuffled` is False if it was a sort; `rejected` if the machine read a wrong deck."""
+class IntakeEmptied(Event, frozen=True):
+    """A shuffler's intake is empty: hands took the cards out again, or its cycle took them in."""
 
     slot: str
-    count: int
+
+
+class ShuffleEnded(Event, frozen=True):
+    """A cycle went to its end. `shuffled` is False if it was a sort; `rejected` if the machine read a wrong deck.
+
+    `count` is None if the machine does not count. Of a continuous shuffler: its whole store was counted.
+    """
+
+    slot: str
+    count: int | None
     shuffled: bool
     rejected: bool = False
 
@@ -126,6 +140,13 @@ class GivenOut(Event, frozen=True):
     slot: str
 
 
+class TakenIn(Event, frozen=True):
+    """A continuous shuffler took discards back into its store, counted."""
+
+    slot: str
+    count: int
+
+
 class ShoeLoaded(Event, frozen=True):
     """A shoe has taken a deck in and counted it (None: it cannot count)."""
 
@@ -134,7 +155,7 @@ class ShoeLoaded(Event, frozen=True):
 
 
 class StackOut(Event, frozen=True):
-    """The automated shoe dispensed a stack; the count is what its sensor saw."""
+    """A stack (from a continuous shuffler: cards into its chute) was dispensed; the count is what the sensor saw."""
 
     slot: str
     count: int

@@ -57,10 +57,10 @@ ROUND_TRANSITIONS: Final = [
 RECEIVED: Final = "received"
 INSPECTED: Final = "inspected"
 SHOWN: Final = "shown"
-STACKED: Final = "stacked"
+STACKED: Final = "stacked"  # waits for its shuffle
 IN_DEVICE: Final = "in_device"
 SHUFFLED: Final = "shuffled"  # waits for its cut
-READY: Final = "ready"  # shuffled, verified, cut where it must be
+READY: Final = "ready"  # shuffled, and cut where it must be
 IN_PLAY: Final = "in_play"
 RACK: Final = "rack"
 HELD: Final = "held"  # nobody deals from it until a floorperson has acted
@@ -75,25 +75,25 @@ DECK_TRANSITIONS: Final = [
     # Opening.
     ["inspect", RECEIVED, INSPECTED],
     ["show", INSPECTED, SHOWN],
-    ["wash", SHOWN, STACKED],
+    ["stack", SHOWN, STACKED],
     ["preshuffled", RECEIVED, SHUFFLED],
-    # Shuffle and cut. A deck that left the machine unshuffled is a stack again.
+    # Shuffle and cut. A deck that left the machine unshuffled, or is to be shuffled again, is a stack.
     ["insert", STACKED, IN_DEVICE],
     ["insert", RACK, IN_DEVICE],
     ["verify", IN_DEVICE, READY],
     ["verify_uncut", IN_DEVICE, SHUFFLED],
-    ["take_out", IN_DEVICE, STACKED],
     ["hand_shuffle", STACKED, SHUFFLED],
     ["hand_shuffle", RACK, SHUFFLED],
     ["cut", SHUFFLED, READY],
     ["recut", READY, SHUFFLED],
+    *(["take_out", state, STACKED] for state in (IN_DEVICE, SHUFFLED, READY, RACK)),
     # Play.
     ["use", READY, IN_PLAY],
     ["collect", IN_PLAY, RACK],
-    ["keep", IN_PLAY, READY],  # a shoe of many decks: the next round goes on with what is left
-    # An idle table: the cards are spread, and looked at and washed again before anything else.
-    *(["spread", state, INSPECTED] for state in (SHUFFLED, READY, RACK, STACKED)),
-    # Found wrong. Released, it is only a stack: it must be shuffled and verified before it is dealt.
+    # An idle table: the cards are spread and looked at, where the text wants it inspected, before anything else.
+    *(["spread", state, INSPECTED] for state in (STACKED, SHUFFLED, READY, RACK)),
+    *(["open_again", state, RECEIVED] for state in (STACKED, SHUFFLED, READY, RACK, IN_PLAY)),
+    # Found wrong. Released, it is only a stack: it must be shuffled before it is dealt.
     *(["hold", state, HELD] for state in _AT_THE_TABLE),
     ["release", HELD, STACKED],
     *(["remove", state, REMOVED] for state in _AT_THE_TABLE),

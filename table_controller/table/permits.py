@@ -6,18 +6,20 @@ and with what evidence. A reason is a row of REASONS, so that its absence can be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, get_args
 
 import msgspec
 
-from devices.service import IN_SERVICE, SIGNED, UNSIGNED
+from devices.service import CLEARED, UNSIGNED, UNVERIFIED
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Reason
+from table_controller.table.decisions import Actuation, Order, Reason
+from table_controller.table.state import RACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.table.context import Context
+    from table_controller.table.view import View
 
 
 class Resource(msgspec.Struct, frozen=True):
@@ -29,132 +31,232 @@ class Resource(msgspec.Struct, frozen=True):
     cards: int = 0
 
 
-class Row(msgspec.Struct, frozen=True):
-    """One reason: for which actuations, when it holds, and how it is cleared."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One reason: for which acts, when it holds, which duty's clause it cites, and how it is cleared."""
 
     key: str
     acts: tuple[str, ...]
-    holds: Callable[[Context, Resource], bool]
-    duty: str  # the name of the duty whose clause it cites, in the edition's `duties`
+    holds: Callable[[View, Resource], bool]
+    duty: str
     text: str
     clears: str
     evidence: str
 
 
-_MOVES: Final = ("shuffle", "eject", "load", "dispense", "give_stub", "arm_dice", "draw")
-
-
-def _deck(c: Context, r: Resource) -> str:
-    """The state of the deck that would be moved; an unknown deck counts as removed."""
-    return c.state.decks[r.deck].state if r.deck in c.state.decks else mc.REMOVED
-
-
-def _slot_serves(c: Context, r: Resource) -> bool:
-    return r.slot is None or c.state.slots[r.slot].state == IN_SERVICE
-
-
-def _concerned(c: Context, r: Resource, *, whole_round: bool) -> bool:
-    """Tell whether an open irregularity concerns this device, this deck, or (if asked) the round in hand."""
-    return any(
-        (hold.slot is not None and hold.slot == r.slot)
-        or (hold.deck is not None and hold.deck == r.deck)
-        or (whole_round and hold.this_round)
-        for hold in c.state.holds.values()
-    )
-
-
-def _unsigned(c: Context) -> bool:
-    """A device is out of order and neither covered nor signed."""
-    return any(slot.state == UNSIGNED for slot in c.state.slots.values())
-
-
-def _two_ready(c: Context, r: Resource) -> bool:
-    """The other deck could be used, and this one was used last."""
-    others = [d for d in c.state.decks.values() if d.name != r.deck and d.state != mc.REMOVED]
-    return bool(others) and c.edition.second_set is not None and c.state.last_deck == r.deck
-
-
-REASONS: Final = (
-    Row("not_in_service", (*_MOVES, "clear_out", "test"), lambda c, r: not _slot_serves(c, r), "device_unusable",
-        "the device is not in service", "floorperson", "cause cleared, acknowledged, and reported again"),
-    Row("command_open", (*_MOVES, "clear_out"), lambda c, r: any(i.slot == r.slot for i in c.state.commands.values()), "device_unusable",
-        "an earlier command to this device has not ended", "technician", "its outcome, asked of the device"),
-    Row("irregularity", _MOVES, lambda c, r: _concerned(c, r, whole_round=r.slot != c.shuffler or r.deck == c.state.round.deck),
-        "irregularity", "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
-    Row("any_irregularity", ("open_bets",), lambda c, r: bool(c.state.holds), "irregularity",
-        "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
-    Row("dead_device_unsigned", ("open_bets", "load", "dispense", "arm_dice", "draw", "method"), lambda c, r: _unsigned(c),
-        "device_unusable", "a device that cannot be used is neither covered nor signed", "floorperson", "cover or sign seen"),
-    Row("shuffler_missing", ("open_bets",),
-        lambda c, r: c.state.shuffling == "machine" and c.shuffler is not None
-        and c.state.slots[c.shuffler].state not in (IN_SERVICE, SIGNED),
-        "shuffler_fault", "the shuffler is not in service", "floorperson", "returned to service, or given up and signed"),
-    Row("shoe_missing", ("open_bets",),
-        lambda c, r: c.shoe is not None and c.uses_shoe and c.state.slots[c.shoe].state != IN_SERVICE,
-        "device_unusable", "the dealing shoe is not in service", "floorperson", "returned to service, or given up and signed"),
-    Row("start_device_missing", ("open_bets",),
-        lambda c, r: c.start_slot is not None and c.state.slots[c.start_slot].state != IN_SERVICE,
-        "start_position", "the device for the starting position is not in service", "floorperson", "returned to service"),
-    Row("sensor_missing", ("open_bets",),
-        lambda c, r: c.progressive and any(c.state.slots[s].state != IN_SERVICE for s in c.sensors),
-        "progressive", "a bet sensor is not in service", "floorperson", "returned to service"),
-    Row("deck_not_shuffled", ("eject",), lambda c, r: _deck(c, r) not in (mc.READY, mc.SHUFFLED), "shuffle",
-        "the deck is not shuffled and verified", "dealer", "shuffle and count"),
-    Row("deck_not_ready", ("load", "open_bets"), lambda c, r: _deck(c, r) != mc.READY, "shuffle",
-        "the deck is not shuffled, verified and cut", "dealer", "shuffle, count and cut"),
-    Row("deck_not_held", ("clear_out",), lambda c, r: not any(h.deck == r.deck for h in c.state.holds.values()), "count",
-        "a deck leaves this way only when it was found wrong", "floorperson", "the irregularity that names it"),
-    Row("deck_not_in_play", ("dispense", "give_stub"), lambda c, r: r.deck != c.state.round.deck or _deck(c, r) != mc.IN_PLAY, "shuffle",
-        "the cards in the shoe are not the deck of this round", "floorperson", "the deck of this round"),
-    Row("deck_unverified", ("eject", "load", "dispense", "open_bets"),
-        lambda c, r: r.deck in c.state.decks and not c.state.decks[r.deck].verified, "count",
-        "nobody has counted this deck since it was shuffled", "dealer", "a count, by the shuffler or by hand"),
-    Row("deck_expired", ("load", "open_bets"), lambda c, r: r.deck in c.state.decks and c.state.decks[r.deck].expired,
-        "deck_age", "the deck has been in use for too long", "floorperson", "a new deck, opened"),
-    Row("deck_used_last", ("load", "open_bets"), _two_ready, "alternate",
-        "this deck was used in the round before", "dealer", "the other deck"),
-    Row("not_in_place", ("open_bets",), lambda c, r: not c.in_place(r.deck), "shoe_loaded",
-        "the deck is not where it is dealt from", "dealer", "the deck in the shoe, or in the hand"),
-    Row("not_stacked", ("shuffle",), lambda c, r: _deck(c, r) != mc.IN_DEVICE, "opening",
-        "the cards in the intake are not a deck that may be shuffled", "dealer", "inspection, spread, wash and stack"),
-    Row("deck_in_rack", ("collect",), lambda c, r: any(d.state == mc.RACK and d.name != r.deck for d in c.state.decks.values()),
-        "rack", "another deck is in the discard rack", "dealer", "the rack cleared"),
-    Row("round_open", ("open_bets",), lambda c, r: c.state.round.state != mc.IDLE, "round",
-        "a round is under way", "dealer", "the round ended"),
-    Row("not_dealing", ("dispense",), lambda c, r: c.state.round.state != mc.DEALING, "no_more_bets",
-        "cards are dealt only after no more bets, lock-out and starting position", "dealer", "the steps before the deal"),
-    Row("not_starting", ("arm_dice", "draw"), lambda c, r: c.state.round.state != mc.STARTING_POSITION, "start_position",
-        "the starting position is found after the bets are locked", "dealer", "no more bets, and bets locked"),
-    Row("bets_not_verified", ("dispense", "arm_dice", "draw"),
-        lambda c, r: c.progressive and c.state.progressive.state != mc.VERIFIED, "lockout",
-        "the progressive bets are not locked and their chips not counted", "dealer", "every sensor's latch, chips = bets"),
-    Row("seats_not_entered", ("dispense",), lambda c, r: not c.state.round.seats_entered, "seats",
-        "nobody has entered which seats are in the round", "dealer", "the seats, entered"),
-    Row("deal_not_over", ("give_stub",), lambda c, r: c.state.round.state not in (mc.DEALING, mc.STUB_CHECK)
-        or bool(c.state.round.to_deal), "dealing",
-        "positions still wait for their cards", "dealer", "the deal finished"),
-    Row("stack_not_taken", ("dispense", "give_stub"), lambda c, r: c.state.round.in_slot is not None, "dealing",
-        "the last stack still lies in the shoe", "dealer", "the stack taken"),
-    Row("wrong_stack", ("dispense",), lambda c, r: r.cards != c.edition.hand.cards or not c.state.round.to_deal, "dealing",
-        "no position waits for a stack of this size", "dealer", "the next position's stack"),
-    Row("dice_expired", ("arm_dice", "open_bets"), lambda c, r: c.state.start == "shaker" and c.state.dice_expired, "dice_age",
-        "the dice have been on the table for too long", "floorperson", "new dice"),
-    Row("count_due", ("open_bets",), lambda c, r: c.count_overdue, "stub_count",
-        "five rounds were dealt without counting the stub", "dealer", "the stub counted"),
-    Row("burn_due", ("open_bets",), lambda c, r: c.state.shoe_burn_due or c.state.dealer_burn_due, "burn",
-        "a card must be burned first", "dealer", "the burn confirmed"),
-    Row("shoe_ended", ("open_bets",), lambda c, r: c.edition.second_set is not None and c.edition.second_set.alternate == "shoe"
-        and c.state.round.cover_card_out, "cover_card",
-        "the cover card came out: no further round from this shoe", "dealer", "the batch shuffled"),
-    Row("prompt_open", ("open_bets",), lambda c, r: any(p.kind.partition("/")[0] not in c.harmless for p in c.state.prompts.values()), "round",
-        "a question is not answered", "dealer", "the answer"),
+ACTS: Final = (*get_args(Actuation), *get_args(Order))
+# What moves cards or dice, and what only lets cards be drawn.
+_DEALS: Final = ("dispense", "start_round")
+_MOVES: Final = ("shuffle", "eject", "load", *_DEALS, "give_stub", "arm_dice", "draw")
+# Questions that may wait while a round opens: they concern a deck that is not dealt yet.
+_HARMLESS: Final = (
+    "opening", "which_deck", "hand_shuffle", "first_arrival", "cut", "cover_back", "put_in_shoe", "take_in_hand",
+    "stored_deck", "rack_clear",
 )  # fmt: skip
 
 
-def permit(c: Context, act: str, resource: Resource) -> tuple[Reason, ...]:
+def _deck(v: View, r: Resource) -> str:
+    """The state of the deck that would be moved; an unknown deck counts as removed."""
+    return v.state.decks[r.deck].state if r.deck in v.state.decks else mc.REMOVED
+
+
+def _irregular(v: View, r: Resource) -> bool:
+    """An open irregularity concerns this device or this deck, or the round that would go on."""
+    of_round = r.slot != v.shuffler or r.deck == v.state.round.deck
+    return v.held(slot=r.slot, deck=r.deck) or (of_round and v.stopped)
+
+
+def _missing(v: View, slot: str | None) -> bool:
+    return slot is not None and not v.serves(slot)
+
+
+def _shuffler_missing(v: View, _r: Resource) -> bool:
+    """The shuffler in use does not serve. Signed, it is no way to shuffle any more, but what it shuffled is shuffled."""
+    return v.state.shuffling == "machine" and _missing(v, v.shuffler) and not v.signed(v.shuffler)
+
+
+def _hand_barred(v: View, _r: Resource) -> bool:
+    """The dealing method needs an automated shuffler, and none is in use (X15)."""
+    method = v.edition.method(v.state.dealing)
+    needs = method is not None and method.needs_automated_shuffler
+    return needs and (v.state.shuffling != "machine" or not v.serves(v.shuffler))
+
+
+def _button_barred(v: View, _r: Resource) -> bool:
+    using = {
+        "automated_shuffler": v.state.shuffling == "machine",
+        "automated_shoe": v.state.dealing == "automated_shoe",
+    }
+    return any(not using[need] for start in v.edition.starts if start.name == v.state.start for need in start.needs)
+
+
+def _used_last(v: View, r: Resource) -> bool:
+    """Two decks alternate, another one has passed its opening, and this one was used last (X19)."""
+    unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
+    others = [d for d in v.decks_at_table() if d.name != r.deck and d.state not in unopened]
+    return bool(others) and v.edition.second_set is not None and v.state.last_deck == r.deck
+
+
+def _second_missing(v: View, _r: Resource) -> bool:
+    """Two batches are a duty with this shuffler, and there are not two (O12)."""
+    second = v.edition.second_set
+    required = second is not None and second.required and v.submission.two_decks
+    return required and v.state.shuffling == "machine" and len(v.decks_at_table()) < 2
+
+
+def _bets_open(v: View, _r: Resource) -> bool:
+    return v.progressive and v.state.progressive.state != mc.VERIFIED
+
+
+def _wrong_stack(v: View, r: Resource) -> bool:
+    """Nobody waits for so many cards."""
+    round_ = v.state.round
+    if v.state.dealing == "continuous_shuffler":
+        return not 0 < r.cards <= v.edition.hand.cards * len(round_.seats)
+    return r.cards != (1 if round_.completing is not None else v.edition.hand.cards) or not (
+        round_.to_deal or round_.completing is not None
+    )
+
+
+def _count_due(v: View, _r: Resource) -> bool:
+    stub = v.edition.stub
+    return stub is not None and stub.every_rounds > 1 and v.state.uncounted >= stub.every_rounds
+
+
+def _not_ready(v: View, r: Resource) -> bool:
+    deck = v.state.decks.get(r.deck or "")
+    return deck is None or not v.playable(deck)
+
+
+def _takes_back(v: View, r: Resource) -> bool:
+    """Whether a continuous shuffler takes the discards of its own batch back."""
+    return v.state.dealing == "continuous_shuffler" and r.slot == v.shuffler and _deck(v, r) == mc.IN_PLAY
+
+
+def _not_dealing(v: View, _r: Resource) -> bool:
+    """Cards are dealt in the deal, and in this game also while players are settled."""
+    second = v.edition.hand.second_deal > 0 and v.state.round.state == mc.SETTLING
+    return v.state.round.state != mc.DEALING and not second
+
+
+def _rack_taken(v: View, r: Resource) -> bool:
+    return any(deck.place == RACK and deck.name != r.deck for deck in v.decks_at_table())
+
+
+REASONS: Final[tuple[Row, ...]] = (
+    # Devices.
+    Row("slot_not_in_service", (*_MOVES, "clear_out", "light"), lambda v, r: not v.serves(r.slot), "device_unusable",
+        "the device is not in service", "floorperson", "cause cleared, acknowledged, and a good report of the device"),
+    Row("device_busy", (*_MOVES, "clear_out", "return_to_service", "test"), lambda v, r: v.in_flight(r.slot), "device_unusable",
+        "a command to the device has not ended, or nobody knows how", "technician", "the command's outcome, asked of the device"),
+    Row("dead_device_unsigned", ("open_bets", "load", *_DEALS, "arm_dice", "draw", "method"),
+        lambda v, _: any(slot.state == UNSIGNED for slot in v.state.slots.values()), "device_unusable",
+        "a device that cannot be used is neither covered nor signed", "floorperson", "cover or sign seen"),
+    Row("device_not_signed", ("method",), lambda v, r: not v.signed(r.slot), "device_unusable",
+        "the device that the other method stands in for is not out of order and signed", "floorperson",
+        "given up, and cover or sign seen"),
+    Row("device_not_back", ("use",), lambda v, r: _missing(v, r.slot), "device_unusable",
+        "the device that this method needs is not in service", "floorperson", "returned to service"),
+    Row("shuffler_missing", ("open_bets",), _shuffler_missing, "shuffler_fault",
+        "the shuffler is not in service", "floorperson", "returned to service, or given up and signed"),
+    Row("shoe_missing", ("open_bets",), lambda v, _: _missing(v, v.shoe), "shoe_fault",
+        "the dealing shoe is not in service", "floorperson", "returned to service, or given up and signed"),
+    Row("start_device_missing", ("open_bets",), lambda v, _: _missing(v, v.start_slot), "start_position",
+        "the device for the starting position is not in service", "floorperson", "returned to service, or another method"),
+    Row("sensor_missing", ("open_bets",), lambda v, _: v.progressive and any(_missing(v, slot) for slot in v.sensors), "sensors",
+        "a bet sensor is not in service", "floorperson", "returned to service"),
+    Row("hand_without_shuffler", ("open_bets",), _hand_barred, "hand_shuffler",
+        "this way of dealing needs an automated shuffler", "floorperson", "the shuffler in service, or dealing from a shoe"),
+    Row("button_barred", ("open_bets",), _button_barred, "button",
+        "the flat button needs automated shuffler and automated shoe", "floorperson", "both in use, or another method"),
+    Row("not_cleared", ("return_to_service",), lambda v, r: r.slot is None or v.state.slots[r.slot].state not in (CLEARED, UNVERIFIED),
+        "device_unusable", "the cause is not cleared", "technician", "the cause cleared, or the device repaired"),
+    Row("holds_cards", ("test",), lambda v, r: r.slot is not None and v.state.slots[r.slot].deck is not None, "device_unusable",
+        "cards are inside the device", "dealer", "the cards taken out"),
+    # Irregularities.
+    Row("irregularity", (*_MOVES, "collect", "pay", "return_to_service"), _irregular, "device_unusable",
+        "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
+    Row("any_irregularity", ("open_bets",), lambda v, _: bool(v.state.holds), "close",
+        "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
+    # Decks.
+    Row("not_stacked", ("shuffle",), lambda v, r: _deck(v, r) != mc.IN_DEVICE, "opening",
+        "the cards in the intake are not a deck that may be shuffled", "dealer", "inspection, spread, wash and stack"),
+    Row("deck_not_shuffled", ("eject",), lambda v, r: _deck(v, r) not in (mc.READY, mc.SHUFFLED), "single_stack",
+        "the deck is not shuffled to one stack", "dealer", "a whole cycle of the shuffler"),
+    Row("stored_deck", ("eject",), lambda v, r: v.under_way and r.deck != v.state.round.deck, "stored_deck",
+        "this deck stays in the shuffler while the other is in play", "dealer", "the round ended"),
+    Row("deck_not_ready", ("load", "open_bets"), lambda v, r: _not_ready(v, r) and not _takes_back(v, r), "shuffle",
+        "the deck is not shuffled and cut", "dealer", "shuffle and cut"),
+    Row("deck_not_named", ("clear_out",), lambda v, r: not v.held(deck=r.deck), "single_stack",
+        "a deck leaves this way only when an irregularity names it", "floorperson", "the irregularity that names it"),
+    Row("deck_not_in_play", (*_DEALS, "give_stub"), lambda v, r: r.deck != v.state.round.deck or _deck(v, r) != mc.IN_PLAY,
+        "shuffle", "the cards in the shoe are not the deck of this round", "floorperson", "the deck of this round"),
+    Row("deck_unverified", ("eject", "load", *_DEALS, "open_bets"),
+        lambda v, r: r.deck in v.state.decks and not v.state.decks[r.deck].verified, "count",
+        "this deck was not found whole", "floorperson", "a right count, or another deck"),
+    Row("deck_expired", ("load", "open_bets"),
+        lambda v, r: r.deck in v.state.decks and v.expired(v.state.decks[r.deck]) and not v.under_way, "deck_age",
+        "the deck has been in use for too long", "floorperson", "a new deck, opened"),
+    Row("deck_used_last", ("load", "open_bets"), lambda v, r: _used_last(v, r) and not _takes_back(v, r), "alternate",
+        "this deck was used before", "dealer", "the other deck"),
+    Row("two_decks_barred", ("open_bets",), lambda v, _: len(v.decks_at_table()) > 1 and v.state.shuffling != "machine", "two_decks",
+        "two decks are played only with an automated shuffler in use", "floorperson", "one deck removed, or the shuffler in use"),
+    Row("second_batch_missing", ("open_bets", "load"), _second_missing, "two_decks",
+        "a batch shuffler needs two batches", "floorperson", "a second batch, opened, or shuffling by hand"),
+    Row("look_due", ("load", "open_bets"), lambda v, r: r.deck in v.state.decks and v.state.decks[r.deck].look_due, "idle",
+        "the table stood idle, and nobody has looked at this deck", "dealer", "the look of the first player"),
+    Row("shoe_occupied", ("load",), lambda v, r: r.slot == v.shoe and r.slot is not None and v.state.slots[r.slot].deck is not None,
+        "load", "cards are in the shoe", "dealer", "the shoe emptied"),
+    Row("not_in_place", ("open_bets",), lambda v, r: r.deck not in v.state.decks or not v.in_place(v.state.decks[r.deck]), "load",
+        "the deck is not where it is dealt from", "dealer", "the deck in the shoe, or in the hand"),
+    Row("rack_taken", ("open_bets", "collect"), _rack_taken, "rack",
+        "another deck is in the discard rack", "dealer", "the rack cleared"),
+    Row("shoe_over", ("open_bets",), lambda v, _: v.by_shoe and v.state.shoe_over, "cover_card",
+        "no further round from this shoe", "dealer", "the batch shuffled"),
+    Row("burn_due", ("open_bets", *_DEALS), lambda v, _: v.state.burn_due > 0, "burn_shoe",
+        "a card must be burned first", "dealer", "the burn confirmed"),
+    Row("count_due", ("open_bets",), _count_due, "stub",
+        "so many rounds were dealt without counting the stub that none may follow", "dealer", "the deck counted"),
+    # The round.
+    Row("round_open", ("open_bets", "method", "use", "test"), lambda v, _: v.state.round.state != mc.IDLE, "close",
+        "a round is under way", "dealer", "the round ended"),
+    Row("prompt_open", ("open_bets",),
+        lambda v, _: any(p.kind.partition("/")[0] not in _HARMLESS for p in v.state.prompts.values()), "close",
+        "a question is not answered", "dealer", "the answer"),
+    Row("bets_not_verified", (*_DEALS, "arm_dice", "draw"), _bets_open, "lockout",
+        "the progressive bets are not locked and their chips not collected", "dealer", "every sensor's latch, chips = bets"),
+    Row("seats_not_entered", (*_DEALS, "arm_dice", "draw"), lambda v, _: not v.state.round.seats_entered, "seats",
+        "nobody has entered which seats have a wager", "dealer", "the seats, entered"),
+    Row("dice_not_fresh", ("arm_dice", "open_bets"), lambda v, _: v.state.start == "shaker" and v.state.dice != "fresh", "dice",
+        "the dice have been on the table for too long, or nobody knows for how long", "floorperson", "new dice"),
+    Row("not_starting", ("arm_dice", "draw"), lambda v, _: v.state.round.state != mc.STARTING_POSITION, "start_due",
+        "the starting position is found after the bets are locked", "dealer", "no more bets, and bets locked"),
+    Row("start_unknown", _DEALS, lambda v, _: v.state.start is not None and v.state.round.start is None, "start_due",
+        "the starting position is not known", "dealer", "dice, number or button"),
+    Row("not_dealing", _DEALS, _not_dealing, "no_more_bets",
+        "cards are dealt only after no more bets, lock-out and starting position", "dealer", "the steps before the deal"),
+    Row("stack_not_taken", ("dispense", "give_stub"), lambda v, _: v.state.round.in_slot is not None, "deal",
+        "the last stack still lies in the shoe", "dealer", "the stack taken"),
+    Row("wrong_stack", ("dispense",), _wrong_stack, "deal",
+        "nobody waits for so many cards", "dealer", "the next stack of the deal"),
+    Row("deal_not_over", ("give_stub",), lambda v, _: v.state.round.state != mc.STUB_CHECK, "stub",
+        "the stub comes out after the deal", "dealer", "the deal finished"),
+    # Bets and money.
+    Row("not_latched", ("light",), lambda v, r: r.seat not in v.state.progressive.accepted, "seat_light",
+        "no bet of this seat was latched", "dealer", "the sensor's latch"),
+    Row("bets_latched", ("unlock",), lambda v, _: v.under_way, "lockout",
+        "bets stay locked while the round is under way", "dealer", "the round ended"),
+    Row("not_settling", ("pay",), lambda v, _: v.state.round.state != mc.SETTLING, "settle",
+        "wagers are paid while the round is settled", "dealer", "the reveal"),
+)  # fmt: skip
+
+
+def permit(
+    v: View, act: Actuation | Order, resource: Resource, reasons: tuple[Row, ...] = REASONS
+) -> tuple[Reason, ...]:
     """Return every reason why this may not be done; none means granted."""
     return tuple(
-        Reason(row.key, c.clause_of(row.duty), row.text, row.clears, row.evidence)
-        for row in c.reasons
-        if act in row.acts and row.holds(c, resource)
+        Reason(row.key, v.clause(row.duty), row.text, row.clears, row.evidence)
+        for row in reasons
+        if act in row.acts and row.holds(v, resource)
     )

@@ -1,110 +1,192 @@
-"""Players decide, the dealer shows, wagers are settled, cards are collected: the order, not the amounts."""
+"""Players decide, the dealer shows, hands are settled in their order, cards are collected. No amount is worked out here."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks
+from table_controller.table import dealing, decks, starting
 from table_controller.table import machines as mc
+from table_controller.table.irregularities import close_bets, irregular
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
-
-# What a player chooses between, where the game has a choice that later steps need.
-CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "dj_wild": ("raise", "fold"),
-    "over_under": ("over_23", "under_18", "surrender"),
-}
+    from table_controller.table.state import Deck
 
 
-def _live(c: Context) -> list[int]:
-    """Return the seats of the round whose hands are not dead."""
-    return [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
+def decisions(c: Context) -> tuple[str, ...]:
+    """Return what every player chooses between before the dealer goes on: wagers of a decision, or leaving the round."""
+    leaves = c.edition.surrender
+    chosen = [wager.name for wager in c.edition.wagers if wager.decision]
+    return (*chosen, leaves.kind) if chosen and leaves is not None else ()
 
 
 def settle_order(c: Context) -> list[int]:
-    """Return the seats in the order in which the text settles them."""
+    """Return the seats whose hands play on in the order in which the text settles them; who gets cards late comes last."""
     order = c.edition.settle_order
-    return sorted(c.state.round.seats, reverse=order.start == "far_right")
+    far_right = order.start == "far_right"
+    if c.submission.settings.get("settle_direction") == "far_left_clockwise":
+        far_right = False
+    live = [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
+    return sorted(live, key=lambda seat: (seat in c.state.round.late, -seat if far_right else seat))
 
 
 def advance(c: Context) -> None:
     """Ask for the next thing that players and dealer do."""
-    if any(hold.this_round for hold in c.state.holds.values()):
+    if c.stopped:
         return
     round_ = c.state.round
     if round_.state == mc.PLAYING:
-        _decide(c)
-    if round_.state == mc.SETTLING:
-        waiting = [seat for seat in settle_order(c) if seat not in round_.settled]
-        if waiting:
-            c.ask("settled", "dealer", seat=waiting[0], clauses=(c.clause_of("settle_order"),))
-        else:
-            c.fire_round("finish")
-    if round_.state == mc.COMPLETE:
-        if c.progressive and c.state.progressive.state != mc.CLOSED:
-            c.fire_progressive("settle")
-        deck = c.state.decks.get(round_.deck or "")
-        if deck is None or deck.state != mc.IN_PLAY or _stays(c):
-            _end(c)
-        elif not c.reasons_against("collect", deck=deck.name):
-            c.ask("collected", "dealer", deck=deck.name, clauses=(c.clause_of("rack"),))
-    elif round_.state == mc.VOID and not any(hold.this_round for hold in c.state.holds.values()):
-        _end(c)
+        _play(c)
+    if round_.state == mc.SETTLING and not c.state.burn_due:
+        _settle(c)
+    if round_.state in (mc.COMPLETE, mc.VOID):
+        _finish(c)
+    elif round_.state == mc.IDLE and c.by_shoe and c.state.shoe_over:
+        for deck in c.decks_at_table():
+            if deck.state == mc.IN_PLAY:  # the cover card was burned, or a floorperson ordered the shuffle
+                _ask_to_collect(c, deck)
 
 
-def _stays(c: Context) -> bool:
-    """A shoe of many decks serves until its cover card; the deck stays in play."""
-    return (
-        c.edition.second_set is not None
-        and c.edition.second_set.alternate == "shoe"
-        and not c.state.round.cover_card_out
-    )
-
-
-def _decide(c: Context) -> None:
-    choices = CHOICES.get(c.edition.game)
-    waiting = [seat for seat in _live(c) if seat not in c.state.round.decided]
-    if choices is None:
-        c.ask("reveal", "dealer", clauses=(c.clause_of("reveal"),))
-    elif waiting:
-        c.ask("decide", "dealer", *choices, seat=waiting[0], clauses=(c.clause_of("decide"),))
+def _play(c: Context) -> None:
+    round_, choices = c.state.round, decisions(c)
+    waiting = [seat for seat in round_.seats if seat not in round_.dead and seat not in round_.decided]
+    if not choices and not round_.hands_set:
+        c.ask("hands_set", "dealer", clauses=c.clauses("set_hands"))
+    elif choices and waiting:  # from the far left clockwise
+        c.ask("decide", "dealer", *choices, seat=waiting[0], clauses=c.clauses("decide"))
+    elif "fold" in round_.decided.values() and not round_.folds_taken:
+        c.ask("folded", "dealer", clauses=c.clauses("folded"))
     elif c.edition.hand.dealer_hand:
-        c.ask("reveal", "dealer", clauses=(c.clause_of("reveal"),))
+        c.ask("reveal", "dealer", clauses=c.clauses("reveal"))
     else:
         c.fire_round("settle")
 
 
-def _end(c: Context) -> None:
+def _settle(c: Context) -> None:
     round_ = c.state.round
-    c.state.last_deck = round_.deck
-    deck = c.state.decks.get(round_.deck or "")
+    counting = [seat for seat in round_.surrendered if seat not in round_.settled]
+    waiting = [seat for seat in settle_order(c) if seat not in round_.settled]
+    if counting:
+        c.ask("surrender_count", "dealer", seat=counting[0], number=True, clauses=c.clauses("surrender_count"))
+    elif not waiting:
+        c.fire_round("finish")
+    elif c.edition.hand.second_deal and waiting[0] not in round_.second:
+        if dealing.bring(c, c.edition.hand.second_deal):
+            c.ask("additional_cards", "dealer", seat=waiting[0], clauses=c.clauses("additional_cards"))
+    else:
+        seat = waiting[0]
+        may = _may_surrender(c, seat)
+        choices = ("settled", "surrendered") if may else ("settled",)
+        c.ask("settled", "dealer", *choices, seat=seat, clauses=c.clauses("settle") + c.clauses("surrender") * may)
+
+
+def _may_surrender(c: Context, seat: int) -> bool:
+    """Whether the window is open: from the dealer's set hand until this one is shown; a side wager bars it."""
+    rule = c.edition.surrender
+    if rule is None or rule.window != "after_dealer_set_before_own_reveal":
+        return False
+    rules = c.edition.progressive
+    barred = rules is not None and rules.wager in rule.barred_by and seat in c.state.progressive.accepted
+    return not barred
+
+
+def _finish(c: Context) -> None:
+    """The round is over: bets end, and its cards go to the rack, unless the shoe serves on."""
+    if c.progressive:
+        close_bets(c)
+    deck = c.deck
+    if deck is None or deck.state != mc.IN_PLAY or (c.by_shoe and not c.state.shoe_over):
+        _end(c)
+    else:
+        _ask_to_collect(c, deck)
+
+
+def _ask_to_collect(c: Context, deck: Deck) -> None:
+    if c.against("collect", deck=deck.name):
+        return
+    choices = ("full", "not_full") if c.by_shoe else ("done",)
+    clauses = c.clauses("rack_check") + c.clauses("cover_card") if c.by_shoe else c.clauses("rack")
+    c.ask("collected", "dealer", *choices, deck=deck.name, clauses=clauses)
+
+
+def _end(c: Context) -> None:
+    round_, deck = c.state.round, c.deck
     if deck is not None and deck.state == mc.IN_PLAY:
-        c.fire_deck(deck, "keep")
         c.state.book.move(deck.name, book.SEATS, book.RACK, c.state.book.at(deck.name, book.SEATS))
-        c.state.last_deck = None
+    if round_.seats_entered:
+        c.state.regulars = list(round_.seats)
+    if c.counted(deck) or round_.counted:
+        c.state.uncounted = 0
+    elif round_.to_deal or round_.dealt:
+        c.state.uncounted += 1
+    if round_.state == mc.COMPLETE:
+        starting.round_completed(c)
     c.fire_round("end")
 
 
-def answered(c: Context, prompt: Prompt, answer: ev.Answer) -> bool:
-    """Take an answer about play; False if it is about something else."""
-    round_ = c.state.round
-    match prompt.kind:
-        case "decide":
-            assert prompt.seat is not None
-            round_.decided.append(prompt.seat)
-        case "reveal":
-            c.fire_round("settle")
-        case "settled":
-            assert prompt.seat is not None
-            round_.settled.append(prompt.seat)
-            if c.edition.hand.second_deal and prompt.seat not in round_.dead:
-                dealing.delivered(c, c.edition.hand.second_deal)
-        case "collected":
-            decks.collected(c, c.state.decks[prompt.deck or ""])
-        case _:
-            return False
-    return True
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def _decided(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    c.state.round.decided[prompt.seat] = answer.choice
+
+
+def _hands_set(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.round.hands_set = True
+
+
+def _folded(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.round.folds_taken = True
+
+
+def _revealed(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.fire_round("settle")
+
+
+def _additional(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    c.state.round.second.append(prompt.seat)
+    dealing.delivered(c, c.edition.hand.second_deal)
+
+
+def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    (c.state.round.settled if answer.choice == "settled" else c.state.round.surrendered).append(prompt.seat)
+
+
+def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A surrendered hand is counted face down before it is racked."""
+    assert prompt.seat is not None
+    c.state.round.settled.append(prompt.seat)
+    if answer.number != c.edition.hand.cards:
+        irregular(c, "wrong_card_count", deck=c.state.round.deck, seat=prompt.seat)
+
+
+def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The cards lie in the rack; a whole batch reaches its mark, or cards are missing (O11)."""
+    deck = c.state.decks[prompt.deck or ""]
+    decks.collected(c, deck)
+    if answer.choice == "not_full":
+        deck.verified = False
+        c.finding(
+            "affected_rounds", f"dealt since deck {deck.name} was last found whole", deck.name, tuple(deck.rounds)
+        )
+        irregular(c, "count_wrong", deck=deck.name)
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    "hands_set": _hands_set,
+    "decide": _decided,
+    "folded": _folded,
+    "reveal": _revealed,
+    "additional_cards": _additional,
+    "settled": _settled,
+    "surrender_count": _surrender_counted,
+    "collected": _collected,
+}

@@ -6,20 +6,28 @@ from typing import TYPE_CHECKING, Final
 
 from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import irregular
+from table_controller.table import shuffling
+from table_controller.table.irregularities import irregular, irregular_each
 
 if TYPE_CHECKING:
+    from table_controller.rulebook import Trigger
     from table_controller.table import events as ev
     from table_controller.table.context import Context
+    from table_controller.table.irregularities import OwnTrigger
+    from table_controller.table.state import Issued
 
 _MAY_ORDER: Final = {
     "give_up": ("floorperson",), "sign": ("floorperson",), "repair": ("technician",),
     "clear": ("technician", "floorperson"), "acknowledge": ("floorperson",),
 }  # fmt: skip
+# What becomes of a device of each kind that fails: with cards inside these have rules of their own.
+_FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
+# Commands whose end says that something happened which an event told before: if nobody heard it, nobody knows it.
+_TOLD_BEFORE: Final = ("shuffle", "load", "dispense", "draw")
 
 
 def changed(c: Context, event: ev.SlotChanged) -> None:
-    """A device's link or report changed: move its service state, and see what that means for the round."""
+    """A device's link or report changed: move its service state, and see what that means for the cards in it."""
     slot = c.state.slots[event.slot]
     unsettled = any(i.slot == event.slot and i.unknown for i in c.state.commands.values())
     if event.trigger == "verify" and (slot.state != UNVERIFIED or unsettled):
@@ -28,35 +36,50 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
         return
     if event.trigger == "fault" and slot.state == ABSENT:
         return
-    mc.fire(mc.SERVICE, slot, event.trigger)
-    c.moved(f"slot {event.slot}", slot.state)
-    dealing = c.state.round.state in (mc.DEALING, mc.STUB_CHECK) and event.slot == c.shoe and c.uses_shoe
-    if event.trigger == "vanish" and dealing and not _held(c, event.slot):
-        irregular(c, "shoe_fault", slot=event.slot, deck=slot.deck)
-    elif event.trigger == "vanish" and event.slot == c.shuffler and slot.ran and not _held(c, event.slot):
-        irregular(c, "shuffler_fault", slot=event.slot, deck=slot.deck)
+    c.fire_slot(event.slot, event.trigger)
+    if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event):
+        irregular(c, _FAULTS[slot.kind], slot=event.slot, deck=slot.deck)
+    if event.trigger in ("appear", "vanish") and event.slot == c.start_slot and c.state.round.total is None:
+        c.state.round.asked_start = c.state.round.start is not None  # what was armed or drawn is not known any more
+    if event.trigger in ("appear", "vanish") and slot.kind == "button":
+        c.state.button_seen = None
 
 
-def _held(c: Context, slot: str) -> bool:
-    return any(hold.slot == slot for hold in c.state.holds.values())
+def _cards_in_doubt(c: Context, event: ev.SlotChanged) -> bool:
+    """Whether the cards inside must be looked after: the device failed, or its link fell while it moved them."""
+    slot = c.state.slots[event.slot]
+    if slot.kind not in _FAULTS or slot.deck is None:
+        return False
+    moving = slot.kind == "shuffler" and c.state.decks[slot.deck].state == mc.IN_DEVICE and slot.ran
+    dealing = c.state.round.state == mc.DEALING and slot.deck == c.state.round.deck
+    return event.trigger == "fault" or moving or dealing
 
 
 def ordered(c: Context, event: ev.SlotOrdered) -> None:
     """People do something about a device, each what their role may."""
+    slot = c.state.slots.get(event.slot)
+    if slot is None:
+        c.refuse(f"there is no slot {event.slot}")
+        return
     if event.who.role not in _MAY_ORDER[event.act]:
         c.refuse(f"{event.act} is for: {', '.join(_MAY_ORDER[event.act])}")
         return
-    slot = c.state.slots.get(event.slot)
-    if slot is None or not mc.may(mc.SERVICE, slot, event.act):
-        c.refuse(f"{event.slot} cannot be ordered to {event.act} as it is")
+    if not mc.may(mc.SERVICE, slot, event.act):
+        c.refuse(f"{event.slot} is {slot.state}; it cannot be ordered to {event.act}")
         return
-    if event.act in ("sign", "acknowledge", "clear") and _held(c, event.slot):
-        c.refuse(f"{event.slot}: an irregularity is open; its own questions lead back")
+    reasons = c.against("return_to_service", event.slot) if event.act == "acknowledge" else ()
+    if reasons:
+        c.refuse("return_to_service", *reasons)
         return
-    mc.fire(mc.SERVICE, slot, event.act)
-    c.moved(f"slot {event.slot}", slot.state)
+    deck = slot.deck
+    c.fire_slot(event.slot, event.act)
     if event.act == "give_up":
-        irregular(c, "device_unusable", slot=event.slot)
+        given: list[Trigger] = ["device_unusable"]
+        if deck is not None and slot.kind in _FAULTS and not c.held(slot=event.slot):
+            given.append(_FAULTS[slot.kind])
+        irregular_each(c, given, slot=event.slot, deck=None if len(given) == 1 else deck)
+    elif event.act == "acknowledge":
+        c.try_command("return_to_service", event.slot)
 
 
 def command_ended(c: Context, event: ev.CommandEnded) -> None:
@@ -64,14 +87,42 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
     issued = c.state.commands.get(event.command)
     if issued is None:
         return
+    slot = c.state.slots[issued.slot]
     if event.outcome == "unknown":
         issued.unknown = True
-        slot = c.state.slots[issued.slot]
         if mc.may(mc.SERVICE, slot, "doubt"):
-            mc.fire(mc.SERVICE, slot, "doubt")
-            c.moved(f"slot {issued.slot}", slot.state)
+            c.fire_slot(issued.slot, "doubt")
         return
     del c.state.commands[event.command]
-    faulted = c.state.slots[issued.slot].state == FAULTED
-    if event.outcome == "failed" and not faulted and issued.act not in ("stop", "lock") and not _held(c, issued.slot):
-        irregular(c, "command_failed", slot=issued.slot)
+    if event.outcome == "revoked":
+        _undo(c, issued)
+    elif event.outcome == "failed":
+        _failed(c, issued)
+    elif issued.act in ("eject", "clear_out"):
+        shuffling.given_out(c, issued.slot)
+    elif issued.unknown and issued.act in _TOLD_BEFORE and slot.state != FAULTED:
+        _failed(c, issued)
+
+
+def _undo(c: Context, issued: Issued) -> None:
+    """A command that was never sent: what it would have begun has not begun."""
+    match issued.act:
+        case "shuffle":
+            c.state.slots[issued.slot].ran = False
+        case "arm_dice" | "draw":
+            c.state.round.asked_start = False
+        case "start_round":
+            c.state.round.counting = False
+        case "give_stub":
+            c.state.round.stub_ordered = False
+
+
+def _failed(c: Context, issued: Issued) -> None:
+    """A command did not do what was ordered. What makes things safe is repeated by the device's own report."""
+    if issued.act in ("stop", "lock", "return_to_service", "test"):
+        return
+    _undo(c, issued)
+    kind = c.state.slots[issued.slot].kind
+    trigger: Trigger | OwnTrigger = _FAULTS.get(kind, "command_failed")
+    if not c.held(slot=issued.slot):
+        irregular(c, trigger, slot=issued.slot, deck=c.state.slots[issued.slot].deck or issued.deck)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from devices.service import ABSENT
 from table_controller.ledger.cards import CardBook
+from table_controller.rulebook.vocabulary import DealingName, DeviceFact, ShufflerFact
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
+
+StartName = Literal["shaker", "rng", "flat_button"]
+
+# Places of a deck besides slots: SLOT is inside a device, SLOT/gate behind a shuffler's gate.
+TRAY = "tray"
+HANDS = "hands"
+PLAIN_SHOE = "shoe"  # a dealing shoe that is no device
+RACK = "rack"
+GONE = "removed"
+GATE = "/gate"
 
 
 class Deck(msgspec.Struct):
@@ -15,53 +28,80 @@ class Deck(msgspec.Struct):
 
     name: str
     state: str = mc.RECEIVED
-    place: str = "tray"  # tray, SLOT (inside), SLOT/gate, shoe slot, hands, rack
-    verified: bool = False  # counted right (where somebody counts) since it was last shuffled
-    expired: bool = False
+    place: str = TRAY
+    verified: bool = False  # found whole by a look or a count, and not found wrong since
     preshuffled: bool = False
     two_jokers: bool = False
-    by_hand: bool = False  # dealt by hand at any time: then the shorter interval counts
-    machine_shuffled: bool = False
+    by_hand: bool = False  # dealt by hand at any time: then the shorter interval counts (X10)
+    shuffled_by: ShufflerFact = "none"  # what shuffled it last
+    passed: list[int] = []  # change intervals (h) that have passed
     rounds: list[int] = []  # dealt from it since it was last found whole
-    confirmed: list[str] = []  # opening steps that people have confirmed
+    confirmed: dict[str, str] = {}  # opening steps, each with the credential that confirmed it
+    fresh: bool = True  # not played since its opening: the first player to arrive cuts
+    ordered: bool = False  # a floorperson ordered its shuffle
+    cut: bool = False  # cut since it was shuffled
+    cover_due: bool = False  # cut, and the cover card is not where it belongs
     declined: list[int] = []  # seats that did not want to cut
+    look_due: bool = False  # stored while the table stood idle: looked at before it is dealt
 
 
 class Slot(msgspec.Struct):
     """One device's place: its service state and what it holds."""
 
-    kind: str
+    kind: DeviceFact
     state: str = ABSENT
     deck: str | None = None
+    intake: bool = False  # cards lie there, and nobody has said which
     ran: bool = False  # a cycle was begun on what is inside
-    loaded: int | None = None  # a shoe's count of what it took in
 
 
 class Round(msgspec.Struct):
-    """The round in hand. Position 0 is the dealer; seats are 1 to 6."""
+    """The round in hand. Place 0 is the dealer; seats are 1 to 6."""
 
     number: int = 0
     state: str = mc.IDLE
     deck: str | None = None
-    seats: tuple[int, ...] = ()
+    # Wagers.
+    seats: tuple[int, ...] = ()  # with a wager, as the dealer entered them
     seats_entered: bool = False
+    lammers: bool = False  # envy lammers lie where they belong
+    started: bool = False  # the Start Game key was pressed
+    # Starting position.
+    total: int | None = None  # of the dice
     start: int | None = None  # position number 1 to 7
+    announced: bool = False
     asked_start: bool = False  # the shaker is armed, or the generator was told to draw
-    announced: bool = False  # the dealer's total agrees with the dice
-    to_deal: list[int] = []  # positions that still wait for their stack, in order
-    in_slot: int | None = None  # the position whose stack lies in the delivery slot
-    dealt: int = 0  # cards dealt
-    discarded: int = 0  # cards found face up and discarded in this deal
+    # The deal.
+    to_deal: list[int] = []  # places that still wait for their cards, in order
+    in_slot: int | None = None  # the place whose stack lies in the delivery slot
+    completing: int | None = None  # the place whose stack lacks the card that was discarded (X2)
+    counting: bool = False  # a manual shoe was told that the round begins
+    ready: int = 0  # cards that a continuous shuffler brought and nobody has dealt yet
+    dealt: int = 0  # cards before the places
+    drawn: int = 0  # what a manual shoe counted in this round
+    burned: int = 0  # of what it counted
+    slip: int = 0  # by how many cards its count and the deal differ, as far as a floorperson knows
     face_up: int = 0
+    discarded: int = 0  # found face up, and laid into the rack
     replacement: int = 0
-    stub: int | None = None
+    # The stub.
+    stub_ordered: bool = False
+    stub: int | None = None  # as the shoe counted it
+    stub_counts: int = 0  # how often it was counted and found wrong
+    stub_found: int | None = None  # as people counted it, wrongly
     stub_done: bool = False
-    recounted: bool = False
-    decided: list[int] = []
-    dead: list[int] = []
+    counted: bool = False  # people counted the stub, or the whole deck, and it was right
+    racked: bool = False  # the stacks of places without a wager
+    parked: bool = False  # the shaker was covered, shaken once and put aside
+    # Play.
+    hands_set: bool = False
+    decided: dict[int, str] = {}
+    folds_taken: bool = False
+    dead: list[int] = []  # seats whose hand does not play on
+    late: list[int] = []  # seats that get their additional cards last (686a.9(c))
+    second: list[int] = []  # seats that have them
+    surrendered: list[int] = []
     settled: list[int] = []
-    cover_card_out: bool = False
-    parked: bool = False  # the shaker was covered, shaken once and put aside after the deal
 
 
 class SeatBets(msgspec.Struct):
@@ -69,17 +109,18 @@ class SeatBets(msgspec.Struct):
 
     sequence: int = 0
     placed: bool = False  # as far as frames have come; says nothing about acceptance
+    lock: int = 0  # the command that locks it
     latched: bool = False
     bet: bool | None = None  # after the latch; None: undecided
+    lit: bool = False
 
 
 class Progressive(msgspec.Struct):
     """The progressive bets of the round. The latch is the order."""
 
     state: str = mc.CLOSED
-    lock: int = 0
     seats: dict[int, SeatBets] = {}
-    late: list[int] = []
+    overdue: bool = False  # the time to confirm is over: who has not is undecided
 
     @property
     def accepted(self) -> list[int]:
@@ -111,12 +152,16 @@ class Issued(msgspec.Struct):
     slot: str
     act: str
     number: int = 0
+    deck: str | None = None
     unknown: bool = False
 
 
 class State(msgspec.Struct):
     """A whole table."""
 
+    dealing: DealingName  # the method in use; another than the submission's only while a dead device is signed
+    shuffling: Literal["machine", "hand"]
+    start: StartName | None
     slots: dict[str, Slot] = {}
     decks: dict[str, Deck] = {}
     round: Round = msgspec.field(default_factory=Round)
@@ -125,13 +170,14 @@ class State(msgspec.Struct):
     prompts: dict[int, Prompt] = {}
     holds: dict[int, Hold] = {}
     commands: dict[int, Issued] = {}
-    dealing: str = ""  # the method in use; another one only while a dead device is signed
-    shuffling: str = ""  # machine or hand
-    start: str = ""
-    last_deck: str | None = None
-    uncounted: int = 0  # rounds since the stub was last counted
-    dice_expired: bool = False
+    last_deck: str | None = None  # of the last round, or of the last shoe
+    shoe_over: bool = False  # the cover card came out, or a floorperson ordered the shuffle: no further round
     cut_first: int | None = None  # the seat where the cover card came out
-    dealer_burn_due: bool = False
-    shoe_burn_due: bool = False
+    first_seat: int | None = None  # the first player to arrive
+    regulars: list[int] | None = None  # who played the last round of this shoe; None: no round was played from it
+    uncounted: int = 0  # rounds since the stub was last counted
+    dice: Literal["none", "fresh", "expired"] = "none"
+    button: int = 1  # the place where the flat button must lie
+    button_seen: int | None = None
+    burn_due: int = 0  # cards
     next_id: int = 1

@@ -3,52 +3,76 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from table_controller.rulebook import check_submission, edition
+from table_controller.rulebook import check_submission
+from table_controller.rulebook import edition as committed
+from table_controller.table import dealing, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import Command, Decision, Prompt
-from table_controller.table.dealing import expected_stub
+from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
+from table_controller.table.permits import REASONS
+from table_controller.table.state import GATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from table_controller.rulebook import Edition
+    from table_controller.rulebook.vocabulary import DeviceFact
+    from table_controller.table.permits import Row
+    from table_controller.table.state import Deck, Hold, Round, State
+
+T = TypeVar("T", bound=Decision)
 
 DEALER: Final = ev.Person("dealer", "D1")
 FLOOR: Final = ev.Person("floorperson", "F1")
 TECH: Final = ev.Person("technician", "T1")
+AUDITOR: Final = ev.Person("auditor", "A1")
 PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECH}
 
+# What a rule mutation puts in the place of the committed rules, while it runs; empty otherwise.
+EDITIONS: Final[dict[str, Edition]] = {}
+PERMITS: Final[list[tuple[Row, ...]]] = []
+
+_MACHINES: Final = {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True}
 # A table with every machine that the game can have.
 CHOICES: Final[dict[str, dict[str, Any]]] = {
-    "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "asia_poker": _MACHINES,
+    "saigon_5_card": _MACHINES,
     "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
-    "dj_wild": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "dj_wild": _MACHINES,
     "face_up_pai_gow": {
-        "dealing": "automated_shoe",
-        "shuffler": "deck",
-        "shuffler_counts": True,
-        "two_decks": True,
+        **_MACHINES,
         "wagers": ["progressive"],
         "paytables": {"progressive": "688a-progressive-1"},
     },
 }
-
-SLOTS: Final[dict[str, dict[str, str]]] = {
-    "asia_poker": {"shuffler.1": "shuffler", "shoe.1": "shoe", "shaker.1": "shaker"},
-    "saigon_5_card": {"shuffler.1": "shuffler", "shoe.1": "shoe"},
-    "over_under": {"shuffler.1": "shuffler", "shoe.1": "shoe"},
-    "dj_wild": {"shuffler.1": "shuffler", "shoe.1": "shoe", **{f"bet_sensor.{n}": "bet_sensor" for n in range(1, 7)}},
-    "face_up_pai_gow": {
-        "shuffler.1": "shuffler",
-        "shoe.1": "shoe",
-        "shaker.1": "shaker",
-        **{f"bet_sensor.{n}": "bet_sensor" for n in range(1, 7)},
-    },
+# What a progressive needs besides, where the text leaves it open.
+WILD_PROGRESSIVE: Final[dict[str, Any]] = {
+    "wagers": ["progressive"],
+    "paytables": {"progressive": "687a-progressive-1"},
+    "progressive_rate_bp": 1500,
+    "folded_progressive": True,
+    "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
 }
+# What a table of people and plain furniture has: no shuffler, a shoe that is no device.
+PLAIN: Final[dict[str, Any]] = {"shuffler": "none", "shuffler_counts": False, "two_decks": False}
+
+_SENSORS: Final[dict[str, DeviceFact]] = {f"bet_sensor.{n}": "bet_sensor" for n in range(1, 7)}
+_CARDS: Final[dict[str, DeviceFact]] = {"shuffler.1": "shuffler", "shoe.1": "shoe"}
+SLOTS: Final[dict[str, dict[str, DeviceFact]]] = {
+    "asia_poker": {**_CARDS, "shaker.1": "shaker"},
+    "saigon_5_card": dict(_CARDS),
+    "over_under": dict(_CARDS),
+    "dj_wild": {**_CARDS, **_SENSORS},
+    "face_up_pai_gow": {**_CARDS, "shaker.1": "shaker", **_SENSORS},
+}
+
+
+def edition(game: str) -> Edition:
+    """Return the edition that tests play by: the committed one, or a mutant of it."""
+    return EDITIONS.get(game) or committed(game)
 
 
 class Floor:
@@ -57,20 +81,68 @@ class Floor:
     `twist(decision)` may return other events than the ideal ones for a decision, or None for the ideal ones.
     """
 
-    def __init__(self, game: str, slots: dict[str, str] | None = None, **choices: Any) -> None:
-        self.edition = edition(game)
+    def __init__(
+        self, game: str, slots: dict[str, DeviceFact] | None = None, rules: Edition | None = None, **choices: Any
+    ) -> None:
+        self.edition = rules or edition(game)
         raw = {"adjacent_boxes": 1} | CHOICES[game] | choices
-        self.table = Table(self.edition, check_submission(self.edition, raw), slots or SLOTS[game])
+        self.slots = SLOTS[game] if slots is None else slots
+        self.table = Table(self.edition, check_submission(self.edition, raw), self.slots)
+        if PERMITS:
+            self.table.context.reasons = PERMITS[0]
         self.log: list[tuple[ev.Event, list[Decision]]] = []
         self.bets: set[int] = set()  # seats with a chip on their sensor
         self.seats: tuple[int, ...] = (1, 3, 6)
+        self.dice: tuple[int, int, int] = (2, 3, 5)
+        self.insert = True  # somebody puts waiting decks into the shuffler
         self.twist: Callable[[Decision], list[ev.Event] | None] = lambda _: None
         self._queue: deque[ev.Event] = deque()
 
+    # --- looking -----------------------------------------------------------------------------------------------------
+
     @property
-    def state(self) -> Any:
+    def state(self) -> State:
         """What the core knows."""
         return self.table.state
+
+    @property
+    def round_(self) -> Round:
+        """The round in hand."""
+        return self.state.round
+
+    @property
+    def phase(self) -> str:
+        """The round's state."""
+        return self.state.round.state
+
+    def deck(self, name: str = "blue") -> Deck:
+        """One deck."""
+        return self.state.decks[name]
+
+    def prompts(self, kind: str | None = None) -> list[Prompt]:
+        """The open questions (of a kind)."""
+        return [p for p in self.state.prompts.values() if kind in (None, p.kind)]
+
+    def prompt(self, kind: str) -> Prompt:
+        """The one open question of a kind."""
+        (found,) = self.prompts(kind)
+        return found
+
+    def hold(self, trigger: str | None = None) -> Hold:
+        """The one open irregularity (of a trigger)."""
+        (found,) = (h for h in self.state.holds.values() if trigger in (None, h.trigger))
+        return found
+
+    def keys(self, act: Any, slot: str | None = None, deck: str | None = None, **more: Any) -> set[str]:
+        """The keys of the reasons against an actuation."""
+        return {reason.key for reason in self.table.permit(act, slot, deck, **more)}
+
+    def against_opening(self) -> set[str]:
+        """The keys of the reasons against a new round, for the deck that it would use."""
+        deck = self.table.context.next_deck()
+        return self.keys("open_bets", deck=deck.name if deck else None)
+
+    # --- playing -----------------------------------------------------------------------------------------------------
 
     def step(self, event: ev.Event) -> list[Decision]:
         """One event, and nothing that follows from it."""
@@ -78,8 +150,8 @@ class Floor:
         self.log.append((event, decisions))
         return decisions
 
-    def play(self, *events: ev.Event, most: int = 3000) -> list[Decision]:
-        """Events and everything that follows from them, until nobody has anything to do."""
+    def play(self, *events: ev.Event, until: Callable[[Decision], bool] | None = None, most: int = 3000) -> list[Decision]:
+        """Events and everything that follows from them, until nobody has anything to do (or `until` a decision)."""
         self._queue.extend(events)
         decided: list[Decision] = []
         for _ in range(most):
@@ -92,27 +164,100 @@ class Floor:
             for decision in decisions:
                 twisted = self.twist(decision)
                 self._queue.extend(self.answer(decision) if twisted is None else twisted)
+            if until is not None and any(until(decision) for decision in decisions):
+                self._queue.clear()
+                return decided
         raise AssertionError("the table does not come to rest")
 
-    def start(self, *decks: str) -> None:
+    def settle(self, most: int = 3000) -> list[Decision]:
+        """Answer whatever stands open, as ideal people and devices do, until nothing does."""
+        self._queue.clear()
+        for prompt in self.prompts():
+            twisted = self.twist(prompt)
+            self._queue.extend(self.answer(prompt) if twisted is None else twisted)
+        for id_, issued in self.state.commands.items():
+            command = Command(id_, issued.slot, issued.act, issued.number)
+            self._queue.extend(self.answer(command))
+        return self.play(most=most)
+
+    def start(self, *decks: str) -> Floor:
         """Every device reports, and decks come to the table."""
         self.play(*(ev.SlotChanged(slot, "appear") for slot in self.state.slots))
         self.play(*(ev.SlotChanged(slot, "verify") for slot in self.state.slots))
         for deck in decks or ("blue",):
             self.play(ev.DeckReceived(deck, DEALER))
+        return self
 
     def round(self) -> list[Decision]:
         """Open a round, call no more bets, and play it to its end."""
         return self.play(ev.OpenRound(DEALER)) + self.play(ev.NoMoreBets(DEALER))
 
+    def to(self, phase: str) -> Floor:
+        """Play on until the round is in a phase; what is asked in it stands open."""
+        if self.phase == phase:
+            return self
+        there = lambda _: self.phase == phase  # noqa: E731
+        if self.phase == mc.IDLE:
+            self.play(ev.OpenRound(DEALER), until=there)
+        if self.phase == mc.BETTING and phase != mc.BETTING:
+            self.play(ev.NoMoreBets(DEALER), until=there)
+        for _ in range(50):
+            if self.phase == phase:
+                return self
+            self._queue.clear()
+            for prompt in self.prompts():
+                self._queue.extend(self.answer(prompt))
+            for id_, issued in self.state.commands.items():
+                self._queue.extend(self.answer(Command(id_, issued.slot, issued.act, issued.number)))
+            self.play(until=there)
+        raise AssertionError(f"the round does not come to {phase}: it is {self.phase}, {self.prompts()}")
+
+    def say(self, kind: str, choice: str | None = None, number: int | None = None, who: ev.Person | None = None,
+            seats: tuple[int, ...] = ()) -> list[Decision]:  # fmt: skip
+        """Answer the one open question of a kind, and nothing that follows from it."""
+        prompt = self.prompt(kind)
+        if number is None and prompt.number and choice in (None, prompt.choices[0]):
+            number = self._number(prompt)
+        given = seats or (self._seats(prompt) if prompt.seats else ())
+        return self.step(ev.Answer(prompt.id, choice or prompt.choices[0], who or PEOPLE[prompt.role], number, given))
+
+    def declare(self, trigger: str, **about: Any) -> list[Decision]:
+        """The dealer reports an irregularity."""
+        return self.step(ev.Declared(trigger, DEALER, **about))
+
+    def order(self, what: Any, **about: Any) -> list[Decision]:
+        """A floorperson orders something."""
+        return self.step(ev.Ordered(what, FLOOR, **about))
+
+    def clear_holds(self) -> list[Decision]:
+        """People do whatever open irregularities ask for, and nothing else."""
+        decided: list[Decision] = []
+        for _ in range(200):
+            asked = [p for p in self.prompts() if p.hold is not None]
+            if not asked:
+                return decided
+            for event in self.answer(asked[0]):
+                decided += self.step(event)
+            for id_, issued in list(self.state.commands.items()):
+                if issued.act in ("clear_out", "return_to_service", "stop", "lock"):
+                    for event in self.answer(Command(id_, issued.slot, issued.act, issued.number)):
+                        decided += self.step(event)
+        raise AssertionError(f"irregularities that do not end: {self.state.holds}")
+
+    # --- hands, devices, people ----------------------------------------------------------------------------------------
+
     def _hands(self) -> None:
         """Somebody puts a deck that waits for the shuffler into it."""
         shuffler = self.state.slots.get("shuffler.1")
         waiting = [d for d in self.state.decks.values() if d.state in (mc.STACKED, mc.RACK)]
-        asked = any(p.kind in ("which_deck", "hand_shuffle") for p in self.state.prompts.values())
-        if shuffler and shuffler.deck is None and waiting and not asked and self.state.shuffling == "machine":
-            if shuffler.state == "in_service" and not self.state.holds:
-                self._queue.append(ev.CardsInserted("shuffler.1"))
+        used = mc.IDLE if self.state.dealing == "continuous_shuffler" else None
+        back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.at(d.name, "rack")]
+        if not self.insert or shuffler is None or shuffler.state != "in_service" or self.state.holds:
+            return
+        if self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake:
+            self._queue.append(ev.CardsInserted("shuffler.1"))
+        elif used == self.phase and back and not shuffler.intake:
+            self._queue.append(ev.CardsInserted("shuffler.1"))
 
     def answer(self, decision: Decision) -> list[ev.Event]:
         """What ideal devices and people do about a decision."""
@@ -124,40 +269,97 @@ class Floor:
 
     def _device(self, command: Command) -> list[ev.Event]:
         slot, count = command.slot, self.edition.cards.count
+        continuous = self.state.dealing == "continuous_shuffler"
         match command.act:
             case "shuffle":
-                return [ev.ShuffleEnded(slot, count, shuffled=True)]
+                counts = self.table.context.submission.shuffler_counts
+                return [ev.ShuffleEnded(slot, count if counts else None, shuffled=True)]
             case "eject" | "clear_out":
                 return [ev.GivenOut(slot)]
+            case "load" if continuous:
+                return [ev.TakenIn(slot, self.state.book.at(self.state.slots[slot].deck or "", "rack"))]
             case "load":
-                return [ev.ShoeLoaded(slot, count)]
+                return [ev.ShoeLoaded(slot, count if self.state.dealing == "automated_shoe" else None)]
             case "dispense":
                 return [ev.StackOut(slot, command.number)]
-            case "give_stub":
-                return [ev.StubOut(slot, expected_stub(self.table.context))]
+            case "give_stub" if self.state.dealing == "automated_shoe":
+                return [ev.StubOut(slot, stub.expected(self.table.context))]
             case "draw":
                 return [ev.NumberDrawn(slot, 4)]
             case "lock":
                 seat = int(slot.rpartition(".")[2])
-                return [ev.SeatLatched(seat, command.number, self.state.progressive.lock, 1, seat in self.bets)]
+                return [ev.SeatLatched(seat, command.number, command.id, 1, seat in self.bets)]
+            case "return_to_service":
+                return []
             case _:
                 return []
 
     def _after(self, command: Command) -> list[ev.Event]:
-        if command.act == "dispense":
+        if command.act == "dispense" and self.state.dealing == "automated_shoe":
             return [ev.StackTaken(command.slot)]
         if command.act == "arm_dice":
-            return [ev.DiceRead(command.slot, (2, 3, 5))]
+            return [ev.DiceRead(command.slot, self.dice)]
+        if command.act == "return_to_service":
+            return [ev.SlotChanged(command.slot, "verify")]
+        if command.act == "start_round":
+            return [ev.CardsDrawn(command.slot, dealing.first_deal(self.table.context))]
         return []
 
+    def _number(self, prompt: Prompt) -> int:
+        return {
+            "announce": sum(self.dice),
+            "chips": len(self.state.progressive.accepted),
+            "stub": stub.expected(self.table.context) if self.state.round.seats_entered else 0,
+            "cut": self.edition.cards.count // 2,
+            "cover_back": self.edition.cut.cover_above_bottom or 0,
+            "surrender_count": self.edition.hand.cards,
+            "cards_together": self.edition.cards.count,
+            "deck_counted": self.edition.cards.count,
+        }[prompt.kind]
+
+    def _seats(self, prompt: Prompt) -> tuple[int, ...]:
+        return self.seats[:1] if prompt.kind == "first_arrival" else self.seats
+
     def _person(self, prompt: Prompt) -> list[ev.Event]:
-        number: int | None = None
-        if prompt.number:
-            number = {
-                "announce": 10,
-                "chips": len(self.state.progressive.accepted),
-                "stub": expected_stub(self.table.context) if self.state.round.seats else 0,
-                "cut": self.edition.cards.count // 2,
-            }[prompt.kind]
-        seats = self.seats if prompt.seats else ()
-        return [ev.Answer(prompt.id, prompt.choices[0], PEOPLE[prompt.role], number, seats)]
+        if prompt.kind == "move_button" and prompt.slot is not None:
+            return [ev.ButtonSeen(prompt.slot, self.state.button)]
+        number = self._number(prompt) if prompt.number else None
+        seats = self._seats(prompt) if prompt.seats else ()
+        told: list[ev.Event] = []
+        if prompt.kind == "additional_cards" and self.state.round.counting:
+            assert prompt.slot is None
+            told.append(ev.CardsDrawn("shoe.1", self.state.round.drawn + self.edition.hand.second_deal))
+        return [*told, ev.Answer(prompt.id, prompt.choices[0], PEOPLE[prompt.role], number, seats)]
+
+
+# --- reading decisions --------------------------------------------------------------------------------------------------
+
+
+def of(kind: type[T], decisions: list[Decision]) -> list[T]:
+    """The decisions of a kind."""
+    return [decision for decision in decisions if isinstance(decision, kind)]
+
+
+def acts(decisions: list[Decision]) -> list[str]:
+    """What devices were told to do."""
+    return [command.act for command in of(Command, decisions)]
+
+
+def found(decisions: list[Decision]) -> Found:
+    """The one irregularity that was found."""
+    (one,) = of(Found, decisions)
+    return one
+
+
+def findings(decisions: list[Decision], kind: str) -> list[Finding]:
+    """What was kept for people, of a kind."""
+    return [finding for finding in of(Finding, decisions) if finding.kind == kind]
+
+
+def refused(decisions: list[Decision]) -> str:
+    """What was refused, in one sentence; nothing else may have happened."""
+    assert all(isinstance(decision, Refused) for decision in decisions), decisions
+    (one,) = of(Refused, decisions)
+    return one.what
+
+

@@ -1,0 +1,131 @@
+"""The cut: when it is due, who is offered it in what order, where it may be, and the cover card afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.table import decks
+from table_controller.table import machines as mc
+from table_controller.table.state import GATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+    from table_controller.table.state import Deck
+
+
+def advance(c: Context) -> None:
+    """Ask for the cut of every deck that waits for it, and for its cover card."""
+    for deck in c.state.decks.values():
+        if deck.state != mc.SHUFFLED or deck.place.endswith(GATE) or deck.look_due or c.held(deck=deck.name):
+            continue
+        if deck.cover_due:
+            _ask_cover(c, deck)
+        else:
+            _offer(c, deck)
+
+
+def _offer(c: Context, deck: Deck) -> None:
+    """Ask for the cut: of the dealer, or of the player whose turn it is; who declines passes it on."""
+    rule, cards = c.edition.cut, c.edition.cards.count
+    duty, order = _order(c, deck)
+    if duty == "cut_first" and not order:
+        c.ask("first_arrival", "dealer", deck=deck.name, seats=True, clauses=c.clauses(duty))
+        return
+    waiting = [seat for seat in order if seat not in deck.declined]
+    seat = waiting[0] if waiting else None
+    choices = ("cut", "decline") if waiting else ("cut",)
+    clauses = (rule.clause, *c.clauses("cut_due"), *(c.clauses(duty) if duty else ()))
+    c.ask("cut", "dealer", *choices, deck=deck.name, seat=seat, number=True, clauses=clauses,
+          least=rule.least_from_top, most=cards - (rule.least_from_bottom or 1))  # fmt: skip
+
+
+def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
+    """Return who is offered the cut, in order, and the duty that says so: the first named, then counterclockwise."""
+    offered = c.edition.cut.offered
+    if not offered:
+        return "", []
+    seats = sorted(c.state.round.seats or range(1, c.submission.seats + 1), reverse=True)  # from the far right
+    if deck.ordered:
+        return "cut_ordered", seats
+    if deck.fresh and "first_arrival" in offered:
+        first = c.state.first_seat
+        return "cut_first", [] if first is None else [first, *(seat for seat in seats if seat != first)]
+    if c.state.cut_first in seats and "cover_card_seat" in offered:
+        at = seats.index(c.state.cut_first)
+        return "cut_cover_seat", seats[at:] + seats[:at]
+    return "cut_far_right", seats
+
+
+def _first_arrived(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    c.state.first_seat = answer.seats[0]
+
+
+def one_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection unless exactly one seat of this table was entered."""
+    if len(answer.seats) != 1 or not 1 <= answer.seats[0] <= c.submission.seats:
+        return f"one seat is asked for, 1 to {c.submission.seats}"
+    return None
+
+
+def _cut(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The stack was cut, within the limits that the question states; or the seat declined."""
+    deck = c.state.decks[prompt.deck or ""]
+    if answer.choice == "decline":
+        assert prompt.seat is not None
+        deck.declined.append(prompt.seat)
+        return
+    deck.cut = True
+    deck.cover_due = c.edition.cut.cover_put_back != "never"
+    if not deck.cover_due:
+        _done(c, deck)
+
+
+def _ask_cover(c: Context, deck: Deck) -> None:
+    """Ask what became of the cover card: back in above the bottom, or, where the text lets it, into the rack."""
+    rule = c.edition.cut
+    above = rule.cover_above_bottom or 0
+    if rule.cover_put_back == "must":
+        c.ask("cover_back", "dealer", "put_back", deck=deck.name, number=True, least=above, most=c.edition.cards.count - 1,
+              clauses=c.clauses("cover_back"))  # fmt: skip
+    else:
+        c.ask("cover_back", "dealer", "put_back", "rack", deck=deck.name, number=True, least=above, most=above,
+              clauses=c.clauses("cover_back"))  # fmt: skip
+
+
+def _cover_placed(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    _done(c, c.state.decks[prompt.deck or ""])
+
+
+def _done(c: Context, deck: Deck) -> None:
+    deck.cover_due = deck.ordered = False
+    deck.declined = []
+    c.fire_deck(deck, "cut")
+
+
+def recut(c: Context, deck: Deck | None) -> str | None:
+    """Cut a deck once more, on a floorperson's order; return what is against it."""
+    if c.lifted(c.clause("recut")):
+        return "the approved device lifts the cut, and with it the recut"
+    if deck is None or deck.state != mc.READY or not deck.cut:
+        return "no deck that was cut waits to be dealt"
+    if c.state.round.state not in (mc.IDLE, *_BEFORE_THE_DEAL):
+        return "cards have been dealt"
+    if c.by_shoe and c.in_place(deck):
+        return "the shoe is loaded"
+    decks.out_of_device(c, deck)
+    c.drop_prompts("put_in_shoe", "take_in_hand", deck=deck.name)
+    c.fire_deck(deck, "recut")
+    return None
+
+
+_BEFORE_THE_DEAL: Final = (mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.STARTING_POSITION)
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    "first_arrival": _first_arrived,
+    "cut": _cut,
+    "cover_back": _cover_placed,
+}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"first_arrival": one_seat}

@@ -1,0 +1,167 @@
+"""From delivery to a stack that may be shuffled, and an idle table on its way back there. No shuffle is here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.table import decks
+from table_controller.table import machines as mc
+from table_controller.table.state import GATE, TRAY, Deck
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.rulebook.schema import OpeningStep
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+
+_UNOPENED: Final = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
+# Asked of every deck, also of a preshuffled one: what it must be made of, and its colour beside another's.
+_COMPOSITION: Final = "composition"
+# The last step of the opening that must be confirmed before a deck is moved by each trigger.
+_MOVED_BY: Final = (("verify_inspection", "inspect"), ("first_look", "show"), ("stack", "stack"))
+_LOOKS: Final = (_COMPOSITION, "inspect", "verify_inspection")
+
+
+def received(c: Context, event: ev.DeckReceived) -> None:
+    """A deck comes to the table: its age begins, and its opening."""
+    known = c.state.decks.get(event.deck)
+    if event.who.role not in ("dealer", "floorperson"):
+        c.refuse("a deck is brought by the dealer or a floorperson")
+        return
+    if not event.deck or "/" in event.deck or len(event.deck) > 32:
+        c.refuse("a deck is called by its back colour")
+        return
+    if known is not None and known.state != mc.REMOVED:
+        c.refuse(f"deck {event.deck} is at the table already; two decks differ by back colour ({c.clause('colours')})")
+        return
+    most = 2 if c.submission.two_decks else 1
+    if len(c.decks_at_table()) >= most:
+        c.refuse(f"this table plays with {most} deck{'s' * (most > 1)}")
+        return
+    c.state.decks[event.deck] = Deck(event.deck, preshuffled=event.preshuffled, two_jokers=event.two_jokers)
+    c.state.book.receive(event.deck, c.edition.cards.count)
+    for hours in sorted(set(c.edition.change_hours.values())):
+        c.timer(decks.age_timer(event.deck, hours), hours * decks.HOUR)
+
+
+def advance(c: Context) -> None:
+    """Ask for the next step of every deck's opening."""
+    for deck in c.state.decks.values():
+        if deck.state in _UNOPENED and not c.held(deck=deck.name):
+            _open(c, deck)
+
+
+def _steps(c: Context, deck: Deck) -> list[OpeningStep]:
+    """Return the steps that this deck needs: not those that a preshuffled one skips."""
+    skipped = c.edition.preshuffled.skips if deck.preshuffled else ()
+    return [
+        step
+        for step in c.edition.opening
+        if step.name not in skipped and (step.when != "two_joker_pack" or deck.two_jokers)
+    ]
+
+
+def _open(c: Context, deck: Deck) -> None:
+    """Ask for the opening's next step; one that several people confirm is asked of each of them."""
+    if _COMPOSITION not in deck.confirmed:
+        second = len(c.decks_at_table()) > 1
+        clauses = c.clauses("composition") + (c.clauses("colours") + c.clauses("each_deck")) * second
+        c.ask(f"opening/{_COMPOSITION}", "dealer", "whole", "not_whole", deck=deck.name, clauses=clauses)
+        return
+    for step in _steps(c, deck):
+        missing = [role for role in step.who if f"{step.name}/{role}" not in deck.confirmed]
+        for role in missing:
+            choices = ("whole", "not_whole") if step.name in _LOOKS else ("done",)
+            asked = "dealer" if role == "first_player" else role  # what the first player does, the dealer enters
+            c.ask(f"opening/{step.name}/{role}", asked, *choices, deck=deck.name, clauses=(step.clause,))
+        if missing:
+            return
+    if deck.preshuffled:
+        deck.verified = True  # counted and sealed by whoever preshuffled it
+        c.fire_deck(deck, "preshuffled")
+
+
+def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A step of the opening was confirmed, or the deck was found wrong."""
+    deck = c.state.decks[prompt.deck or ""]
+    if answer.choice == "not_whole":
+        c.finding("not_whole", f"deck {deck.name} was found wrong at its inspection", deck.name)
+        decks.removed(c, deck)
+        return
+    deck.confirmed[prompt.kind.removeprefix("opening/")] = answer.who.credential
+    done = {name.partition("/")[0] for name in deck.confirmed}
+    for name, trigger in _MOVED_BY:
+        if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
+            deck.verified = True  # every card was looked at
+            c.fire_deck(deck, trigger)
+
+
+def _still_asked(c: Context, deck: Deck) -> bool:
+    return any(p.deck == deck.name and p.kind.startswith("opening/") for p in c.state.prompts.values())
+
+
+def two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection if one person would confirm for two: dealer and floorperson are not the same credential."""
+    deck = c.state.decks[prompt.deck or ""]
+    role = prompt.kind.rpartition("/")[2]
+    for name, credential in deck.confirmed.items():
+        other = name.rpartition("/")[2]
+        if credential == answer.who.credential and {role, other} == {"dealer", "floorperson"}:
+            return f"{credential} has confirmed {name.partition('/')[0]} as {other}; another person confirms this"
+    return None
+
+
+# --- an idle table ----------------------------------------------------------------------------------------------------
+
+
+def idle(c: Context) -> None:
+    """The table stands open without play: shoe and rack are emptied, the cards are spread for whoever arrives first."""
+    for deck in c.decks_at_table():
+        if deck.state in _UNOPENED or deck.state == mc.HELD:
+            continue
+        if c.inside_shuffler(deck):
+            deck.look_due = True
+        else:
+            _spread(c, deck)
+    c.state.first_seat = None
+
+
+def _spread(c: Context, deck: Deck) -> None:
+    """Lay a deck out again: from there its opening, or part of it, is repeated."""
+    c.drop_prompts(*decks.DECK_PROMPTS, deck=deck.name)
+    repeats = c.edition.idle.repeats
+    decks.out_of_device(c, deck)
+    c.fire_deck(deck, "open_again" if "inspect" in repeats else "spread")
+    deck.confirmed = {step: by for step, by in deck.confirmed.items() if step.partition("/")[0] not in repeats}
+    deck.preshuffled = deck.look_due = False
+    deck.fresh = True
+    if c.edition.idle.shuffler_keeps_stored and c.state.shuffling == "machine":
+        deck.confirmed["wash/dealer"] = "shuffler"  # the shuffler takes the place of the wash (688a.5(g)(2))
+
+
+def stored_deck(c: Context) -> None:
+    """The table stood idle with a deck in the shuffler: it comes out to be looked at, or undisputed where that may be."""
+    for deck in c.decks_at_table():
+        if not deck.look_due or c.in_flight(c.shuffler):
+            continue
+        if c.inside_shuffler(deck) and c.edition.idle.shuffler_keeps_stored and deck.state == mc.READY:
+            c.ask("stored_deck", "dealer", "undisputed", "look", deck=deck.name, clauses=c.clauses("idle_machine"))
+        elif not c.inside_shuffler(deck) and deck.place == TRAY and deck.state in (mc.READY, mc.SHUFFLED, mc.STACKED):
+            _spread(c, deck)
+        elif deck.place.endswith(GATE) and c.shuffler is not None and not c.edition.idle.shuffler_keeps_stored:
+            c.try_command("eject", c.shuffler, deck=deck.name)
+
+
+def _stored(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """Nobody asks for a look, or somebody does."""
+    deck = c.state.decks[prompt.deck or ""]
+    if answer.choice == "undisputed":
+        deck.look_due = False
+    elif c.shuffler is not None:
+        c.try_command("eject", c.shuffler, deck=deck.name)
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {"opening": _opened, "stored_deck": _stored}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"opening": two_persons}

@@ -1,0 +1,234 @@
+"""What people order or report outside of any question: methods, decks, an idle table, and irregularities only they see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from table_controller.rulebook import TRIGGERS
+from table_controller.table import cutting, dealing, decks, opening, starting
+from table_controller.table import machines as mc
+from table_controller.table.irregularities import irregular, ordered
+from table_controller.table.view import SHOES, START_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.rulebook import Trigger
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+
+# What only devices or the core's own questions can tell.
+_NOT_DECLARED: Final = ("stub_wrong", "wrong_start_announced")
+_NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed", "player_leaves")
+_OF_A_DEVICE: Final = ("shuffler_fault", "shoe_fault", "device_unusable")
+_DICE: Final = ("dice_not_flat", "die_out_of_shaker")
+_FACE_UP: Final = ("face_up_card_first", "face_up_card_more")
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def declared(c: Context, event: ev.Declared) -> None:
+    """Somebody reports what only people see; it goes to the rulebook as it is."""
+    against = _objection(c, event)
+    if against is not None:
+        c.refuse(against)
+    elif event.trigger in _FACE_UP:
+        dealing.face_up(c, event.seat)
+    elif event.trigger in _DICE:
+        starting.declared_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
+    elif event.trigger == "player_leaves":
+        c.ask("player_left", "floorperson", "abandoned", "plays_on", seat=event.seat, clauses=c.clauses("leaves"))
+    elif event.trigger in _OF_A_DEVICE:
+        assert event.slot is not None
+        irregular(c, cast("Trigger", event.trigger), slot=event.slot, deck=c.state.slots[event.slot].deck)
+    elif event.trigger == "count_wrong":
+        irregular(c, "count_wrong", deck=event.deck)
+    else:
+        known = event.trigger in TRIGGERS
+        irregular(c, cast("Trigger", event.trigger) if known else "other", deck=c.state.round.deck, seat=event.seat)
+
+
+def _objection(c: Context, event: ev.Declared) -> str | None:
+    """Return why a report cannot be taken; None if it can."""
+    if event.who.role not in ("dealer", "floorperson"):
+        return "an irregularity is reported by the dealer or a floorperson"
+    if event.trigger not in (*TRIGGERS, "player_leaves", "other") or event.trigger in _NOT_DECLARED:
+        return f"{event.trigger} is nothing that people report"
+    if event.trigger in _OF_A_DEVICE:
+        return None if event.slot in c.state.slots else f"{event.trigger} needs the slot of the device"
+    if event.trigger == "count_wrong":
+        deck = c.state.decks.get(event.deck or "")
+        return "count_wrong needs a deck at the table" if deck is None or deck.state == mc.REMOVED else None
+    if not c.under_way:
+        return f"{event.trigger}: no round is under way"
+    if event.trigger in _DICE and c.state.round.state != mc.STARTING_POSITION:
+        return f"{event.trigger}: no dice are rolled now"
+    if event.trigger in _NEEDS_SEAT and event.seat not in c.state.round.seats:
+        return f"{event.trigger} needs a seat of this round"
+    if event.trigger == "additional_cards_missed" and event.seat in (*c.state.round.second, *c.state.round.dead):
+        return f"seat {event.seat} has its cards, or no hand"
+    if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):
+        return f"{event.trigger}: at which place lies the stack?"
+    return None
+
+
+def _stack_known(c: Context) -> bool:
+    return c.state.round.state != mc.DEALING or c.state.round.in_slot is not None or c.in_flight(c.shoe, "dispense")
+
+
+def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A player has left: the wagers may be taken as abandoned, and then the hand plays no more."""
+    assert prompt.seat is not None
+    if answer.choice == "abandoned" and c.under_way and prompt.seat not in c.state.round.dead:
+        c.state.round.dead.append(prompt.seat)
+        c.finding("abandoned", f"seat {prompt.seat} left the round; its wagers are lost ({prompt.clauses[0]})")
+
+
+# --- orders -----------------------------------------------------------------------------------------------------------
+
+
+def order(c: Context, event: ev.Ordered) -> None:
+    """A floorperson orders; whatever is against it is said."""
+    if event.who.role != "floorperson":
+        c.refuse(f"{event.order} is for a floorperson to order")
+        return
+    against = _ORDERS[event.order](c, event)
+    if against is not None:
+        c.refuse(f"{event.order}: {against}")
+
+
+def _remove_deck(c: Context, event: ev.Ordered) -> str | None:
+    deck = c.state.decks.get(event.deck or "")
+    if deck is None or deck.state == mc.REMOVED:
+        return "no such deck is at the table"
+    if c.under_way and deck.name == c.state.round.deck:
+        return "the round in hand is dealt from it"
+    if c.held(deck=deck.name):
+        return "an irregularity names it; its own questions lead there"
+    ordered(c, "removal_ordered", "remove_deck", deck.name, c.clauses("composition"))
+    return None
+
+
+def _reshuffle(c: Context, event: ev.Ordered) -> str | None:
+    deck = c.state.decks.get(event.deck or "")
+    if deck is None or deck.state not in (mc.SHUFFLED, mc.READY, mc.IN_PLAY) or c.held(deck=deck.name):
+        return "no shuffled deck of this name is free"
+    if deck.state == mc.IN_PLAY and c.by_shoe:
+        c.state.shoe_over = deck.ordered = True  # after this round
+        return None
+    if c.under_way and deck.name == c.state.round.deck:
+        return "the round in hand is dealt from it"
+    deck.ordered = True
+    ordered(c, "reshuffle_ordered", "reshuffle", deck.name, c.clauses("floor_order"))
+    return None
+
+
+def _recut(c: Context, event: ev.Ordered) -> str | None:
+    return cutting.recut(c, c.state.decks.get(event.deck or ""))
+
+
+def _table_idle(c: Context, _event: ev.Ordered) -> str | None:
+    if c.state.round.state != mc.IDLE or c.state.holds:
+        return "the table is not idle"
+    if c.lifted(c.edition.idle.clause):
+        return "the approved device lifts it"
+    opening.idle(c)
+    return None
+
+
+def _dealing_method(c: Context, event: ev.Ordered) -> str | None:
+    """Another dealing method: only in place of a device that is out of order and signed, and back to it again."""
+    method = c.edition.method(event.method or "")
+    if method is None:
+        return f"this game is dealt by {', '.join(each.name for each in c.edition.deal.methods)}"
+    if method.name == c.state.dealing:
+        return "this is how cards are dealt"
+    back = method.name == c.submission.dealing
+    device = c.slot_of("shoe") if c.submission.dealing in SHOES else c.shuffler
+    reasons = c.against("use", device) if back else c.against("method", device)
+    if reasons:
+        c.refuse("dealing_method", *reasons)
+        return None
+    if method.needs_automated_shuffler and (c.state.shuffling != "machine" or not c.serves(c.shuffler)):
+        return f"it needs an automated shuffler in use ({method.shuffler_clause}, X15)"
+    if method.name in ("automated_shoe", "continuous_shuffler") and not back:
+        return "there is no such device at this table"
+    c.state.dealing = method.name
+    _out_of_place(c)
+    return None
+
+
+def _start_method(c: Context, event: ev.Ordered) -> str | None:
+    """Another way to find the starting position: one in a round, changed between rounds only."""
+    found = next((start.name for start in c.edition.starts if start.name == event.method), None)
+    if found is None:
+        return "no such way to find the starting position"
+    slot = c.slot_of(START_KINDS[found])
+    reasons = c.against("use", slot)
+    if reasons:
+        c.refuse("start_method", *reasons)
+        return None
+    if slot is None and found != "flat_button":
+        return "there is no such device at this table"
+    c.state.start = found
+    c.drop_prompts("dice")
+    return None
+
+
+def _by_hand(c: Context, _event: ev.Ordered) -> str | None:
+    """Shuffle by hand: in place of a shuffler that is out of order and signed, or where its second batch is missing."""
+    if c.state.shuffling == "hand":
+        return "cards are shuffled by hand"
+    second = c.edition.second_set
+    alone = second is not None and second.required and len(c.decks_at_table()) < 2
+    reasons = () if alone and c.state.round.state == mc.IDLE else c.against("method", c.shuffler)
+    if reasons:
+        c.refuse("shuffle_by_hand", *reasons)
+        return None
+    c.state.shuffling = "hand"
+    c.drop_prompts("which_deck")
+    return None
+
+
+def _by_machine(c: Context, _event: ev.Ordered) -> str | None:
+    if c.state.shuffling == "machine" or c.shuffler is None or c.submission.shuffler == "none":
+        return "there is no other way than the one in use"
+    reasons = c.against("use", c.shuffler)
+    if reasons:
+        c.refuse("shuffle_by_machine", *reasons)
+        return None
+    c.state.shuffling = "machine"
+    c.drop_prompts("hand_shuffle")
+    return None
+
+
+def _readmit(c: Context, event: ev.Ordered) -> str | None:
+    if not c.submission.mid_shoe_entry_ban or c.state.regulars is None or event.seat in c.state.regulars:
+        return "nobody is barred"
+    if event.seat is None or not 1 <= event.seat <= c.submission.seats:
+        return "there is no such seat"
+    c.state.regulars.append(event.seat)
+    return None
+
+
+def _out_of_place(c: Context) -> None:
+    """Whatever lay ready for another method is in people's hands, and is brought where it is dealt from now."""
+    for deck in c.decks_at_table():
+        if deck.state == mc.READY and not c.inside_shuffler(deck):
+            decks.out_of_device(c, deck)
+
+
+_ORDERS: Final[dict[str, Callable[[Context, ev.Ordered], str | None]]] = {
+    "remove_deck": _remove_deck,
+    "reshuffle": _reshuffle,
+    "recut": _recut,
+    "table_idle": _table_idle,
+    "dealing_method": _dealing_method,
+    "start_method": _start_method,
+    "shuffle_by_hand": _by_hand,
+    "shuffle_by_machine": _by_machine,
+    "readmit": _readmit,
+}
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {"player_left": _left}

@@ -1,0 +1,245 @@
+"""A stack's way through the shuffler, or through the dealer's hands, to a shuffled deck and on to where it is dealt from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.ledger import cards as book
+from table_controller.table import decks
+from table_controller.table import machines as mc
+from table_controller.table.irregularities import irregular, irregular_each
+from table_controller.table.state import GATE, HANDS, PLAIN_SHOE, TRAY
+from table_controller.table.view import SHOES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.rulebook import Trigger
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+    from table_controller.table.state import Deck
+
+_WAITING: Final = (mc.STACKED, mc.RACK)
+
+
+# --- into the shuffler ------------------------------------------------------------------------------------------------
+
+
+def inserted(c: Context, event: ev.CardsInserted) -> None:
+    """Cards lie in a shuffler's intake; which deck they are is told by what waits, or by the dealer."""
+    slot = c.state.slots[event.slot]
+    deck = c.state.decks.get(slot.deck or "")
+    slot.intake = deck is None or deck.state != mc.IN_DEVICE  # else they are known already
+
+
+def intake_emptied(c: Context, event: ev.IntakeEmptied) -> None:
+    """The intake is empty. What a cycle took in is inside; what hands took out was never in."""
+    slot = c.state.slots[event.slot]
+    slot.intake = False
+    c.drop_prompts("which_deck")
+    deck = c.state.decks.get(slot.deck or "")
+    if deck is not None and deck.state == mc.IN_DEVICE and not slot.ran and not c.in_flight(event.slot):
+        decks.together(c, deck)
+
+
+def _identify(c: Context) -> None:
+    """Say which deck lies in the intake: the only one that waits; of two, the dealer says."""
+    name = c.shuffler
+    if name is None or not c.state.slots[name].intake or c.held(slot=name):
+        return
+    slot = c.state.slots[name]
+    if slot.deck is not None:
+        _take_back(c, name, slot.deck)
+        return
+    waiting = [d.name for d in c.state.decks.values() if d.state in _WAITING and not c.held(deck=d.name)]
+    if len(waiting) == 1 and not any(p.kind == "which_deck" for p in c.state.prompts.values()):
+        _insert(c, name, c.state.decks[waiting[0]])
+    elif len(waiting) > 1:
+        c.ask("which_deck", "dealer", *waiting, slot=name, clauses=c.clauses("alternate"))
+
+
+def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The dealer has said which deck lies in the shuffler."""
+    assert prompt.slot is not None
+    deck = c.state.decks[answer.choice]
+    if deck.state in _WAITING and not c.held(deck=deck.name):
+        _insert(c, prompt.slot, deck)
+
+
+def _insert(c: Context, slot: str, deck: Deck) -> None:
+    c.drop_prompts("rack_clear", deck=deck.name)
+    c.fire_deck(deck, "insert")
+    deck.place, deck.cut = slot, False
+    c.state.slots[slot].deck, c.state.slots[slot].ran, c.state.slots[slot].intake = deck.name, False, False
+    c.state.book.move_all(deck.name, f"{slot}/intake")
+
+
+def _take_back(c: Context, slot: str, deck: str) -> None:
+    """A continuous shuffler takes the discards of its own batch back."""
+    if c.source == slot and c.state.decks[deck].state == mc.IN_PLAY and c.state.round.state == mc.IDLE:
+        c.try_command("load", slot, deck=deck)
+
+
+def taken_in(c: Context, event: ev.TakenIn) -> None:
+    """Discards went back into the store of a continuous shuffler: as many as the rack had, or cards are missing."""
+    slot = c.state.slots[event.slot]
+    slot.intake = False
+    deck = c.state.decks.get(slot.deck or "")
+    if deck is None:
+        irregular(c, "unknown_cards", slot=event.slot)
+        return
+    wrong = event.count - c.state.book.at(deck.name, book.RACK)
+    c.state.book.counted(deck.name, book.RACK, event.count)
+    c.state.book.move(deck.name, book.RACK, f"{event.slot}/store", event.count)
+    if wrong:
+        decks.found_wrong(c, deck, wrong, event.slot)
+        irregular(c, "count_wrong", slot=event.slot, deck=deck.name)
+
+
+# --- out of it --------------------------------------------------------------------------------------------------------
+
+
+def shuffle_ended(c: Context, event: ev.ShuffleEnded) -> None:
+    """A cycle ended: is it a shuffle, and of a whole deck?"""
+    slot = c.state.slots[event.slot]
+    deck = c.state.decks.get(slot.deck or "")
+    if deck is None or deck.state != mc.IN_DEVICE or not slot.ran:
+        c.finding("unknown_cards", f"{event.slot} ended a cycle that nobody ordered, on {slot.deck or 'unknown cards'}")
+        irregular(c, "shuffler_fault", slot=event.slot, deck=slot.deck)
+        return
+    c.state.book.move_all(deck.name, f"{event.slot}/store")
+    deck.shuffled_by = "not_counting" if event.count is None else "counting"
+    wrong: list[Trigger] = [] if event.shuffled else ["shuffler_fault"]
+    if event.count is not None:
+        c.state.book.counted(deck.name, f"{event.slot}/store", event.count)
+        if event.count != c.edition.cards.count or event.rejected:
+            decks.found_wrong(c, deck, event.count - c.edition.cards.count, event.slot)
+            wrong.append("count_wrong")
+    if wrong:
+        irregular_each(c, wrong, slot=event.slot, deck=deck.name)
+        return
+    if event.count is not None:
+        decks.found_whole(deck)
+    if c.source != event.slot:
+        deck.place = event.slot + GATE
+    cut = "machine_shuffle" in c.edition.cut.when and not c.lifted(c.edition.cut.clause)
+    c.fire_deck(deck, "verify_uncut" if cut else "verify")
+    if c.source == event.slot:
+        placed(c, deck, event.slot)
+
+
+def shuffle_failed(c: Context, event: ev.ShuffleFailed) -> None:
+    """A cycle did not go to its end: what it held is shuffled again before any use."""
+    deck = c.state.slots[event.slot].deck
+    if deck is not None and event.inside is not None:
+        held = c.state.book.at(deck, f"{event.slot}/intake")
+        c.state.book.move(deck, f"{event.slot}/intake", f"{event.slot}/path", min(event.inside, held))
+    irregular(c, "shuffler_fault", slot=event.slot, deck=deck)
+
+
+def given_out(c: Context, slot: str) -> None:
+    """The shuffler gave its deck into the dealer's hands."""
+    deck = c.state.decks.get(c.state.slots[slot].deck or "")
+    if deck is not None:
+        decks.out_of_device(c, deck)
+
+
+def _hand_shuffled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    """Nobody counts a deck that is shuffled by hand: what was found of it last stands until it is counted again."""
+    deck = c.state.decks[prompt.deck or ""]
+    decks.out_of_device(c, deck)
+    deck.shuffled_by, deck.cut = "none", False
+    c.fire_deck(deck, "hand_shuffle")
+
+
+# --- into place -------------------------------------------------------------------------------------------------------
+
+
+def advance(c: Context) -> None:
+    """Ask for, or order, whatever comes next between a stack and a deck in place."""
+    _identify(c)
+    for deck in c.state.decks.values():
+        if c.held(deck=deck.name):
+            continue
+        if deck.state in _WAITING and c.state.shuffling == "hand":
+            c.ask("hand_shuffle", "dealer", deck=deck.name, clauses=c.clauses("shuffle"))
+        elif deck.state == mc.IN_DEVICE:
+            slot = c.state.slots[deck.place]
+            if not slot.ran and c.try_command("shuffle", deck.place, deck=deck.name):
+                slot.ran = True
+        elif deck.state == mc.RACK and c.state.round.state == mc.IDLE and len(c.decks_at_table()) > 1:
+            c.ask("rack_clear", "dealer", deck=deck.name, clauses=c.clauses("rack"))
+    if c.state.round.state in (mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.STARTING_POSITION):
+        _into_place(c)
+
+
+def _rack_cleared(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    """The cards were taken from the rack and wait beside it."""
+    deck = c.state.decks[prompt.deck or ""]
+    decks.out_of_device(c, deck)
+    c.fire_deck(deck, "take_out")
+
+
+def _into_place(c: Context) -> None:
+    """Bring the next deck from the shuffler to where it is dealt from; before the first card also one that was recut."""
+    deck = c.deck if c.under_way else c.next_deck()
+    if deck is None or c.in_place(deck) or c.held(deck=deck.name) or deck.look_due:
+        return
+    if not c.under_way and any(c.in_place(other) and c.playable(other) for other in c.decks_at_table()):
+        return  # another one is there
+    if deck.place.endswith(GATE) and c.shuffler is not None:
+        c.try_command("eject", c.shuffler, deck=deck.name)
+    elif deck.state == mc.READY and deck.place == TRAY:
+        if c.state.dealing not in SHOES:
+            c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
+        elif c.shoe is None or not c.against("load", c.shoe, deck.name):
+            c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=c.clauses("load"))
+
+
+def _put_in_shoe(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    """The dealer has put the deck into the shoe: a device takes it in if it may, a plain shoe has it."""
+    deck = c.state.decks[prompt.deck or ""]
+    if prompt.slot is None:
+        placed(c, deck, PLAIN_SHOE)
+    elif not c.try_command("load", prompt.slot, deck=deck.name):
+        c.refuse("load", *c.against("load", prompt.slot, deck.name))
+
+
+def _taken_in_hand(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    placed(c, c.state.decks[prompt.deck or ""], HANDS)
+
+
+def shoe_loaded(c: Context, event: ev.ShoeLoaded) -> None:
+    """A shoe took a deck in; a count that is not the deck's stops it here."""
+    name = next((i.deck for i in c.state.commands.values() if i.slot == event.slot and i.act == "load"), None)
+    deck = c.state.decks.get(name or "")
+    if deck is None or not c.playable(deck):
+        c.finding("unknown_cards", f"{event.slot} was loaded, and nobody ordered it")
+        irregular(c, "unknown_cards", slot=event.slot, deck=c.state.slots[event.slot].deck)
+        return
+    c.state.slots[event.slot].deck = deck.name
+    c.state.book.move_all(deck.name, event.slot)
+    placed(c, deck, event.slot)
+    if event.count is not None:
+        c.state.book.counted(deck.name, event.slot, event.count)
+        if event.count != c.edition.cards.count:
+            decks.found_wrong(c, deck, event.count - c.edition.cards.count, event.slot)
+            irregular(c, "count_wrong", slot=event.slot, deck=deck.name)
+
+
+def placed(c: Context, deck: Deck, place: str) -> None:
+    """A deck is where it is dealt from: a new shoe begins, and its first card is burned where the text wants it."""
+    deck.place = place
+    if c.by_shoe:
+        c.state.shoe_over, c.state.regulars, c.state.cut_first = False, None, None
+        c.state.burn_due += c.edition.burn.per_shoe
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    "which_deck": _which_deck,
+    "hand_shuffle": _hand_shuffled,
+    "put_in_shoe": _put_in_shoe,
+    "take_in_hand": _taken_in_hand,
+    "rack_clear": _rack_cleared,
+}

@@ -1,0 +1,238 @@
+"""The steps of a hold: who is asked for each, with what answers, and what an answer does. What orders them is elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.service import FAULTED, UNSIGNED
+from table_controller.ledger import cards as book
+from table_controller.table import dealing, decks
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Cleared
+from table_controller.table.irregularities import irregular, order, return_hand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+    from table_controller.table.events import Answer
+    from table_controller.table.state import Deck, Hold
+
+# Who answers each step, and with what. A choice and the acknowledgement are asked of whom the ruling names.
+ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "wagers_returned": ("dealer", ("done",)),
+    "wagers_reversed": ("floorperson", ("done",)),
+    "optional_settled": ("dealer", ("done",)),
+    "shoe_emptied": ("dealer", ("done",)),
+    "cards_together": ("dealer", ("done",)),
+    "let_out": ("floorperson", ("done",)),
+    "deck_counted": ("floorperson", ("whole", "remove")),
+    "deck_removed": ("floorperson", ("done",)),
+    "card_discarded": ("dealer", ("done",)),
+    "card_kept": ("dealer", ("done",)),
+    "dealer_hand_reset": ("dealer", ("done",)),
+    "sign_seen": ("floorperson", ("covered", "signed")),
+    "rack_shuffled": ("dealer", ("done",)),
+    "card_burned": ("dealer", ("done",)),
+    "device_cleared": ("floorperson", ("done", "give_up")),
+    "choose": ("floorperson", ()),
+    "acknowledge": ("floorperson", ("acknowledged",)),
+}
+
+
+def advance(c: Context) -> None:
+    """Ask for the next step of every hold, unless it is asked already; what has become needless is left out."""
+    for hold in list(c.state.holds.values()):
+        while _needless(c, hold):
+            c.drop_hold_prompt(hold)
+            hold.steps.pop(0)
+        if hold.steps[0] != "let_out" or not c.in_flight(c.shuffler, "clear_out"):
+            _ask(c, hold)
+
+
+def _deck_of(c: Context, hold: Hold) -> Deck | None:
+    """Return the deck that a hold's outcomes are about: the one it names, or the round's."""
+    named = hold.deck or (c.state.round.deck if hold.this_round else None)
+    deck = c.state.decks.get(named or "")
+    return None if deck is None or deck.state == mc.REMOVED else deck
+
+
+def _needless(c: Context, hold: Hold) -> bool:
+    """Tell whether a hold's next step has nothing to be done about."""
+    deck = _deck_of(c, hold)
+    slot = c.state.slots.get(hold.slot or "")
+    match hold.steps[0]:
+        case "let_out":  # hands take the cards out of a machine that does not serve
+            return deck is None or not c.inside_shuffler(deck) or not c.serves(c.shuffler)
+        case "cards_together" | "deck_counted" | "deck_removed":
+            return deck is None
+        case "device_cleared":
+            return slot is None or slot.state != FAULTED
+        case "sign_seen":
+            return slot is None or slot.state != UNSIGNED
+        case "shoe_emptied":
+            return c.source is None
+    return False
+
+
+def _ask(c: Context, hold: Hold) -> None:
+    step = hold.steps[0]
+    role, choices = ASKED[step]
+    number, least, most = False, 0, 9999
+    if step == "choose":
+        role = (
+            "floorperson" if hold.decides == "floorperson" else "dealer"
+        )  # a player's choice is entered by the dealer
+        choices = tuple(hold.choices)
+    elif step == "acknowledge":
+        role = hold.acknowledges
+    elif step == "cards_together":
+        deck = _deck_of(c, hold)
+        doubtful = deck is not None and not deck.verified
+        number = doubtful or "cards_counted" in hold.evidence or c.state.uncounted + 1 >= _count_every(c)
+    elif step == "deck_counted":
+        number, least, most = True, c.edition.cards.count, c.edition.cards.count
+    evidence = hold.evidence if step == "acknowledge" else ()
+    c.ask(step, role, *choices, hold=hold.id, deck=hold.deck, seat=hold.seat, slot=hold.slot, clauses=hold.clauses,
+          number=number, least=least, most=most, evidence=evidence)  # fmt: skip
+
+
+def _count_every(c: Context) -> int:
+    """Return after how many rounds the whole deck must be counted; more than there can be, where nothing asks for it."""
+    every = c.edition.stub.every_rounds if c.edition.stub is not None and not c.counted(c.deck) else 1
+    return every if every > 1 else 9999
+
+
+def answered(c: Context, prompt: Prompt, answer: Answer) -> None:
+    """Take the answer to a hold's step."""
+    assert prompt.hold is not None
+    hold = c.state.holds[prompt.hold]
+    assert hold.steps[0] == prompt.kind, "only the first step of a hold is asked for"
+    if prompt.kind != "let_out":  # that one is done when the cards are out
+        hold.steps.pop(0)
+    if prompt.kind == "acknowledge":
+        _acknowledge(c, hold, answer.who.credential)
+    else:
+        _ANSWERS.get(prompt.kind, _nothing)(c, hold, answer)
+
+
+def _nothing(_c: Context, _hold: Hold, _answer: Answer) -> None:
+    """People did it; there is nothing more to know."""
+
+
+def _chosen(c: Context, hold: Hold, answer: Answer) -> None:
+    """A person has decided where the text leaves it to one. No choice deals from a bad deck: there is none to choose."""
+    outcomes = hold.choices[answer.choice]
+    hold.outcomes += outcomes
+    if hold.seat is not None and "return_wagers" in outcomes and "void_round" not in outcomes:
+        return_hand(c, hold)
+    if answer.choice == "complete_stack":
+        dealing.complete_stack(c, hold)
+    elif answer.choice == "late_cards":
+        dealing.late_cards(c, hold)
+    order(c, hold, outcomes)
+
+
+def _let_out(c: Context, hold: Hold, _answer: Answer) -> None:
+    """On a person's word a shuffler in service gives out a deck that nobody may deal from."""
+    deck = _deck_of(c, hold)
+    if deck is not None and c.shuffler is not None:
+        c.try_command("clear_out", c.shuffler, deck=deck.name)
+
+
+def _cards_together(c: Context, hold: Hold, answer: Answer) -> None:
+    """The cards are together again, out of device and play: a stack, or a full rack, that must be shuffled."""
+    deck = _deck_of(c, hold)
+    assert deck is not None
+    decks.together(c, deck)
+    if answer.number is not None:
+        decks.counted_by_hand(c, deck, answer.number)
+
+
+def _deck_counted(c: Context, hold: Hold, answer: Answer) -> None:
+    """A held deck was counted whole, completed or not: it may be shuffled. Or it leaves."""
+    deck = _deck_of(c, hold)
+    assert deck is not None
+    if answer.choice == "remove":
+        order(c, hold, ("remove_deck",))
+        return
+    decks.together(c, deck)
+    decks.counted_by_hand(c, deck, c.edition.cards.count)
+    others = [
+        h for h in c.state.holds.values() if h.id != hold.id and h.deck == deck.name and "hold_deck" in h.outcomes
+    ]
+    if deck.state == mc.HELD and not others:
+        c.fire_deck(deck, "release")
+
+
+def _deck_removed(c: Context, hold: Hold, _answer: Answer) -> None:
+    deck = _deck_of(c, hold)
+    assert deck is not None
+    if c.under_way and deck.name == c.state.round.deck:  # a round without its deck cannot go on
+        order(c, hold, ("void_round", "return_wagers"))
+    decks.removed(c, deck)
+
+
+def _shoe_emptied(c: Context, _hold: Hold, _answer: Answer) -> None:
+    """What lay in the shoe, and in its delivery slot, lies on the table."""
+    c.state.round.in_slot = None
+
+
+def _card_discarded(c: Context, _hold: Hold, _answer: Answer) -> None:
+    dealing.discard(c)
+
+
+def _sign_seen(c: Context, hold: Hold, _answer: Answer) -> None:
+    assert hold.slot is not None
+    c.fire_slot(hold.slot, "sign")
+
+
+def _rack_shuffled(c: Context, _hold: Hold, _answer: Answer) -> None:
+    """The rack alone was shuffled and cut and lies in the shoe; what follows is shuffled as a whole (O13)."""
+    deck = c.deck
+    if deck is not None:
+        c.state.book.move(deck.name, book.RACK, dealing.source_account(c), c.state.book.at(deck.name, book.RACK))
+    c.state.shoe_over = True
+
+
+def _card_burned(c: Context, _hold: Hold, _answer: Answer) -> None:
+    dealing.burn(c, c.edition.burn.after_emergency)
+
+
+def _device_cleared(c: Context, hold: Hold, answer: Answer) -> None:
+    """The cause is gone, or the device is given up: then the text wants it covered or signed."""
+    assert hold.slot is not None
+    if answer.choice == "give_up":
+        c.fire_slot(hold.slot, "give_up")
+        irregular(c, "device_unusable", slot=hold.slot)
+    else:
+        c.fire_slot(hold.slot, "clear")
+
+
+_ANSWERS: Final[dict[str, Callable[[Context, Hold, Answer], None]]] = {
+    "choose": _chosen,
+    "let_out": _let_out,
+    "cards_together": _cards_together,
+    "deck_counted": _deck_counted,
+    "deck_removed": _deck_removed,
+    "shoe_emptied": _shoe_emptied,
+    "card_discarded": _card_discarded,
+    "sign_seen": _sign_seen,
+    "rack_shuffled": _rack_shuffled,
+    "card_burned": _card_burned,
+    "device_cleared": _device_cleared,
+}
+
+
+def _acknowledge(c: Context, hold: Hold, credential: str) -> None:
+    """The named role has acknowledged: the hold is over. A device still has to report before it serves."""
+    del c.state.holds[hold.id]
+    c.out.append(Cleared(hold.id, credential))
+    if (
+        hold.slot is not None
+        and mc.may(mc.SERVICE, c.state.slots[hold.slot], "acknowledge")
+        and not c.held(slot=hold.slot)
+    ):
+        c.fire_slot(hold.slot, "acknowledge")
+        c.try_command("return_to_service", hold.slot)

@@ -1,0 +1,164 @@
+"""What is left after the deal: out of the shoe, one card laid aside where a game wants it, counted or racked unseen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from table_controller.ledger import cards as book
+from table_controller.table import dealing, decks, starting
+from table_controller.table import machines as mc
+from table_controller.table.irregularities import irregular
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.rulebook.vocabulary import Finding
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+
+# What the dealer may have found after a stub that is wrong even when counted again.
+FINDINGS: Final = ("not_misdealt", "misdealt_total_right", "misdealt_total_wrong")
+
+
+def count_due(c: Context) -> bool:
+    """Tell whether people must count the stub of this deal: every round, or the fifth uncounted one (X14)."""
+    rule = c.edition.stub
+    if rule is None or c.counted(c.deck):
+        return False
+    return rule.every_rounds == 1 or c.state.uncounted + 1 >= rule.every_rounds
+
+
+def expected(c: Context) -> int:
+    """Return how many cards must be left: all that were not dealt, laid aside or discarded in this deal (X2)."""
+    round_ = c.state.round
+    discarded = round_.discarded if c.submission.settings.get("discard_in_stub") != "void" else 0
+    return c.edition.cards.count - dealing.first_deal(c) - round_.replacement - discarded
+
+
+def stub_out(c: Context, event: ev.StubOut) -> None:
+    """A shoe gave the stub out and counted it."""
+    round_, deck = c.state.round, c.deck
+    if deck is None or deck.state != mc.IN_PLAY or not round_.stub_ordered:
+        irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
+        return
+    c.state.book.move(deck.name, event.slot, book.STUB, event.count)
+    c.state.slots[event.slot].deck = None
+    round_.stub = event.count
+    if round_.state == mc.STUB_CHECK and event.count != expected(c):
+        round_.stub_counts += 1
+        c.finding("stub_differs", f"{event.slot} counted {event.count} cards left, {expected(c)} expected", deck.name)
+
+
+def advance(c: Context) -> None:
+    """After the deal: stub out, replacement card, count or rack, then the stacks that nobody plays."""
+    if c.state.round.state != mc.STUB_CHECK or c.stopped:
+        return
+    starting.ask_to_park(c)
+    automated = c.state.dealing == "automated_shoe"
+    if not automated and _replacement_due(c):
+        c.ask("replacement", "dealer", clauses=c.clauses("replacement"))
+    elif not _out(c):
+        return
+    elif automated and _replacement_due(c):
+        c.ask("replacement", "dealer", clauses=c.clauses("replacement"))
+    elif not c.state.round.stub_done:
+        _count_or_rack(c)
+    elif _unwagered(c) and not c.state.round.racked:
+        c.ask("rack_unwagered", "dealer", clauses=c.clauses("unwagered"))
+    else:
+        c.fire_round("play")
+
+
+def _out(c: Context) -> bool:
+    """Have the shoe give its stub out; tell whether it has, or whether hands must take it out."""
+    round_ = c.state.round
+    if c.shoe is None or round_.stub is not None or not c.serves(c.shoe):
+        return True
+    if not round_.stub_ordered:
+        round_.stub_ordered = c.try_command("give_stub", c.shoe, deck=round_.deck)
+    return round_.stub_ordered and c.state.dealing != "automated_shoe"
+
+
+def _replacement_due(c: Context) -> bool:
+    rule = c.edition.deal.replacement_card[c.state.dealing]
+    wanted = rule == "offered" or (rule == "bet" and bool(c.state.progressive.accepted))
+    return c.progressive and wanted and not c.state.round.replacement
+
+
+def _unwagered(c: Context) -> bool:
+    return c.everybody and len(c.state.round.seats) < c.submission.seats
+
+
+def _count_or_rack(c: Context) -> None:
+    """Ask for the count where it is due, or where the shoe's own count was wrong; else the stub is racked unseen."""
+    round_ = c.state.round
+    if round_.stub_counts >= 2:
+        c.ask("finding", "dealer", *FINDINGS, clauses=c.clauses("stub"))
+    elif count_due(c) or round_.stub_counts:
+        c.ask("stub", "dealer", number=True, clauses=c.clauses("stub") + c.clauses("stub_right"))
+    else:
+        c.ask("rack_stub", "dealer", clauses=c.clauses("stub_rack"))
+
+
+def _counted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    """The stub was counted: right, to be counted once more, or wrong (X5)."""
+    round_, deck = c.state.round, c.deck
+    assert deck is not None
+    if answer.number != expected(c):
+        round_.stub_counts += 1
+        round_.stub_found = answer.number
+        return
+    _racked(c)
+    round_.counted = True
+    counted_out = c.state.dealing == "automated_shoe" and c.shoe is not None
+    deck.rounds = [] if counted_out else [round_.number]  # hands that nobody counted may hide a missing card
+
+
+def _rack_stub(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    _racked(c)
+
+
+def _racked(c: Context) -> None:
+    """The stub lies in the rack, its faces unseen."""
+    c.state.round.stub_done = True
+    assert c.deck is not None
+    source = book.STUB if c.state.round.stub is not None else dealing.source_account(c)
+    c.state.book.move(c.deck.name, source, book.RACK, c.state.book.at(c.deck.name, source))
+
+
+def _replaced(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    """One card lies face down on its own place."""
+    c.state.round.replacement = 1
+    assert c.deck is not None
+    source = book.STUB if c.state.round.stub is not None else dealing.source_account(c)
+    c.state.book.move(c.deck.name, source, book.REPLACEMENT, 1)
+
+
+def _unwagered_racked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    """The unseen stacks of places without a wager lie in the rack."""
+    c.state.round.racked = True
+    assert c.deck is not None
+    stacks = c.submission.seats - len(c.state.round.seats)
+    c.state.book.move(c.deck.name, book.SEATS, book.RACK, stacks * c.edition.hand.cards)
+
+
+def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    """The dealer has looked at the hands. Where no count was due, a misdeal has a rule of its own and the rest has none."""
+    assert c.deck is not None
+    finding = cast("Finding", answer.choice)
+    if finding == "misdealt_total_right" and not count_due(c):
+        irregular(c, "wrong_card_count", deck=c.deck.name)
+        return
+    if finding != "misdealt_total_right":
+        decks.found_wrong(c, c.deck, (c.state.round.stub_found or 0) - expected(c), "the stub")
+    irregular(c, "stub_wrong", deck=c.deck.name, finding=finding)
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    "stub": _counted,
+    "finding": _found,
+    "rack_stub": _rack_stub,
+    "replacement": _replaced,
+    "rack_unwagered": _unwagered_racked,
+}

@@ -1,0 +1,177 @@
+"""One table to look at: edition, choices, state, and what follows from them. Nothing is changed or decided here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.service import IN_SERVICE, SIGNED
+from table_controller.rulebook import Facts
+from table_controller.table import machines as mc
+from table_controller.table.duties import clauses_of
+from table_controller.table.state import GATE, HANDS, PLAIN_SHOE
+
+if TYPE_CHECKING:
+    from table_controller.rulebook import Edition, Submission
+    from table_controller.rulebook.vocabulary import DeckFact
+    from table_controller.rulebook.vocabulary import Finding as StubFinding
+    from table_controller.table.state import Deck, State
+
+SHOES: Final = ("manual_shoe", "dealing_shoe", "automated_shoe")
+# A manual shoe needs no electronics: with its device out of order and signed, cards are still dealt from a plain one.
+_MANUAL_SHOES: Final = ("manual_shoe", "dealing_shoe")
+START_KINDS: Final = {"shaker": "shaker", "rng": "rng", "flat_button": "button"}
+
+
+class View:
+    """What permits and rules may ask of a table."""
+
+    def __init__(self, edition: Edition, submission: Submission, state: State) -> None:
+        self.edition = edition
+        self.submission = submission
+        self.state = state
+        self.everybody = edition.deal.to == "all_positions"
+        self.by_shoe = edition.shuffle_after == "shoe"  # one batch serves many rounds
+        self.progressive = edition.progressive is not None and edition.progressive.wager in submission.wagers
+
+    # --- which device does what --------------------------------------------------------------------------------------
+
+    def slot_of(self, kind: str) -> str | None:
+        """Return the slot of the only device of a kind."""
+        return next((name for name, slot in self.state.slots.items() if slot.kind == kind), None)
+
+    @property
+    def shuffler(self) -> str | None:
+        """The shuffler's slot."""
+        return self.slot_of("shuffler")
+
+    @property
+    def shoe(self) -> str | None:
+        """The slot of the shoe that cards are dealt from, by the submission's method; None if that is no device."""
+        if self.state.dealing not in SHOES or self.state.dealing != self.submission.dealing:
+            return None
+        slot = self.slot_of("shoe")
+        return None if self.state.dealing in _MANUAL_SHOES and self.signed(slot) else slot
+
+    @property
+    def source(self) -> str | None:
+        """The slot that cards are dealt from: a shoe, or the continuous shuffler, which is one (O7)."""
+        return self.shuffler if self.state.dealing == "continuous_shuffler" else self.shoe
+
+    @property
+    def sensors(self) -> list[str]:
+        """The bet sensors' slots; the number in a name is the seat."""
+        return [name for name, slot in self.state.slots.items() if slot.kind == "bet_sensor"]
+
+    @property
+    def start_slot(self) -> str | None:
+        """The device that finds the starting position, if this game has one."""
+        return None if self.state.start is None else self.slot_of(START_KINDS[self.state.start])
+
+    def serves(self, slot: str | None) -> bool:
+        """Tell whether a slot is in service."""
+        return slot is not None and self.state.slots[slot].state == IN_SERVICE
+
+    def signed(self, slot: str | None) -> bool:
+        """Tell whether a slot is out of order and covered or signed."""
+        return slot is not None and self.state.slots[slot].state == SIGNED
+
+    def in_flight(self, slot: str | None, *acts: str) -> bool:
+        """Tell whether a command (one of these, if any are named) to a slot has not ended."""
+        return any(i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values())
+
+    # --- decks -------------------------------------------------------------------------------------------------------
+
+    @property
+    def deck(self) -> Deck | None:
+        """The deck of the round in hand."""
+        return self.state.decks.get(self.state.round.deck or "")
+
+    def decks_at_table(self) -> list[Deck]:
+        """Return the decks that were not removed."""
+        return [deck for deck in self.state.decks.values() if deck.state != mc.REMOVED]
+
+    def next_deck(self) -> Deck | None:
+        """Return the deck of the next round: the one in place, or one that is on its way there."""
+        wanted = (mc.READY, mc.IN_PLAY, mc.SHUFFLED) if self.by_shoe else (mc.READY, mc.SHUFFLED)
+        coming = [deck for deck in self.state.decks.values() if deck.state in wanted]
+        coming.sort(key=lambda deck: (not self.in_place(deck), deck.name == self.state.last_deck))
+        return coming[0] if coming else None
+
+    def playable(self, deck: Deck) -> bool:
+        """Tell whether cards may be dealt from a deck as far as its shuffle and cut are concerned."""
+        return deck.state == mc.READY or (self.by_shoe and deck.state == mc.IN_PLAY and not self.state.shoe_over)
+
+    def in_place(self, deck: Deck) -> bool:
+        """Tell whether a deck is where the dealing method deals from."""
+        return deck.place == (self.source or (PLAIN_SHOE if self.state.dealing in SHOES else HANDS))
+
+    def inside_shuffler(self, deck: Deck) -> bool:
+        """Tell whether a deck is in the shuffler, or behind its gate."""
+        return self.shuffler is not None and deck.place.removesuffix(GATE) == self.shuffler
+
+    def expired(self, deck: Deck) -> bool:
+        """Tell whether a deck was in use for its whole interval: the hand's, if it was ever dealt by hand (X10)."""
+        hours = self.edition.change_hours[self.state.dealing]
+        if deck.by_hand:
+            hours = min(self.edition.change_hours.values())
+        return hours in deck.passed
+
+    def held(self, *, slot: str | None = None, deck: str | None = None) -> bool:
+        """Tell whether an open irregularity names this slot or this deck."""
+        return any(
+            (slot is not None and hold.slot == slot) or (deck is not None and hold.deck == deck)
+            for hold in self.state.holds.values()
+        )
+
+    # --- rules -------------------------------------------------------------------------------------------------------
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a round is under way: not idle, complete or void."""
+        return self.state.round.state in mc.UNDER_WAY
+
+    @property
+    def stopped(self) -> bool:
+        """Whether an irregularity makes the round stand still."""
+        return any(hold.this_round for hold in self.state.holds.values())
+
+    def facts(self, *, slot: str | None, deck: str | None, finding: StubFinding | None) -> Facts:
+        """Return the facts that the rulebook's conditions may ask for."""
+        held = self.state.slots[slot].deck if slot else None
+        named = deck or held or (None if slot else self.state.round.deck)
+        which: DeckFact = "in_play" if self.under_way and named == self.state.round.deck else "other"
+        if slot and self.under_way and named is None and self.state.slots[slot].kind not in ("shuffler", "shoe"):
+            which = "in_play"  # a device without cards serves the round in hand
+        shuffled = self.state.decks.get(named or "") or self.deck
+        return Facts(
+            dealing=self.state.dealing,
+            shuffler=shuffled.shuffled_by if shuffled else self.submission.shuffler_fact,
+            start=self.state.start or "fixed",
+            device=self.state.slots[slot].kind if slot else None,
+            deck=which,
+            finding=finding,
+        )
+
+    def clauses(self, duty: str) -> tuple[str, ...]:
+        """Return the clauses of a duty in this edition, as cards are dealt now."""
+        return clauses_of(self.edition, duty, self.state.dealing, self.state.start)
+
+    def clause(self, duty: str) -> str:
+        """Return the clause that orders a duty."""
+        return self.clauses(duty)[0]
+
+    def lifted(self, clause: str) -> bool:
+        """Tell whether a device approved to reshuffle by itself, in use, lifts a clause (X12)."""
+        if not self.submission.reshuffles or self.state.shuffling != "machine":
+            return False
+        return any(
+            clause == one or clause.startswith((f"{one}/", f"{one}(")) for one in self.edition.approved_device.lifts
+        )
+
+    def counted(self, deck: Deck | None) -> bool:
+        """Tell whether the stub of a deck need not be counted: a shuffler counted it, and the text asks no more."""
+        stub = self.edition.stub
+        return stub is None or (
+            stub.only_without_counting_shuffler and deck is not None and deck.shuffled_by == "counting"
+        )
+
