@@ -16,7 +16,7 @@ from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import PitboxError
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
-from table_controller.table.decisions import Cleared, Prompt
+from table_controller.table.decisions import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -54,8 +54,6 @@ class People:
         if isinstance(decision, Prompt):
             self.asked.append(decision)
             self._go(self._answer(decision))
-        elif isinstance(decision, Cleared):
-            self._go(self._report_all())
 
     def told(self, slot: str, event: Any) -> None:
         """See what a machine did."""
@@ -108,19 +106,30 @@ class People:
             "shoe_emptied": self._service,
             "device_cleared": self._service,
             "cards_together": self._gather,
+            "deck_counted": self._gather,
             "deck_removed": self._remove,
+            "additional_cards": self._more_cards,
         }
-        number = None
+        number = self._plain_number(prompt)
         act = acts.get(prompt.kind)
         if act is not None:
-            number = await act(prompt)
+            found = await act(prompt)
+            number = found if found is not None else number
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
         choice = self.choices.get(prompt.kind, prompt.choices[0])
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
-        seats = self.house.seats if prompt.seats else ()
+        seats = self.house.seats[:1] if prompt.kind == "first_arrival" else self.house.seats * prompt.seats
         self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+
+    def _plain_number(self, prompt: Prompt) -> int | None:
+        """The number of a question that asks for one and needs no hands."""
+        if not prompt.number:
+            return None
+        edition = self.house.edition
+        known = {"surrender_count": edition.hand.cards, "cover_back": edition.cut.cover_above_bottom or 0}
+        return known.get(prompt.kind, self.house.reachable(prompt.deck or ""))
 
     def _deck_in(self, slot: str) -> str:
         """The back colour of what lies in a shuffler's intake."""
@@ -133,7 +142,7 @@ class People:
         return self._total
 
     async def _put_in_shoe(self, prompt: Prompt) -> None:
-        self.house.lay(prompt.deck or "", TRAY)
+        self.house.only_in_tray(prompt.deck or "")
         self.house.machines[prompt.slot or ""].inject("load")
         await asyncio.sleep(PACE)
 
@@ -159,6 +168,12 @@ class People:
         else:
             self.house.deal(cards)
 
+    async def _more_cards(self, _: Prompt) -> None:
+        """Draw the additional cards of one player."""
+        cards = self.house.edition.hand.second_deal
+        self.house.machines["shoe.1"].inject(f"draw:cards={cards}")
+        await asyncio.sleep(cards * 2.0)
+
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
         await asyncio.sleep(PACE)
@@ -179,10 +194,11 @@ class People:
     async def _collect(self, prompt: Prompt) -> None:
         self.house.lay(prompt.deck or "", RACK)
 
-    async def _gather(self, prompt: Prompt) -> None:
+    async def _gather(self, prompt: Prompt) -> int:
         deck = prompt.deck or self.house.controller.table.state.round.deck or ""
         await self._out_of_machine(deck)
         self.house.lay(deck, TRAY)
+        return self.house.reachable(deck)
 
     async def _remove(self, prompt: Prompt) -> None:
         deck = prompt.deck or self.house.controller.table.state.round.deck or ""
@@ -218,16 +234,6 @@ class People:
             await driver.self_test(next(self._ids))
         except PitboxError as failed:
             self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
-
-    async def _report_all(self) -> None:
-        """After an acknowledgement every device that waits for it is read anew."""
-        await asyncio.sleep(PACE)
-        for slot in self.house.slots.values():
-            if slot.service.state != "in_service" and slot.driver.reported is not None:
-                try:
-                    await slot.driver.report()
-                except PitboxError as failed:
-                    self.house.notes.append(f"{slot.name}: {failed.code} {failed}")
 
 
 __all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

@@ -22,7 +22,7 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.dealing import expected_dealt
+from table_controller.table.dealing import first_deal
 
 if TYPE_CHECKING:
     from simulators.machine import Machine
@@ -118,6 +118,17 @@ class House:
             if "/" not in self.world.where(card) and self.world.where(card) not in ("under_the_rail", to):
                 self.world.move(card, to)
 
+    def only_in_tray(self, back: str) -> None:
+        """Hands put one deck into the tray, and whatever else lay there beside it: decks are never mixed."""
+        for card in self.world.at(TRAY):
+            if card.back != back:
+                self.world.move(card, f"pile of {card.back}")
+        self.lay(back, TRAY)
+
+    def reachable(self, back: str) -> int:
+        """The truth: how many cards of a deck hands can count, on the table and in the tray."""
+        return sum(1 for card in self.deck(back) if "/" not in self.world.where(card) and card.face >= 0)
+
     def inside(self, slot: str, back: str) -> int:
         """The truth: how many cards of a deck are in a machine."""
         return sum(1 for card in self.deck(back) if self.world.where(card).startswith(slot + "/"))
@@ -129,7 +140,7 @@ class House:
 
     def cards_of_deal(self) -> int:
         """How many cards the first deal takes."""
-        return expected_dealt(self.controller.table.context)
+        return first_deal(self.controller.table.context)
 
     def chips_in_tray(self, machine: Any) -> int:
         """The truth: how many chips the dealer's tray holds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.bet_sensor.messages import Light
 from firmware_bridge.errors import CommandFailed, CommandRefused, OutcomeUnknown, PitboxError
 from table_controller.table import events as ev
 
@@ -22,7 +23,9 @@ _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]]
     ("shoe", "give_stub"): lambda d, c: d.count_stub(c.id),
     ("shoe", "stop"): lambda d, c: d.stop(c.id),
     ("shaker", "arm_dice"): lambda d, c: d.arm(c.id),
+    ("shoe", "start_round"): lambda d, c: d.start_round(c.id),
     ("bet_sensor", "open_bets"): lambda d, c: d.open(c.id, c.number),
+    ("bet_sensor", "light"): lambda d, c: d.light(c.id, Light.ACCEPTED, c.number),
     ("bet_sensor", "lock"): lambda d, c: d.lock(c.number, c.id),
 }
 
@@ -37,6 +40,8 @@ _METHODS[("rng", "draw")] = _draw
 
 def begin(kind: str, driver: Any, command: Command) -> Awaitable[Any]:
     """Start a command. A lock is written before this returns; everything else when the event loop runs it."""
+    if command.act == "return_to_service":  # it serves again once it has reported well
+        return driver.report()  # type: ignore[no-any-return]
     return _METHODS[kind, command.act](driver, command)
 
 

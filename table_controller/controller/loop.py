@@ -16,6 +16,7 @@ from table_controller.controller.actuate import begin, ended
 from table_controller.controller.translate import translate
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command, Deadline
+from table_controller.table.state import HANDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 # Permits that are asked of a resource; these acts concern a seat's sensor only, and its round was opened by permit.
-_SEAT_ACTS: Final = ("open_bets", "light")
+_SEAT_ACTS: Final = ("open_bets", "light", "return_to_service")
 
 
 class Controller:
@@ -82,21 +83,20 @@ class Controller:
             self._send(command)
             return
         issued = self.table.state.commands.pop(command.id)
-        deck = self._deck_at(command)
-        reasons = self.table.permit(command.act, slot=command.slot, deck=deck, cards=command.number)
+        deck = issued.deck or self.table.deck_at(command.slot) or self._on_the_way(command)
+        reasons = self.table.permit(command.act, command.slot, deck, cards=command.number)
         self.table.state.commands[command.id] = issued
         if reasons:
             self.submit(ev.CommandEnded(command.id, "revoked"))
         else:
             self._send(command)
 
-    def _deck_at(self, command: Command) -> str | None:
-        """The deck that a command would move: what its machine holds, or what is about to be put into it."""
+    def _on_the_way(self, command: Command) -> str | None:
+        """The deck that a machine without one is about to get, or that the round in hand is dealt from."""
         state = self.table.state
-        held = state.slots[command.slot].deck
-        if held is not None or command.act != "load":
-            return held if command.act not in ("arm_dice", "draw") else state.round.deck
-        return next((deck.name for deck in state.decks.values() if deck.place == "hands"), None)
+        if command.act == "load":
+            return next((deck.name for deck in state.decks.values() if deck.place == HANDS), None)
+        return state.round.deck
 
     def _send(self, command: Command) -> None:
         slot = self.slots[command.slot]

@@ -42,8 +42,8 @@ def _shuffler(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.ShuffleFailed(slot, event.reason, shuffler.cards_inside(event.entered, event.left))
         case shuffler_state.GivenOut():
             yield ev.GivenOut(slot)
-        case shuffler.Intake(cards=True):
-            yield ev.CardsInserted(slot)
+        case shuffler.Intake():
+            yield ev.CardsInserted(slot) if event.cards else ev.IntakeEmptied(slot)
         case Reported(inventory=shuffler.Status(cards_in_intake=True)):
             yield ev.CardsInserted(slot)
 
@@ -79,6 +79,8 @@ def _shaker(slot: str, event: Any) -> Iterator[ev.Event]:
         case shaker.Reading():
             one, two, three = event.values
             yield ev.DiceRead(slot, (one, two, three))
+        case shaker.Dice(door_open=False, dice=3):
+            yield ev.DicePlaced(slot)
         case shaker.NoRoll():
             yield ev.NoRoll(slot, _NO_ROLL.get(event.reason, "too_few_shakes"))  # type: ignore[arg-type]
 
