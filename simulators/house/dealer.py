@@ -109,6 +109,7 @@ class People:
             "deck_counted": self._gather,
             "deck_removed": self._remove,
             "additional_cards": self._more_cards,
+            "burn": self._burn,
         }
         number = self._plain_number(prompt)
         act = acts.get(prompt.kind)
@@ -118,6 +119,8 @@ class People:
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
         choice = self.choices.get(prompt.kind, prompt.choices[0])
+        if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
+            choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
         seats = self.house.seats[:1] if prompt.kind == "first_arrival" else self.house.seats * prompt.seats
@@ -144,6 +147,8 @@ class People:
     async def _put_in_shoe(self, prompt: Prompt) -> None:
         self.house.only_in_tray(prompt.deck or "")
         self.house.machines[prompt.slot or ""].inject("load")
+        if self.house.edition.cards.decks > 1:  # a quarter of the stack stays below the cover card
+            self.house.machines[prompt.slot or ""].inject(f"cover_card:depth={self.house.edition.cards.count * 3 // 4}")
         await asyncio.sleep(PACE)
 
     async def _collect_chips(self, _: Prompt) -> int:
@@ -174,6 +179,11 @@ class People:
         self.house.machines["shoe.1"].inject(f"draw:cards={cards}")
         await asyncio.sleep(cards * 2.0)
 
+    async def _burn(self, _: Prompt) -> None:
+        """Draw a card and lay it into the rack unseen."""
+        self.house.machines["shoe.1"].inject("draw:cards=1")
+        await asyncio.sleep(2.0)
+
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
         await asyncio.sleep(PACE)
@@ -193,6 +203,9 @@ class People:
 
     async def _collect(self, prompt: Prompt) -> None:
         self.house.lay(prompt.deck or "", RACK)
+        happens, self.house.on_collect = self.house.on_collect, None
+        if happens is not None:
+            happens(prompt.deck or "")
 
     async def _gather(self, prompt: Prompt) -> int:
         deck = prompt.deck or self.house.controller.table.state.round.deck or ""

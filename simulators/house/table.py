@@ -15,7 +15,7 @@ from simulators.table import layout
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
-from simulators.world.table import TRAY
+from simulators.world.table import RACK, RAIL, TRAY
 from table_controller.controller.loop import Controller
 from table_controller.controller.slot import Slot
 from table_controller.rulebook import check_submission, edition
@@ -25,6 +25,8 @@ from table_controller.table.core import Table
 from table_controller.table.dealing import first_deal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simulators.machine import Machine
     from table_controller.table.decisions import Decision
 
@@ -58,6 +60,7 @@ class House:
         self.log: list[tuple[ev.Event, list[Decision]]] = []
         self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really whole
         self.stub = 0
+        self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
         chips = Chips()
         table = Table(self.edition, check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game]), {})
         chosen = {s: m for s, m in layout(game).items() if not s.startswith(("keypad", "meter"))} | (models or {})
@@ -110,13 +113,24 @@ class House:
         faces = sorted(card.face for card in cards if card.face >= 0)
         printed = sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
         rest = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
-        return sorted([*faces, *(card.face for card in rest)]) == printed and {c.back for c in cards} <= {back}
+        return sorted([*faces, *(card.face for card in rest)]) == printed and {c.back for c in cards if c.face >= 0} <= {back}
 
     def lay(self, back: str, to: str) -> None:
         """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray."""
         for card in self.deck(back):
-            if "/" not in self.world.where(card) and self.world.where(card) not in ("under_the_rail", to):
+            if "/" not in self.world.where(card) and self.world.where(card) not in (RAIL, "set_aside", to):
                 self.world.move(card, to)
+
+    def lose_one(self, back: str, to: str = RAIL) -> None:
+        """One card of a deck that can be reached ends where nobody looks."""
+        cards = [card for card in self.deck(back) if self.world.where(card) in (RACK, TRAY, LAYOUT)]
+        self.world.move(cards[len(cards) // 2], to)
+
+    def swap_one(self, back: str) -> None:
+        """One card of a deck is replaced by a copy of another."""
+        cards = [card for card in self.deck(back) if self.world.where(card) in (RACK, TRAY, LAYOUT)]
+        self.world.make(cards[0].face, back, self.world.where(cards[1]))
+        self.world.move(cards[1], RAIL)
 
     def only_in_tray(self, back: str) -> None:
         """Hands put one deck into the tray, and whatever else lay there beside it: decks are never mixed."""
@@ -127,7 +141,8 @@ class House:
 
     def reachable(self, back: str) -> int:
         """The truth: how many cards of a deck hands can count, on the table and in the tray."""
-        return sum(1 for card in self.deck(back) if "/" not in self.world.where(card) and card.face >= 0)
+        lying = [card for card in self.deck(back) if "/" not in self.world.where(card) and card.face >= 0]
+        return sum(1 for card in lying if self.world.where(card) not in (RAIL, "set_aside", "quarantine"))
 
     def inside(self, slot: str, back: str) -> int:
         """The truth: how many cards of a deck are in a machine."""
