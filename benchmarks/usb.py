@@ -59,7 +59,7 @@ async def _codec(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]
 
 
 async def _pitbox(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
-    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([approved(m.KIND)]))
+    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([approved("shuffler")]))
     transport = await open_port(f"usbip://127.0.0.1:{_number(port)}/1209:0001:{DEVICE_KEY.serial}")
     closing.callback(transport.close)
     link, _ = await greet(Wire(transport), trust, SHUFFLER.decoder)

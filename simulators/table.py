@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.models import make
-from simulators.world.cards import World
+from simulators.world.cards import DECK_53, SIX_DECKS, World
+from simulators.world.chips import Chips
 
 if TYPE_CHECKING:
     from simulators.machine import Machine
@@ -41,13 +42,19 @@ def layout(game: str, start: str | None = None) -> dict[str, str]:
 
 
 def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
-    """Build the machines of a table in one world: a card that leaves one machine can turn up in another."""
-    world = World()
-    return [make(model, slot, world=world, **options) for slot, model in slots.items()]
+    """Build the machines of a table in one world: a card or chip that leaves one of them can turn up in another."""
+    world, chips = World(), Chips()
+    shuffler = slots.get("shuffler.1")
+    if shuffler is not None:  # the first deck, or batch, lies in the intake
+        world.make_deck("shuffler.1/intake", "blue", SIX_DECKS if "batch" in shuffler else DECK_53)
+    return [
+        make(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
+        for slot, model in slots.items()
+    ]
 
 
 def table_toml(game: str, ports: dict[str, str]) -> str:
-    """Return the configuration of this table, by the ports of its slots; its keys and approved list lie beside it."""
+    """Return the configuration of this table, given the port of each slot; keys and approved list lie beside it."""
     lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
     lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
     for slot, port in ports.items():

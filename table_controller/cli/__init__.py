@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
+    "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
+    "rng": "table_controller.cli.rng",
     "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",
     "usb": "table_controller.cli.usb",

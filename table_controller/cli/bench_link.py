@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from firmware_bridge.wire import Capture
 
 
-def add_link_arguments(parser: argparse.ArgumentParser) -> None:
+def add_link_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Describe the arguments that every bench command shares."""
-    parser.add_argument("--port", required=True, help="device path, socket://, rfc2217://, usb: or usbip:// address")
+    parser.add_argument("--port", required=required, help="device path, or socket://, rfc2217://, usb:, usbip://")
     parser.add_argument("--key", type=Path, help="the device's key file (default: PORT.key, as simulators make it)")
     parser.add_argument(
         "--approved", type=Path, help="list of approved firmware (default: approved.toml beside the key file)"

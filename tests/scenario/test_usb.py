@@ -232,7 +232,7 @@ async def test_six_devices_on_one_bus_are_opened_at_once_and_none_is_in_anothers
 
 async def test_another_kind_of_machine_at_the_port_never_serves(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
-    key, trust = machine.key, Trust("shoe", {machine.key.serial: machine.key}, frozenset([approved(m.KIND)]))
+    key, trust = machine.key, Trust("shoe", {machine.key.serial: machine.key}, frozenset([approved("shuffler")]))
     machine.board.power_off()
     async with usb_bench(seed, trust=trust, key=key) as b:
         down = await b.until(lambda event: isinstance(event, LinkDown))

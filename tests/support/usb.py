@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.kinds import SHUFFLER
 from firmware_bridge.transport.ports import open_port
 from simulators.hosts.usb import UsbHost
+from simulators.house.stand import Stand
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.usbip.device import UsbDevice
 from simulators.usbip.server import UsbIpServer
@@ -32,7 +33,7 @@ class UsbBench(Bench):
         self.server = server
         self.usb = UsbHost(machine, server)
         self.port = self.usb.port
-        super().__init__(machine, SHUFFLER, lambda: open_port(self.port), trust=trust)
+        Stand.__init__(self, machine, SHUFFLER, lambda: open_port(self.port), trust=trust)
 
 
 @asynccontextmanager
