@@ -217,6 +217,11 @@ class ShoeMechanics(ManualShoeMechanics):
         """Where stacks are laid for hands to take."""
         return self.place("slot")
 
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """Places of this machine that hands can reach."""
+        return (self.intake, self.delivery)
+
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
         return CardPath.levels(self)

@@ -18,6 +18,7 @@ from firmware_bridge.errors import (
     CommandRefused,
     FirmwareNotApproved,
     LinkError,
+    NotCapable,
     NotSent,
     OutcomeUnknown,
     PortFailed,
@@ -59,7 +60,7 @@ ACTUATIONS: Final = {
     "reset": "Reset",
 }
 BY_HAND: Final = {"start_round": "StartRound"}
-NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "ask", "actuate"}
+NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "need_model", "ask", "actuate"}
 MOVES: Final = ["load", "dispense", "count_stub", "clear_jam"]
 # What goes away in the middle, and whether the firmware has booted anew when it is back.
 UNPLUGGED: Final = ["unplug:seconds=2", "unplug:seconds=40"]
@@ -353,10 +354,9 @@ async def test_what_a_model_cannot_do_is_refused_before_anything_is_sent(seed: i
         rounds, stacks = b.driver.start_round(b.next_id()), by_hand.driver.dispense(by_hand.next_id(), 7)
         for bench, doing in ((b, rounds), (by_hand, stacks)):
             watch, truth = Watch(bench), bench.machine.truth()
-            with pytest.raises(CommandRefused) as refusal:
+            with pytest.raises(NotCapable) as refusal:
                 await doing
-            assert refusal.value.reason == m.Reason.NOT_CAPABLE
-            assert refusal.value.code == "PB-440"
+            assert refusal.value.code == "PB-428"
             assert "nothing was sent" in str(refusal.value)
             assert (watch.begun, bench.machine.truth()) == ([], truth)
 
