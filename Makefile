@@ -38,7 +38,7 @@ demo: $(VENV)/.demo  ## simulated machines and what the box does with them; ends
 	@$(BIN)/pitbox demo
 
 test: $(VENV)/.dev apt  ## install what tests need and run them all
-	$(BIN)/python -m pytest -m 'not proof'
+	$(BIN)/python -m pytest -m 'not proof' -n auto --dist worksteal
 
 check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 	$(BIN)/ruff format --check .
@@ -48,7 +48,7 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 	$(BIN)/python -m tools.docs --check
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
-	$(BIN)/python -m pytest -m proof --timeout 1500 -rP
+	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n auto --dist worksteal
 
 bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec

@@ -67,8 +67,8 @@ _replace = msgspec.structs.replace
 def fold(seat: Seat, event: Any) -> Seat:
     """Return the seat after an event. A decision once made stays."""
     match event:
-        case Asked():
-            return Seat(event, heard=seat.heard, lay=seat.lay)
+        case Asked():  # the same lock again is the same question: it has its answer, or waits for it
+            return seat if seat.asked == event else Seat(event, heard=seat.heard, lay=seat.lay)
         case LinkUp():
             return _replace(seat, heard=0, lay=None)  # it may be another sensor, with another count; its report follows
         case m.Changed():

@@ -142,7 +142,7 @@ class Driver:
             self.tell(Misread(command))
             raise
 
-    def need_model(self, capability: str, what: str, *, named: bool = True) -> None:
+    def _need_model(self, capability: str, what: str, *, named: bool = True) -> None:
         """Raise NotCapable, before anything is sent, unless the device named a capability (or did not name it)."""
         self.need_link()
         assert self._hello is not None

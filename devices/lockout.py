@@ -70,8 +70,8 @@ class LockOut:
     def lock(self, number: int, lock_id: int) -> asyncio.Future[LockedOut]:
         """Write the lock of a round to every sensor in this very call; return the future of what they confirmed.
 
-        It always has a result, at the latest after `DEADLINE`: a seat without a confirmation is undecided. A lock-out
-        that is still under way ends undecided where another one overtakes it.
+        It always has a result, at the latest after `DEADLINE`: a seat without a confirmation is undecided. The same
+        lock again is written again and has the same result; another one ends a lock-out under way undecided.
         """
         failed: dict[int, LinkError] = {}
         for seat, driver in self._sensors.items():
@@ -80,16 +80,23 @@ class LockOut:
             except LinkError as error:
                 failed[seat] = error
         # Every lock is on its way; from here on it is book-keeping.
+        asked = bets.Asked(number, lock_id)
+        if asked == self._asked and self._pending:
+            return self._waiting
         self._end(f"overtaken by lock {lock_id}")
-        loop = asyncio.get_running_loop()
-        self._waiting = waiting = loop.create_future()
-        self._deadline = loop.call_later(DEADLINE, self._end, f"no confirmation within {DEADLINE:g} s")
-        self._asked = asked = bets.Asked(number, lock_id)
-        self._pending = set(self.seats)
-        self.seats = {seat: bets.fold(known, asked) for seat, known in self.seats.items()}
+        self._begin(asked)
         for seat, cause in failed.items():
             self._move(seat, bets.Unheard(f"the lock was not sent: {cause}"))
-        return waiting
+        return self._waiting
+
+    def _begin(self, asked: bets.Asked) -> None:
+        loop = asyncio.get_running_loop()
+        self._asked, self._waiting = asked, loop.create_future()
+        self._deadline = loop.call_later(DEADLINE, self._end, f"no confirmation within {DEADLINE:g} s")
+        self.seats = {seat: bets.fold(known, asked) for seat, known in self.seats.items()}
+        self._pending = {seat for seat, known in self.seats.items() if known.decision is None}
+        if not self._pending:
+            self._finish()
 
     def _end(self, why: str) -> None:
         for seat in tuple(self._pending):

@@ -26,7 +26,9 @@ from devices import driver, service
 from devices.registry import MACHINES, members
 from firmware_bridge import commands, frame, handshake, link, messages, round_trip, seal
 from simulators.faults import EVERY, OWN
+from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
+from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
 from tools import dissector, recordings, rule_tables
 from tools.markdown import table as _table
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from simulators.faults import FaultKind
+    from table_controller.conformance.requirements import Chapter
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 END: Final = "<!-- end generated -->"
@@ -289,6 +292,26 @@ def faults(words: dict[str, FaultKind]) -> str:
     return _table(("fault", "acts on", "details and their defaults", "what happens"), *rows)
 
 
+def requirements() -> str:
+    """Every requirement of the conformance kit, by chapter, with the mutants that prove it."""
+    proofs: dict[str, list[str]] = {}
+    for mutant in all_mutants():
+        proofs.setdefault(mutant.breaks, []).append(f"`{mutant.name}`: {mutant.mistake}")
+    chapters = [*protocol_chapters(), *(kind_chapter(kind)[1] for kind in kinds_with_requirements())]
+    return "\n\n".join(
+        f"### {chapter.title}\n\n"
+        + _table(("id", "requirement", "section", "mutants"), *_requirement_rows(chapter, proofs))
+        for chapter in chapters
+    )
+
+
+def _requirement_rows(chapter: Chapter, proofs: dict[str, list[str]]) -> Iterable[tuple[str, ...]]:
+    for found in chapter.requirements:
+        marks = [mark for mark, is_so in (("with hands", found.hands), (found.capability, found.capability)) if is_so]
+        sentence = found.sentence + (f" *({', '.join(marks)})*" if marks else "")
+        yield found.id, sentence, found.section, "<br>".join(proofs[found.id])
+
+
 def machine_parts(machine: ModuleType) -> dict[str, tuple[str, Callable[[], str]]]:
     """The generated parts of one kind's own page."""
     kind: str = machine.KIND
@@ -310,6 +333,8 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "faults": ("docs/faults.md", partial(faults, EVERY)),
     "jam": ("README.md", recordings.jam_text),
     **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
+    "conform": ("docs/conformance.md", recordings.conform_text),
+    "requirements": ("docs/conformance.md", requirements),
     **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},
 }
 # Whole files that are generated.

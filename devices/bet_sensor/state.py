@@ -33,7 +33,7 @@ class BetSensorView(View, frozen=True):
     lies: m.Lies | None = None
     sequence: int = 0  # of the last change that is known
     latch: m.Latch | None = None
-    fault: m.Fault | None = None
+    broken: bool = False  # the sensing failed, and no self-test has passed since
 
     @property
     def sensed(self) -> int | None:
@@ -73,10 +73,8 @@ def fold(view: BetSensorView, event: DriverEvent) -> BetSensorView:
             return replace(view, state=m.State.AWAITING, round=event.round, latch=None)
         case Unlocked() if view.latch is not None and view.latch.lock_id == event.lock_id:
             return replace(view, state=m.State.NONE, latch=None)
-        case m.Fault():
-            return replace(view, fault=event)
-        case m.SelfTested(bad_parts=0):
-            return replace(view, fault=None)
+        case m.Fault() | m.SelfTested():
+            return replace(view, broken=isinstance(event, m.Fault) or event.bad_parts > 0)
         case LinkUp() | LinkDown() | Reported() | Misread() | Settled():
             return _fold_told(view, event)
         case _:
@@ -87,13 +85,14 @@ def _fold_told(view: BetSensorView, event: Told) -> BetSensorView:
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
-            return BetSensorView(connected=True, unsettled=view.unsettled, fault=view.fault)
+            return BetSensorView(connected=True, unsettled=view.unsettled)
         case LinkDown():
             return replace(view, connected=False, state=None, round=None, lies=None, latch=None)
         case Reported(inventory=m.Status() as s):
             if s.sequence < view.sequence:
                 return view  # what happened since it was asked was heard first
-            return replace(view, state=s.state, round=s.round, lies=s.lies, sequence=s.sequence, latch=s.latch)
+            return replace(view, state=s.state, round=s.round, lies=s.lies, sequence=s.sequence, latch=s.latch,
+                           broken=s.reason is m.Reason.SENSING_FAILED)  # fmt: skip
         case _:
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
 
@@ -122,7 +121,7 @@ def findings(view: BetSensorView) -> list[tuple[m.Reason, str]]:
         found.append((m.Reason.UNCLEAR_BET, f"not clearly one chip: {view.lies.name.lower()}"))
     elif view.latched is not None and view.lies is m.Lies.EMPTY:
         found.append((m.Reason.BET_TAKEN, f"bet {view.latched} was latched, and its chip is gone"))
-    if view.fault is not None:
+    if view.broken:
         found.append((m.Reason.SENSING_FAILED, "the sensing does not work"))
     return found
 

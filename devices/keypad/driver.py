@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,8 +25,9 @@ class KeypadDriver(Driver):
     """Talks to one keypad. `heard` is the last press that was told; a restarted host sets it from its journal."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
-        super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
+        super().__init__(m.KIND, m.GetStatus(), m.Status, self._tell_once)
         self.heard = 0
+        self._listener = on_event
         self._serial: str | None = None
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
@@ -36,12 +37,13 @@ class KeypadDriver(Driver):
         self._serial = hello.serial
         super().link_up(link, hello)
 
-    def _take_event(self, message: Any) -> None:
-        if isinstance(message, m.Act):
-            if message.press <= self.heard:
-                return  # told before; a keypad says its last presses again in every session
-            self.heard = message.press
-        super()._take_event(message)
+    def _tell_once(self, event: DriverEvent) -> None:
+        """Tell an event, unless it is a press that was told before: a keypad says its last ones in every session."""
+        if isinstance(event, m.Act):
+            if event.press <= self.heard:
+                return
+            self.heard = event.press
+        self._listener(event)
 
     # --- questions -------------------------------------------------------------------------------------------
 

@@ -28,7 +28,6 @@ class MeterSignView(View, frozen=True):
     state: m.State | None = None
     told: Amounts | None = None
     shown: m.Shown | None = None  # the last readback
-    fault: m.Fault | None = None
 
 
 def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
@@ -36,7 +35,7 @@ def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
-            return MeterSignView(connected=True, unsettled=view.unsettled, told=view.told, fault=view.fault)
+            return MeterSignView(connected=True, unsettled=view.unsettled, told=view.told)
         case LinkDown():
             return replace(view, connected=False, state=None, shown=None)
         case Reported(inventory=m.Status() as status):
@@ -48,9 +47,7 @@ def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
         case m.Stale():
             return replace(view, state=m.State.STALE, shown=None)
         case m.Fault():
-            return replace(view, fault=event)
-        case m.SelfTested():
-            return replace(view, fault=None) if not any(event.digits) else view
+            return replace(view, shown=None)  # read it again
         case Misread() | Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case _:

@@ -43,7 +43,7 @@ class ShoeDriver(Driver):
 
     async def dispense(self, command: int, cards: int) -> Settled:
         """Lay a stack into the slot; returns when it lies there. What came out is in the Dispensed event."""
-        self.need_model(m.DISPENSES, "dispense stacks")
+        self._need_model(m.DISPENSES, "dispense stacks")
         if not 1 <= cards <= m.MAX_STACK:
             raise CommandRefused(
                 f"a stack has 1 to {m.MAX_STACK} cards, not {cards}; nothing was sent", m.Reason.STACK_SIZE
@@ -56,7 +56,7 @@ class ShoeDriver(Driver):
 
     async def start_round(self, command: int) -> Settled:
         """Count what hands draw from now on as one round."""
-        self.need_model(m.DRAWS, "count rounds that hands draw")
+        self._need_model(m.DRAWS, "count rounds that hands draw")
         return await self.actuate(m.StartRound(command), command)
 
     async def stop(self, command: int) -> Settled:

@@ -44,7 +44,7 @@ class ShufflerDriver(Driver):
 
     async def shuffle(self, command: int) -> Settled:
         """Run one cycle; returns when it is complete. What came out is in the Completed event."""
-        self.need_model(m.CONTINUOUS, "run a cycle", named=False)
+        self._need_model(m.CONTINUOUS, "run a cycle", named=False)
         return await self.actuate(m.StartCycle(command), command)
 
     async def eject(self, command: int) -> Settled:
@@ -63,7 +63,7 @@ class ShufflerDriver(Driver):
 
     async def set_mode(self, command: int, mode: m.Mode) -> Settled:
         """Choose SHUFFLE or SORT."""
-        self.need_model(m.CONTINUOUS, "sort", named=False)
+        self._need_model(m.CONTINUOUS, "sort", named=False)
         return await self.actuate(m.SetMode(command, mode), command)
 
     async def clear_jam(self, command: int) -> Settled:
@@ -72,19 +72,19 @@ class ShufflerDriver(Driver):
 
     async def take_in(self, command: int) -> Settled:
         """Take the discards from the intake into the store. How many is in the TakenIn event."""
-        self.need_model(m.CONTINUOUS, "take cards into a store")
+        self._need_model(m.CONTINUOUS, "take cards into a store")
         return await self.actuate(m.TakeIn(command), command)
 
     async def deliver(self, command: int, cards: int) -> Settled:
         """Bring cards from the store into the chute."""
-        self.need_model(m.CONTINUOUS, "deliver into a chute")
+        self._need_model(m.CONTINUOUS, "deliver into a chute")
         if not 1 <= cards <= m.MOST_DELIVERED:
             raise ConfigurationError(f"{cards} cards cannot be delivered; 1 to {m.MOST_DELIVERED} can")
         return await self.actuate(m.Deliver(command, cards), command)
 
     async def count_all(self, command: int) -> Settled:
         """Count the whole set. How many there are is in the Counted event."""
-        self.need_model(m.CONTINUOUS, "count a store")
+        self._need_model(m.CONTINUOUS, "count a store")
         return await self.actuate(m.CountAll(command), command)
 
     async def reset(self, command: int) -> Settled:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import queue
 import threading
+from time import sleep
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 # More than a window of the longest frames; a port that takes nothing for this long is not alive.
 MAX_BACKLOG: Final = 64 * 1024
+# Chunks that may be read and not yet delivered; a port that brings more is read no faster than the loop takes it.
+MAX_UNDELIVERED: Final = 256
+# How long (s) to leave such a port alone.
+_REST: Final = 0.001
 
 
 class BlockingPort(Protocol):
@@ -70,6 +75,8 @@ class ThreadTransport:
         self._loop = asyncio.get_running_loop()
         self._out: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._backlog = 0
+        self._brought = 0  # chunks, counted by the reading thread
+        self._delivered = 0  # counted by the loop
         self._open = True
         for name, work in (("read", self._read), ("write", self._write)):
             threading.Thread(target=work, name=f"{name} {url}", daemon=True).start()
@@ -104,7 +111,10 @@ class ThreadTransport:
                 self._enter(self._lose, error)
                 return
             if data:
+                self._brought += 1
                 self._enter(self._deliver, data)
+            while self._open and self._brought - self._delivered > MAX_UNDELIVERED:
+                sleep(_REST)
 
     def _write(self) -> None:
         while (data := self._out.get()) is not None:
@@ -122,6 +132,7 @@ class ThreadTransport:
             self._loop.call_soon_threadsafe(call, value)
 
     def _deliver(self, data: bytes) -> None:
+        self._delivered += 1
         if self._open:
             self.on_bytes(data)
 

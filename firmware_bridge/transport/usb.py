@@ -40,9 +40,10 @@ LOOK_UP: Final = 100
 # How long to wait (s) for a port that this program is just giving back: both threads look up, and a server may be slow.
 GIVE_BACK: Final = 5.0
 _FORM: Final = "usb:VENDOR:PRODUCT:SERIAL or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL, as in usb:1209:0001:SN-00123"
-_IDENTITY: Final = re.compile(
-    r"([0-9a-fA-F]{4}):([0-9a-fA-F]{4})(?::([ -~]{0,126}))?"
-)  # as long as a USB string can be
+# As long as a USB string can be, and nothing that a terminal would obey.
+_SERIAL: Final = re.compile(r"[ -~]{1,126}")
+_IDENTITY: Final = re.compile(rf"([0-9a-fA-F]{{4}}):([0-9a-fA-F]{{4}})(?::({_SERIAL.pattern})?)?")
+_PACKET_SIZE: Final = 0x7FF  # of a descriptor's field; the bits above count packets per microframe
 _GONE: Final = (errno.ENODEV, errno.ENXIO, errno.ENOENT, errno.ESHUTDOWN)
 
 
@@ -55,8 +56,11 @@ class UsbAddress(msgspec.Struct, frozen=True):
     server: tuple[str, int] | None = None
 
     def __str__(self) -> str:
-        where = "usb:" if self.server is None else "usbip://{}:{}/".format(*self.server)
-        return f"{where}{self.vendor:04x}:{self.product:04x}:{self.serial}"
+        identity = f"{self.vendor:04x}:{self.product:04x}:{self.serial}"
+        if self.server is None:
+            return f"usb:{identity}"
+        host, port = self.server
+        return f"usbip://[{host}]:{port}/{identity}" if ":" in host else f"usbip://{host}:{port}/{identity}"
 
 
 def parse_usb(url: str) -> UsbAddress:
@@ -116,7 +120,7 @@ def _listed(server: tuple[str, int]) -> list[tuple[int, int, str]]:
     try:
         devices = list_devices(*server)
     except usb.core.USBError as error:
-        raise PortMissing(str(error.strerror)) from error
+        raise (PortMissing if error.errno in _GONE else PortFailed)(error.strerror) from error
     return [
         (device.vendor, device.product, device.serial)
         for device in devices
@@ -154,7 +158,7 @@ def _is_vendor_specific(device: Any) -> bool:
 
 
 def _serial_of(device: Any) -> str | OSError | None:
-    """Return the serial number, why it cannot be read, or None if there is none."""
+    """Return the serial number, why it cannot be read, or None if there is none that an address could name."""
     try:
         try:
             serial: str | None = device.serial_number
@@ -165,7 +169,7 @@ def _serial_of(device: Any) -> str | OSError | None:
         return error
     except NotImplementedError as error:
         return OSError(str(error))
-    return serial
+    return serial if serial and _SERIAL.fullmatch(serial) else None
 
 
 def _open(address: UsbAddress) -> _UsbPort:
@@ -224,7 +228,8 @@ def _bulk_pair(address: UsbAddress, device: Any) -> tuple[int, Any, Any]:
 
 
 def _is_bulk(endpoint: Any) -> bool:
-    return bool(usb.util.endpoint_type(endpoint.bmAttributes) == usb.util.ENDPOINT_TYPE_BULK)
+    kind, size = usb.util.endpoint_type(endpoint.bmAttributes), endpoint.wMaxPacketSize & _PACKET_SIZE
+    return bool(kind == usb.util.ENDPOINT_TYPE_BULK and size)
 
 
 def _why_not_opened(address: UsbAddress, error: Exception) -> PitboxError:
@@ -253,7 +258,7 @@ class _UsbPort:
         self._device = device
         self._in = incoming
         self._out = outgoing
-        self._packet = incoming.wMaxPacketSize & 0x7FF  # the bits above count packets per microframe
+        self._packet = incoming.wMaxPacketSize & _PACKET_SIZE
         self._stalled: set[int] = set()
         self._reading = threading.Lock()
         self._writing = threading.Lock()

@@ -224,3 +224,16 @@ def emptying_ends_doubt(machine: SimulatedShuffler) -> None:
 def never_looks(machine: SimulatedShuffler) -> None:
     """It never looks at the faces."""
     setattr(machine.twin, "_judge_faces", lambda _: False)  # noqa: B010 - a method of this one machine
+
+
+@WORKSHOP.mutant("SH-80", model="shuffler-identifying")
+def findings_outlive_the_deck(machine: SimulatedShuffler) -> None:
+    """Its findings are still told when the deck has been given out."""
+    twin: Any = machine.twin
+
+    def ejected(real: Callable[[int], None], command: int) -> None:
+        findings = twin._findings
+        real(command)
+        twin._findings = findings
+
+    wrap(twin, "_ejected", ejected)

@@ -57,7 +57,7 @@ class UsbIpServer:
         if self._server is not None:
             self._server.close()
         for session in list(self._sessions):
-            session.cut("the server ends")
+            session.end()
 
     def place(self) -> int:
         """Return a place on the bus for one more machine."""
@@ -139,6 +139,10 @@ class _Session(asyncio.Protocol):
     def cut(self, why: str) -> None:
         """End the connection now; what was not sent is lost."""
         log.warning("USB/IP client cut off: %s", why)
+        self.end()
+
+    def end(self) -> None:
+        """End the connection now."""
         self._transport.abort()
 
     def hang_up(self) -> None:

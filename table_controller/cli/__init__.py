@@ -21,8 +21,8 @@ _OWN: Final = {
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
-    "rules": "table_controller.cli.rules",
     "rng": "table_controller.cli.rng",
+    "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",
     "usb": "table_controller.cli.usb",
 }

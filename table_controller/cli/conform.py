@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from devices.kinds import KINDS, kind_named
+from devices.kinds import kind_named
 from firmware_bridge.errors import ConfigurationError
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.version import VERSION
@@ -27,6 +27,7 @@ from table_controller.conformance.requirements import (
     able,
     chosen,
     kind_chapter,
+    kinds_with_requirements,
     protocol_chapters,
     requirements_of,
 )
@@ -45,6 +46,13 @@ if TYPE_CHECKING:
 
 HELP = "check a device, simulated or real, against every requirement of the protocol and of its kind"
 EXAMPLE = "pitbox conform --port /dev/ttyUSB0 --key SN123.key --out report"
+
+# Characters: the bar, what stands beside it, and the least that is shown of a requirement.
+_BAR: Final = 24
+_TAKEN: Final = _BAR + 20
+_LEAST: Final = 12
+# What is shown of evidence on the screen (characters); the report has all of it.
+_MOST: Final = 300
 
 _STYLES: Final = {
     Verdict.PASS: "green",
@@ -68,7 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     who = parser.add_mutually_exclusive_group()
     who.add_argument(
-        "--hands", type=Path, metavar="FOLDER", help="a simulator's folder: its own hands do what a person would"
+        "--hands",
+        type=Path,
+        metavar="FOLDER",
+        help="a simulator's folder (or socket): its own hands do what a person would",
     )
     who.add_argument(
         "--no-hands", action="store_true", help="leave out what needs hands: it is reported as not checked"
@@ -113,7 +124,7 @@ async def _conform(
             finally:
                 report = Report(
                     f"pitbox {VERSION}", f"{began:%Y-%m-%d %H:%M:%S} UTC", round(time.monotonic() - clock, 1),
-                    args.port, hands.name, _device(hello), runner.lines, runner.lost,
+                    args.port, hands.name, _device(hello), runner.lines, runner.lost, args.only,
                 )  # fmt: skip
                 write(report, folder)
     finally:
@@ -134,7 +145,8 @@ def _hands(args: argparse.Namespace, screen: Screen) -> Hands:
     if args.no_hands:
         return Nobody()
     if args.hands is not None:
-        return SimulatorHands(args.hands / f"{slot_name(args.port)}.sock")
+        named = args.hands.is_socket()
+        return SimulatorHands(args.hands if named else args.hands / f"{slot_name(args.port)}.sock")
     if not (sys.stdin.isatty() and screen.console.is_terminal):
         raise ConfigurationError("no person can be asked without a terminal: say --no-hands or --hands FOLDER")
     return Person(lambda text: screen.line(f"  {text}", "bold"))
@@ -169,7 +181,7 @@ class _Show:
         self._bar: Progress | None = None
         self._task: TaskID
         if screen.console.is_terminal:
-            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+            columns = (BarColumn(_BAR), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
             self._bar = Progress(*columns, console=screen.console, transient=True)
             self._task = self._bar.add_task("", total=total)
 
@@ -184,11 +196,12 @@ class _Show:
 
     def before(self, requirement: Requirement) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, description=f"{requirement.id} {requirement.sentence}")
+            room = max(_LEAST, self._screen.console.width - _TAKEN)
+            self._bar.update(self._task, description=f"{requirement.id} {requirement.sentence}"[:room], refresh=True)
 
     def after(self, line: Line) -> None:
         if self._bar is not None:
-            self._bar.advance(self._task)
+            self._bar.update(self._task, advance=1, refresh=True)
         if self._bar is None or line.verdict is not Verdict.PASS:
             for text, style in line_text(line):
                 self._screen.line(text, style)
@@ -200,8 +213,16 @@ def line_text(line: Line) -> list[tuple[str, str]]:
     if line.why:
         said.append((f"           {line.why}", "dim"))
     if line.verdict is Verdict.FAIL:
-        said += [(f"           expected {line.expected}", ""), (f"           seen     {line.seen}", "")]
+        said += [(f"           {name} {_short(text)}", "") for name, text in _evidence(line)]
     return said
+
+
+def _evidence(line: Line) -> tuple[tuple[str, str], ...]:
+    return (("expected", line.expected), ("seen    ", line.seen))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST else f"{text[:_MOST]} ..."
 
 
 def _conclude(report: Report, folder: Path, screen: Screen) -> None:
@@ -216,20 +237,10 @@ def _conclude(report: Report, folder: Path, screen: Screen) -> None:
 def _list(kind: str) -> None:
     """Print every requirement with its page; of one kind, or the protocol's and those of every kind."""
     chapters = protocol_chapters()
-    for name in [kind] if kind else KINDS:
-        if kind or _written(name):
-            chapters.append(kind_chapter(name)[1])
+    chapters += [kind_chapter(name)[1] for name in ([kind] if kind else kinds_with_requirements())]
     screen = Screen(PatientConsole(highlight=False))
     for chapter in chapters:
         _list_chapter(chapter, screen)
-
-
-def _written(kind: str) -> bool:
-    try:
-        kind_chapter(kind)
-    except ConfigurationError:
-        return False
-    return True
 
 
 def _list_chapter(chapter: Chapter, screen: Screen) -> None:

@@ -55,6 +55,7 @@ class Bench:
         self.next_id = ids
         self.hands = hands
         (self.key,) = trust.keys.values()
+        self.deadline: asyncio.Timeout | None = None  # of the check that runs
         self._open_port = open_port
         self._entropy = entropy
         self._kept: dict[str, tuple[Any, list[str]]] = {}
@@ -116,7 +117,13 @@ class Bench:
     async def do(self, step: Step) -> None:
         """Have something done by hand."""
         self.tape.remark(f"hands: {step.sentence}")
+        loop, left = asyncio.get_running_loop(), 0.0
+        if self.deadline is not None:  # a person's time is not the device's
+            left = (self.deadline.when() or 0.0) - loop.time()
+            self.deadline.reschedule(None)
         await self.hands.do(step)
+        if self.deadline is not None:
+            self.deadline.reschedule(loop.time() + left)
 
     async def now(self, step: Step) -> None:
         """Have something done by hand while the machine moves."""

@@ -22,7 +22,8 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin-bottom: .25rem; }
 p.verdict { font-size: 1.15rem; font-weight: 600; }
-table { border-collapse: collapse; width: 100%; }
+table { border-collapse: collapse; width: 100%; table-layout: fixed; }
+th.id { width: 3.5rem; } th.verdict { width: 7rem; } th.time { width: 4.5rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
 td.id, td.verdict { white-space: nowrap; font-variant-numeric: tabular-nums; }
@@ -49,6 +50,8 @@ def page(report: Report) -> str:
         ("checked", f"{report.began}, {report.seconds:.0f} s, by {report.kit}"),
         ("hands", report.hands),
     ]
+    if report.only:
+        about.append(("asked for only", ", ".join(report.only)))
     if report.lost:
         about.append(("ended early", report.lost))
     counts = ", ".join(f"{report.counts[verdict]} {verdict}" for verdict in Verdict)
@@ -60,7 +63,8 @@ def page(report: Report) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{_STYLE}</style>\n</head>\n'
         f'<body>\n<h1>{escape(title)}</h1>\n<p class="verdict">The device {escape(_sentence(report))}.</p>\n'
         f"<p>{escape(counts)}, of {len(report.requirements)} requirements.</p>\n<dl>{facts}</dl>\n"
-        "<table>\n<thead><tr><th>id</th><th>requirement</th><th>verdict</th><th>time</th></tr></thead>\n"
+        '<table>\n<thead><tr><th class="id">id</th><th class="verdict">verdict</th><th>requirement</th>'
+        '<th class="time">time</th></tr></thead>\n'
         f"<tbody>\n{rows}</tbody>\n</table>\n</body>\n</html>\n"
     )
 
@@ -81,6 +85,7 @@ def _row(line: Line) -> str:
         frames = escape("\n".join(line.transcript))
         said += f"<details open><summary>what passed on the line</summary><pre>{frames}</pre></details>"
     return (
-        f'<tr id="{line.id}"><td class="id">{line.id}</td><td>{said}</td>'
-        f'<td class="verdict {mark}">{SIGNS[line.verdict]} {line.verdict}</td><td>{line.seconds:.1f} s</td></tr>\n'
+        f'<tr id="{line.id}"><td class="id">{line.id}</td>'
+        f'<td class="verdict {mark}">{SIGNS[line.verdict]} {line.verdict}</td><td>{said}</td>'
+        f"<td>{line.seconds:.1f} s</td></tr>\n"
     )

@@ -25,6 +25,7 @@ from firmware_bridge.messages import (
     decoder,
     encode,
 )
+from firmware_bridge.transport.serial import BAUD
 from table_controller.cli.frame_text import frame_text, message_text
 from table_controller.conformance.requirements import Failed
 
@@ -119,6 +120,11 @@ class Probe:
     def write(self, data: bytes) -> None:
         """Send bytes as they are."""
         self._tape.write(data)
+
+    async def pour(self, data: bytes) -> None:
+        """Send many bytes, and wait as long as a serial line needs for them."""
+        self.write(data)
+        await self.listen(len(data) * 10 / BAUD)
 
     def say(self, message: Message | bytes, flags: int = 0) -> None:
         """Send an unsealed handshake frame."""
@@ -269,9 +275,13 @@ class Raw:
         """Return every reply and event, copies included."""
         return [found for found in self.got[since:] if found.frame.type in (fr.REPLY, fr.EVENT)]
 
-    def replies(self, seq: int) -> list[Heard]:
-        """Return every reply to a request, copies included."""
-        return [found for found in self.got if found.frame.type == fr.REPLY and found.frame.re == seq]
+    def replies(self, since: int = 0) -> list[Heard]:
+        """Return every reply, copies included."""
+        return [found for found in self.got[since:] if found.frame.type == fr.REPLY]
+
+    def replies_to(self, seq: int) -> list[Heard]:
+        """Return every reply to one request, copies included."""
+        return [found for found in self.replies() if found.frame.re == seq]
 
     async def until(self, fits: Callable[[Heard], bool], within: float = PATIENT, since: int = 0) -> Heard | None:
         """Wait for an authentic frame, from the place `since` in `got` on; None if none comes."""

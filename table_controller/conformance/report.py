@@ -62,6 +62,7 @@ class Report(msgspec.Struct, frozen=True):
     device: Device | None
     requirements: list[Line]
     lost: str = ""  # why the run ended early
+    only: list[str] = []  # what was asked for, if not everything
     format: int = 1
 
     @property
@@ -74,7 +75,8 @@ class Report(msgspec.Struct, frozen=True):
         """The run in a word: it conforms only if every single requirement was checked and passed."""
         if self.counts[Verdict.FAIL]:
             return DOES_NOT
-        return CONFORMS if self.counts[Verdict.PASS] == len(self.requirements) else INCOMPLETE
+        whole = not self.only and self.counts[Verdict.PASS] == len(self.requirements)
+        return CONFORMS if whole else INCOMPLETE
 
 
 def line_of(

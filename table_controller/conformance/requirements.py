@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
@@ -10,18 +9,19 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.kinds import KINDS
 from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from firmware_bridge.messages import Message
     from table_controller.conformance.bench import Bench
 
     Check = Callable[[Bench], Awaitable[None]]
 
-# A whole check may take this long (s), whatever happens in it; the waits inside have shorter deadlines of their own.
-LIMIT: Final = 120.0
+# A whole check may take this long (s), hands not counted; the waits inside have shorter deadlines of their own.
+LIMIT: Final = 900.0
 
 
 class Verdict(StrEnum):
@@ -46,10 +46,19 @@ class NotChecked(Exception):
     """A requirement could not be checked here: no hands, no cards, a motion too quick to be seen."""
 
 
+def shown(seen: Any) -> str:
+    """Return what was seen as evidence. Cards are never shown."""
+    if isinstance(seen, list | tuple):
+        return ", ".join(map(shown, seen)) or "nothing"
+    if isinstance(seen, Message) and seen.carries_cards:
+        return f"{type(seen).__name__} (names cards)"
+    return seen if isinstance(seen, str) else repr(seen)
+
+
 def expect(met: bool, expected: str, seen: Any) -> None:
     """Fail unless something is as it must be."""
     if not met:
-        raise Failed(expected, seen if isinstance(seen, str) else repr(seen))
+        raise Failed(expected, shown(seen))
 
 
 def preparing(prepare: Check) -> Check:
@@ -135,11 +144,11 @@ class Chapter:
         *,
         needs: tuple[str, ...] = (),
         hands: bool = False,
-        limit: float = LIMIT,
         applies: Callable[[Profile], bool] = _always,
         capability: str = "",
+        page: str = "",
     ) -> Callable[[Check], Check]:
-        """Register a check whose first line of documentation is the requirement, from a section of the page.
+        """Register a check whose first line of documentation is the requirement, from a section of the chapter's page.
 
         Its number is for ever: a requirement that is dropped leaves its number unused.
         """
@@ -151,29 +160,36 @@ class Chapter:
             assert sentence, f"{name} says nothing"
             wanted = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, self._page, section, check, wanted, hands, limit, applies, capability
+                name, sentence, page or self._page, section, check, wanted, hands, LIMIT, applies, capability
             )
             return check
 
         return register
 
 
+_HERE: Final = "table_controller.conformance"
 PROTOCOL: Final = ("handshake", "framing", "sealing", "receiving", "sending", "heartbeat", "payloads", "commands")
 
 
 def protocol_chapters() -> list[Chapter]:
     """Return what is asked of every machine."""
-    here = "table_controller.conformance.protocol"
-    return [import_module(f"{here}.{name}").CHAPTER for name in PROTOCOL]
+    return [import_module(f"{_HERE}.protocol.{name}").CHAPTER for name in PROTOCOL]
 
 
 def kind_chapter(kind: str) -> tuple[Profile, Chapter]:
     """Return what is asked of one kind; ConfigurationError while nobody has written it."""
-    name = f"table_controller.conformance.kinds.{kind}"
-    if not re.fullmatch("[a-z_]+", kind) or find_spec(name) is None:
-        raise ConfigurationError(f"there are no conformance requirements for a {kind}")
-    module = import_module(name)
+    known = kinds_with_requirements()
+    if kind not in known:
+        raise ConfigurationError(
+            f"there are no conformance requirements on a {kind!r}; there are on {', '.join(known)}"
+        )
+    module = import_module(f"{_HERE}.kinds.{kind}")
     return module.PROFILE, module.CHAPTER
+
+
+def kinds_with_requirements() -> list[str]:
+    """Return the kinds of machine that requirements are written for."""
+    return [kind for kind in KINDS if find_spec(f"{_HERE}.kinds.{kind}") is not None]
 
 
 def requirements_of(kind: str) -> list[Requirement]:

@@ -12,6 +12,7 @@ from firmware_bridge import seal
 from firmware_bridge.errors import LinkSilent, PitboxError, UnknownSerial, WrongKind
 from firmware_bridge.handshake import FIRST_WAIT, MAX_STEPS, MAX_WAIT, check_firmware
 from firmware_bridge.messages import DeviceHello, tag_of
+from table_controller.conformance.hands import Nobody
 from table_controller.conformance.probe import LINE, Heard
 from table_controller.conformance.report import line_of
 from table_controller.conformance.requirements import Failed, NotChecked, Verdict
@@ -52,6 +53,7 @@ async def _anybody(bench: Bench) -> Heard:
         probe.say(payload)
         found = await probe.until(_is_hello, wait)
         if found is not None:
+            await probe.listen(LINE)  # its proof must not be taken for the answer to a later hello
             return found
         wait = min(MAX_WAIT, wait * 2)
     raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
@@ -104,6 +106,9 @@ class Runner:
         except asyncio.CancelledError:
             self.lost = "interrupted"
             raise
+        except Exception as bug:
+            self.lost = f"the kit itself failed: {bug!r}"
+            raise
         finally:
             for requirement in self._requirements[len(self.lines) :]:
                 self._note(line_of(requirement, Verdict.NOT_CHECKED, why=self.lost))
@@ -124,6 +129,8 @@ class Runner:
             for need in requirement.needs:
                 if self._verdicts.get(need) is verdict:
                     return line_of(requirement, becomes, why=f"needs {need}: {verdict}")
+        if requirement.hands and isinstance(self._bench.hands, Nobody):
+            return line_of(requirement, Verdict.NOT_CHECKED, why="needs hands")  # and moves nothing
         return await self._check(requirement)
 
     async def _check(self, requirement: Requirement) -> Line:
@@ -136,6 +143,7 @@ class Runner:
 
         try:
             async with asyncio.timeout(requirement.limit) as deadline:
+                self._bench.deadline = deadline
                 await requirement.check(self._bench)
         except NotChecked as why:
             return line(Verdict.NOT_CHECKED, why=str(why))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from firmware_bridge.commands import Accepted, AskCommand, Outcome, Settled
 from firmware_bridge.errors import LinkError, PitboxError
-from table_controller.conformance.requirements import Failed
+from table_controller.conformance.requirements import Failed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ class Visit:
         reply = await self.link.request(question, PATIENCE)
         if not isinstance(reply, answers):
             names = " or ".join(answer.__name__ for answer in answers)
-            raise Failed(f"{names} in answer to {question!r}", repr(reply))
+            raise Failed(f"{names} in answer to {question!r}", shown(reply))
         return reply
 
     async def order(self, message: Message) -> Accepted | Settled:
@@ -75,14 +75,14 @@ class Visit:
         """Wait for an event of one kind; Failed if none comes."""
         found = await self.until(lambda event: isinstance(event, kind), within, since)
         if not isinstance(found, kind):
-            raise Failed(f"{kind.__name__} within {within:g} s", f"these events: {self.events[since:]!r}")
+            raise Failed(f"{kind.__name__} within {within:g} s", f"these events: {shown(self.events[since:])}")
         return found
 
     async def end(self, command: int, within: float) -> Settled:
         """Wait for the event that ends a command; Failed if none comes."""
         found = await self.until(lambda event: isinstance(event, Settled) and event.command == command, within)
         if found is None:
-            raise Failed(f"Settled about command {command} within {within:g} s", repr(self.about(command)))
+            raise Failed(f"Settled about command {command} within {within:g} s", shown(self.about(command)))
         settled: Settled = found
         return settled
 

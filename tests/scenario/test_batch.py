@@ -110,31 +110,6 @@ async def test_a_jam_among_six_decks_is_located_and_every_card_comes_back(
         await all_cards_back(b, BATCH)
 
 
-async def test_a_stop_at_any_instant_leaves_an_exact_count(seed: int) -> None:
-    for step in range(24):
-        async with bench(seed, batch=True) as b:
-            cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
-            await asyncio.sleep(0.5 + step * 6.087)
-            await b.driver.stop(b.next_id())
-            with pytest.raises(CommandFailed):
-                await cycle
-            (stopped,) = b.told(m.Stopped)
-            status = await beliefs_hold(b)
-            assert stopped.entered - stopped.left == status.inside == b.view.inside == b.machine.mechanics.inside()
-
-
-async def test_the_firmware_knows_at_every_instant_of_a_good_cycle_how_many_cards_are_inside(seed: int) -> None:
-    async with bench(seed, batch=True) as b:
-        cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
-        looked = 0
-        while not cycle.done():
-            await asyncio.sleep(0.03)
-            looked += 1
-            assert b.machine.twin.handle(m.GetStatus()).inside == b.machine.mechanics.inside()  # type: ignore[attr-defined]
-        await cycle
-        assert looked > 4000
-
-
 @in_turn_over_the_ladder("after", [20.0, 60.0, 100.0, 140.0])
 async def test_power_lost_in_mid_cycle_leaves_doubt_that_only_a_look_ends(seed: int, rung: str, after: float) -> None:
     async with bench(seed, rung, batch=True) as b:

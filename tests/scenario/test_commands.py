@@ -53,7 +53,7 @@ ACTUATIONS: Final = {
 }
 # What only a machine without cycles does.
 CONTINUING: Final = ("take_in", "deliver", "count_all")
-NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "need_model", "ask", "actuate"}
+NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "ask", "actuate"}
 
 
 def now() -> float:

@@ -10,7 +10,7 @@ import pytest
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
-from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
+from firmware_bridge.errors import BadFault, CommandFailed, CommandIdReused, CommandRefused
 from simulators.twins.continuous import CHUTE_ROOM, LOW_STORE
 from simulators.world.table import IN_PLAY, TRAY
 from tests.support.beliefs import (
@@ -248,6 +248,26 @@ async def test_sixteen_cards_left_inside_are_found_by_the_count(seed: int, rung:
         assert (await beliefs_hold(b)).inside is b.view.inside is None
 
 
+@pytest.mark.parametrize("after", [3.0, 12.0, 25.0, 40.0])
+async def test_discards_put_in_during_a_count_are_counted_or_end_it(seed: int, after: float) -> None:
+    async with bench(seed, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard:cards=15")
+        counting = asyncio.create_task(carried_out(b, b.driver.count_all))
+        await asyncio.sleep(after)
+        b.inject("discard")
+        await asyncio.wait({counting})
+        if after == 3.0:
+            assert counting.exception() is None, "the intake was still being emptied"
+            assert b.told(m.Counted)[-1].count == FEW
+            await inventory_holds(b, outside=0)
+        else:
+            assert isinstance(counting.exception(), CommandFailed)
+            ended = b.told(m.Incomplete)[-1]
+            assert (ended.cards_in, ended.cards_out) == (FEW, FEW - 5)
+            assert (await beliefs_hold(b)).inside is b.view.inside is None
+
+
 async def test_a_card_that_is_not_where_it_was_put_ends_a_delivery(seed: int) -> None:
     async with bench(seed, continuous=True) as b:
         await in_use(b, 30)
@@ -470,3 +490,32 @@ async def test_cards_behind_the_gate_must_go_before_anything_else_moves(seed: in
         b.inject("take_deck")
         assert b.machine.world.count(TRAY) == SET
         assert b.machine.world.count(IN_PLAY) == 0
+
+
+# --- once, and never twice -----------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("method", ["take_in", "deliver", "count_all"])
+async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed: int, rung: str, method: str) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard:cards=5")
+        extra = (3,) if method == "deliver" else ()
+        command = (await carried_out(b, lambda command: getattr(b.driver, method)(command, *extra))).command
+        b.inject("discard:cards=5")
+        truth = b.machine.truth()
+        assert (await getattr(b.driver, method)(command, *extra)).outcome is Outcome.DONE
+        assert b.machine.truth() == truth
+        other = b.driver.self_test if method != "deliver" else b.driver.take_in
+        with pytest.raises(CommandRefused) as refusal:
+            await other(command)
+        assert refusal.value.reason == CommandIdReused.number
+        assert b.machine.truth() == truth
+
+
+async def test_more_cards_than_the_store_takes_are_a_fault(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        b.machine.world.make_deck(b.machine.mechanics.intake, "blue", tuple(range(52)))
+        await fails(b, m.Reason.TOO_MANY_CARDS, "take_in")
+        assert (await beliefs_hold(b)).inside == b.machine.mechanics.inside() == b.machine.size.most

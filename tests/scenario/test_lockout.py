@@ -187,6 +187,23 @@ async def test_another_lock_while_locked_is_refused_and_the_first_one_stands(see
             assert len(stand.machine.latched) == 1
 
 
+async def test_the_same_lock_out_again_has_the_same_result_whatever_happened_since(seed: int) -> None:
+    async with table(seed) as t:
+        await bet(t)
+        t.seats[5].inject("unplug:seconds=1")
+        lock_id = t.next_id()
+        waiting = t.lockout.lock(7, lock_id)
+        assert t.lockout.lock(7, lock_id) is waiting
+        first = await waiting
+        assert [error.seat for error in first.findings] == [5]
+        t.seats[1].inject("take_bet")
+        t.seats[2].inject("place_bet")
+        await asyncio.sleep(5)
+        again = await t.lockout.lock(7, lock_id)
+        assert again == first, "an undecided seat stays undecided until a person decides"
+        t.check_truth(again)
+
+
 async def test_a_second_lock_out_overtakes_one_that_still_waits(seed: int) -> None:
     async with table(seed) as t:
         await bet(t)

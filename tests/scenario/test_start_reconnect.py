@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from firmware_bridge.messages import Message
 
 UNPLUGGED: Final = ["unplug:seconds=2", "unplug:seconds=40"]
-REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6", "hang:seconds=0.5"]
+REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6"]
 # In the middle of what: armed and untouched, being shaken, uncovered with the dice still rolling.
 MOMENTS: Final = ["armed", "shaking", "settling"]
 

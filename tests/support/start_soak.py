@@ -110,10 +110,10 @@ class Soak:
             b.inject("reboot")
             await asyncio.sleep(3)
         await reported(b)
+        await self.rest()
         for command in b.view.unsettled:
             known = await ask(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
             assert known.outcome is not Outcome.RUNNING
-        await self.rest()
         if b.service.state == "faulted":
             b.service.clear()
             b.service.acknowledge()

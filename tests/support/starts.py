@@ -112,6 +112,15 @@ async def shaker_beliefs_hold(b: ShakerStand) -> shaker.Status:
     return status
 
 
+async def good_roll(b: ShakerStand) -> shaker.Roll:
+    """Roll as one should; fail unless the dice are read as they lie."""
+    roll = await ended(b, await uncover(b))
+    assert roll.ending is shaker.Ending.READ
+    assert tuple(roll.values or ()) == b.machine.mechanics.lying()
+    await shaker_beliefs_hold(b)
+    return roll
+
+
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 

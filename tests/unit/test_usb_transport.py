@@ -19,10 +19,12 @@ from firmware_bridge.transport import usb as transport_module
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.threaded import MAX_BACKLOG
 from firmware_bridge.transport.usb import find_ports
+from firmware_bridge.transport.usbip.descriptors import pack_string, read_configuration
 from simulators.usbip import device as simulated
 from simulators.usbip.device import BULK_IN, BULK_OUT
 from tests.support.beliefs import comes_true
 from tests.support.usb import Echoes, Listener, usb_server
+from tests.support.usbip_golden import CONFIGURATION_DESCRIPTOR
 
 pytestmark = pytest.mark.realtime
 
@@ -210,7 +212,8 @@ async def test_ports_that_cannot_be_opened_say_why() -> None:
 
 
 async def test_a_device_without_a_bulk_pair_is_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("VENDOR_CLASS", (3, 0, 0)), ("_BULK", 3)):  # a keyboard's class; interrupt endpoints
+    # a keyboard's class; interrupt endpoints; endpoints for packets without room
+    for name, value in (("VENDOR_CLASS", (3, 0, 0)), ("_BULK", 3), ("MAX_PACKET", 0)):
         with monkeypatch.context() as patch:
             patch.setattr(simulated, name, value)
             async with usb_server() as server:
@@ -248,9 +251,10 @@ async def test_a_computer_where_libusb_does_not_start_says_so(monkeypatch: pytes
 class Denied(usb.backend.IBackend):  # type: ignore[misc]  # pyusb has no types
     """libusb's behaviour, as far as it goes, where opening or claiming fails: these need a bus to be produced."""
 
-    def __init__(self, opening: int, claiming: int) -> None:
+    def __init__(self, opening: int, claiming: int, serial: str = "SN-1") -> None:
         self.opening = opening
         self.claiming = claiming
+        self.serial = serial
 
     def enumerate_devices(self) -> list[str]:
         return ["the device"]
@@ -285,15 +289,12 @@ class Denied(usb.backend.IBackend):  # type: ignore[misc]  # pyusb has no types
         raise usb.core.USBError("claimed", -6, self.claiming)
 
     def ctrl_transfer(self, _h: str, _t: int, _r: int, value: int, _i: int, data: Any, _ms: int) -> int:
-        answer = bytes.fromhex("04030904" if value == 0x0300 else "0a0353004e002d003100")
+        answer = bytes.fromhex("04030904") if value == 0x0300 else pack_string(self.serial)
         data[: len(answer)] = type(data)("B", answer)
         return len(answer)
 
 
 def _configuration() -> Any:
-    from firmware_bridge.transport.usbip.descriptors import read_configuration
-    from tests.support.usbip_golden import CONFIGURATION_DESCRIPTOR
-
     return read_configuration(CONFIGURATION_DESCRIPTOR)
 
 
@@ -315,3 +316,12 @@ async def test_what_libusb_says_becomes_a_sentence(
     with pytest.raises(kind, match=words) as refused:
         await open_port("usb:1209:0001:SN-1")
     assert "Errno" not in str(refused.value)
+
+
+@pytest.mark.parametrize("serial", ["SN-1\x1b[2J", "", "\N{SNOWMAN}", "a\nb"])
+async def test_a_serial_number_that_a_terminal_would_obey_is_none(monkeypatch: pytest.MonkeyPatch, serial: str) -> None:
+    monkeypatch.setattr(transport_module, "_backend", lambda _: Denied(0, 0, serial))
+    with pytest.raises(PortMissing, match="one that cannot be read") as missing:
+        await open_port("usb:1209:0001:SN-1")
+    assert str(missing.value).isprintable()
+    assert find_ports() == []

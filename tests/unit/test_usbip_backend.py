@@ -13,6 +13,7 @@ import usb.util
 
 from firmware_bridge.errors import PortFailed, PortMissing
 from firmware_bridge.transport.ports import open_port
+from firmware_bridge.transport.usb import find_ports
 from firmware_bridge.transport.usbip import connection
 from firmware_bridge.transport.usbip.backend import UsbIpBackend
 from firmware_bridge.transport.usbip.connection import Connection, list_devices
@@ -113,6 +114,12 @@ async def test_a_list_that_is_none_is_a_coded_error(reply: str) -> None:
     async with scripted(golden.REQ_DEVLIST, WRONG_LISTS[reply]) as port:
         error = await raises(errno.EPROTO, list_devices, "127.0.0.1", port)
         assert f"127.0.0.1:{port}" in str(error)
+        assert reply != "a list without end" or "a list of 4294967295 devices" in str(error), (
+            "refused before it is read"
+        )
+    async with scripted(golden.REQ_DEVLIST, WRONG_LISTS[reply]) as port:
+        with pytest.raises(PortFailed, match=f"127.0.0.1:{port}"):
+            await asyncio.to_thread(find_ports, ("127.0.0.1", port))
     async with scripted(golden.REQ_DEVLIST, WRONG_LISTS[reply]) as port:
         with pytest.raises(PortFailed, match=f"127.0.0.1:{port}"):
             await open_port(f"usbip://127.0.0.1:{port}/1209:0001:SN-1")

@@ -190,11 +190,7 @@ async def repeated_running(bench: Bench) -> None:
         expect(len(visit.told(Settled)) == 1, "one end", visit.told(Settled))
 
 
-@CHAPTER.requirement(
-    10,
-    _COMMANDS,
-    applies=_both,
-)
+@CHAPTER.requirement(10, _COMMANDS, applies=_both)
 async def reused(bench: Bench) -> None:
     """An id that comes back with another message is refused with reason 413, and nothing is done."""
     await bench.profile.rest(bench)
@@ -268,10 +264,7 @@ async def over_sessions(bench: Bench) -> None:
         expect(known == Settled(command, Outcome.DONE, 0), "DONE when asked", known)
 
 
-@CHAPTER.requirement(
-    15,
-    "Heartbeat and silence", applies=_lasting,
-)  # fmt: skip
+@CHAPTER.requirement(15, "Heartbeat and silence", applies=_lasting)  # fmt: skip
 async def goes_on(bench: Bench) -> None:
     """A command goes on when a new session takes over, and its result is known to that one."""
     await bench.profile.rest(bench)
@@ -285,10 +278,7 @@ async def goes_on(bench: Bench) -> None:
         expect(known.outcome is Outcome.DONE or bool(stopped_itself), "DONE, or FAILED with its reason", known)
 
 
-@CHAPTER.requirement(
-    16,
-    _COMMANDS, hands=True, applies=_switch, limit=1800.0,
-)  # fmt: skip
+@CHAPTER.requirement(16, _COMMANDS, hands=True, applies=_switch)  # fmt: skip
 async def over_power(bench: Bench) -> None:
     """After a power cut the boot id is new; commands and the count of bench visits are as they were."""
     await bench.profile.rest(bench)

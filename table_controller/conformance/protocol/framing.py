@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import GetReport
-from firmware_bridge.transport.serial import BAUD
 from table_controller.conformance.bench import with_numbers
 from table_controller.conformance.probe import QUIET, told, unsealed
 from table_controller.conformance.requirements import Chapter, expect
@@ -44,7 +43,7 @@ async def _answered(probe: Probe) -> None:
 async def noise(bench: Bench) -> None:
     """After 10 kB of noise and a delimiter, a HostHello is answered."""
     probe = bench.probe()
-    probe.write(_NOISE + b"\0")
+    await probe.pour(_NOISE + b"\0")
     await probe.answers()
     await probe.greet()
 
@@ -95,10 +94,9 @@ async def too_long(bench: Bench) -> None:
     # A receiver that starts anew when its buffer is full finds the hello whole, if the buffer has one of these sizes.
     sizes = (*range(fr.MAX_WIRE - 3, fr.MAX_WIRE + 4), 576, 600, 640, 768, 1024, 2048)
     glued = b"".join(b"\x55" * size + fr.to_wire(unsealed(probe.fresh_hello())) for size in sizes)
-    probe.write(glued)
-    await probe.listen(len(glued) * 10 / BAUD)
-    came = [*probe.heard, *await probe.answers()]
-    came = [found for found in came if not found.frame.flags & fr.SEALED]
+    await probe.pour(glued)
+    await probe.answers()
+    came = [found for found in probe.heard if not found.frame.flags & fr.SEALED]
     expect(not came, "no answer to a hello that is glued to too many bytes", told(came))
     await probe.greet()
 

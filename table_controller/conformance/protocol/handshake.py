@@ -102,11 +102,7 @@ async def repeated_hello(bench: Bench) -> None:
     expect(first.proof == again.proof, "the same proof", f"{first.proof.hex()} and then {again.proof.hex()}")
 
 
-@CHAPTER.requirement(
-    7,
-    _RULES,
-    needs=("HS-04",),
-)
+@CHAPTER.requirement(7, _RULES, needs=("HS-04",))
 async def first_numbers(bench: Bench) -> None:
     """The Welcome has the first counter, and the first sequence number as its acknowledgement."""
     frame = (await bench.raw()).welcomes[0].frame
@@ -115,11 +111,7 @@ async def first_numbers(bench: Bench) -> None:
     expect(frame.seq == 0 and frame.re == fr.NO_RE, "seq 0000 and re ffff", f"{frame.seq:04x} and {frame.re:04x}")
 
 
-@CHAPTER.requirement(
-    8,
-    _RULES,
-    needs=("HS-04",),
-)
+@CHAPTER.requirement(8, _RULES, needs=("HS-04",))
 async def repeated_proof(bench: Bench) -> None:
     """A HostProof that is repeated gets a Welcome again, with the next counter; the session goes on."""
     raw = await bench.raw()
@@ -132,11 +124,7 @@ async def repeated_proof(bench: Bench) -> None:
     await raw.ask(GetReport())
 
 
-@CHAPTER.requirement(
-    9,
-    _RULES,
-    needs=("HS-04",),
-)
+@CHAPTER.requirement(9, _RULES, needs=("HS-04",))
 async def wrong_proof(bench: Bench) -> None:
     """A HostProof that does not fit is answered by Refuse with reason 315 and opens nothing."""
     probe = bench.probe()
@@ -155,11 +143,7 @@ async def _refused(probe: Probe, wrong: bytes) -> None:
     expect(refusals == [Refuse(HostRefused.number)], f"reason {HostRefused.number}", refusals)
 
 
-@CHAPTER.requirement(
-    10,
-    _RULES,
-    needs=("HS-04", "HS-09"),
-)
+@CHAPTER.requirement(10, _RULES, needs=("HS-04", "HS-09"))
 async def replay(bench: Bench) -> None:
     """A challenge serves for one session: a recorded handshake, played again, opens nothing."""
     first = await bench.raw()
@@ -196,11 +180,7 @@ async def takes_over(bench: Bench) -> None:
     expect(not new.foreign, "frames of the new session only", told(new.probe.heard[place:]))
 
 
-@CHAPTER.requirement(
-    13,
-    "Unsealed frames in a session",
-    needs=("HS-04",),
-)
+@CHAPTER.requirement(13, "Unsealed frames in a session", needs=("HS-04",))
 async def no_session(bench: Bench) -> None:
     """A sealed frame that comes without a session is answered by NoSession, every time."""
     probe = await bench.no_session()
@@ -211,11 +191,7 @@ async def no_session(bench: Bench) -> None:
             raise Failed("NoSession", told(probe.heard[since:]))
 
 
-@CHAPTER.requirement(
-    14,
-    _RULES,
-    needs=("HS-13",),
-)
+@CHAPTER.requirement(14, _RULES, needs=("HS-13",))
 async def proof_out_of_nowhere(bench: Bench) -> None:
     """A HostProof with neither a session nor a hello before it is answered by NoSession, not by Refuse."""
     probe = await bench.no_session()
@@ -240,11 +216,7 @@ async def unknown_role(bench: Bench) -> None:
     await _unanswered(probe, role, "the role owner")
 
 
-@CHAPTER.requirement(
-    17,
-    "Payloads",
-    needs=("HS-01",),
-)
+@CHAPTER.requirement(17, "Payloads", needs=("HS-01",))
 async def misshapen_hello(bench: Bench) -> None:
     """A HostHello with a field too many or with a challenge of another size gets no answer."""
     probe = bench.probe()
@@ -259,11 +231,7 @@ async def _unanswered(probe: Probe, payload: bytes, what: str) -> None:
     expect(not came, f"no answer to a HostHello with {what}", told(came))
 
 
-@CHAPTER.requirement(
-    18,
-    _RULES,
-    needs=("HS-13",),
-)
+@CHAPTER.requirement(18, _RULES, needs=("HS-13",))
 async def boot_id(bench: Bench) -> None:
     """The boot id is the same in hello, Welcome, Report and NoSession as long as it does not restart."""
     raw = await bench.raw()

@@ -19,10 +19,7 @@ CHAPTER: Final = Chapter("HB", "Heartbeat and silence", "docs/protocol.md", need
 _SECTION: Final = "Heartbeat and silence"
 
 
-@CHAPTER.requirement(
-    1,
-    "Receiving a sealed frame",
-)
+@CHAPTER.requirement(1, "Receiving a sealed frame")
 async def answered(bench: Bench) -> None:
     """A PING is answered by an ACK at once, with the low half of the ping's counter in `seq`."""
     raw = await bench.raw()
@@ -87,11 +84,7 @@ async def silence(bench: Bench) -> None:
     expect(not await raw.lives(), f"no session after {SILENCE} s of silence", "it goes on")
 
 
-@CHAPTER.requirement(
-    6,
-    _SECTION,
-    needs=("HS-13",),
-)
+@CHAPTER.requirement(6, _SECTION, needs=("HS-13",))
 async def authentic_life(bench: Bench) -> None:
     """Only authentic frames count as life: forged, replayed and unsealed ones keep no session."""
     raw = await bench.raw()

@@ -92,10 +92,7 @@ async def wrong_way(bench: Bench) -> None:
     await _ends(bench, encode(Settled(7, Outcome.DONE, 0)), "Settled from the host")
 
 
-@CHAPTER.requirement(
-    9, "The link",
-    applies=lambda profile: profile.switch is not None,
-)  # fmt: skip
+@CHAPTER.requirement(9, "The link", applies=lambda profile: profile.switch is not None)  # fmt: skip
 async def wrong_frame(bench: Bench) -> None:
     """A command in a frame that is not a REQUEST is not carried out."""
     await bench.profile.rest(bench)

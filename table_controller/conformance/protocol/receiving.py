@@ -30,8 +30,7 @@ async def one_reply(bench: Bench) -> None:
     for seq in asked:
         await raw.reply(seq)
     await raw.probe.listen(QUIET)
-    replies = {found.frame.seq: found.frame.re for found in raw.sequenced() if found.frame.type == fr.REPLY}
-    named = list(replies.values())
+    named = list({found.frame.seq: found.frame.re for found in raw.replies()}.values())
     expect(sorted(named) == asked, f"one reply each to {asked}", f"replies to {named}")
 
 
@@ -63,7 +62,7 @@ async def acknowledges(bench: Bench) -> None:
     for _ in range(3):
         seq = raw.request(GetReport())
         await raw.reply(seq)
-        ack = raw.replies(seq)[0].frame.ack
+        ack = raw.replies_to(seq)[0].frame.ack
         if ack != seq + 1:  # an ACK of its own may have gone ahead, or may follow at once
             await raw.probe.listen(LINE)
             expect(raw.got[-1].frame.ack == seq + 1, f"ack {seq + 1:04x}", f"ack {ack:04x}")
@@ -88,7 +87,7 @@ async def duplicate(bench: Bench) -> None:
     found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE, place)
     expect(found is not None and found.frame.ack == seq + 1, f"an ACK with ack {seq + 1:04x}", told(raw.got[place:]))
     await raw.probe.listen(QUIET)
-    expect(not raw.sequenced(place), "no second reply", told(raw.sequenced(place)))
+    expect(not raw.replies(place), "no second reply", told(raw.replies(place)))
 
 
 @CHAPTER.requirement(7, _RECEIVING)
@@ -99,11 +98,11 @@ async def in_order(bench: Bench) -> None:
     for seq in (first + 1, first + 2):
         raw.request(GetReport(), seq=seq)
     await raw.probe.listen(QUIET)
-    expect(not raw.sequenced(), "no reply before the missing request has come", told(raw.sequenced()))
+    expect(not raw.replies(), "no reply before the missing request has come", told(raw.replies()))
     raw.request(GetReport(), seq=first)
     for seq in (first, first + 1, first + 2):
         await raw.reply(seq)
-    answered = [found.frame.re for found in raw.sequenced() if not found.frame.flags & fr.RETRANSMIT]
+    answered = [found.frame.re for found in raw.replies() if not found.frame.flags & fr.RETRANSMIT]
     expect(answered == [first, first + 1, first + 2], "replies in the order of the requests", f"replies to {answered}")
 
 
@@ -144,7 +143,7 @@ async def too_far_ahead(bench: Bench) -> None:
         raw.request(GetReport(), seq=first + ahead)
     await _all_answered(raw, first, URGENT_WINDOW)
     await raw.probe.listen(QUIET)
-    expect(not raw.replies(far), "no reply to what was dropped", told(raw.replies(far)))
+    expect(not raw.replies_to(far), "no reply to what was dropped", told(raw.replies_to(far)))
     raw.request(GetReport(), seq=far, flags=fr.RETRANSMIT)
     await raw.reply(far)
 
@@ -152,7 +151,7 @@ async def too_far_ahead(bench: Bench) -> None:
 async def _all_answered(raw: Raw, first: int, count: int) -> None:
     for seq in range(first, first + count):
         await raw.reply(seq)
-    answered = [found.frame.re for found in raw.sequenced() if not found.frame.flags & fr.RETRANSMIT]
+    answered = [found.frame.re for found in raw.replies() if not found.frame.flags & fr.RETRANSMIT]
     expect(answered == list(range(first, first + count)), "every request answered, in order", f"replies to {answered}")
 
 

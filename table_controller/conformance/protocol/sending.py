@@ -24,11 +24,12 @@ _AGAIN: Final = "Sending, and sending again"
 async def _unheard(bench: Bench, questions: int = 1) -> tuple[Raw, list[Heard]]:
     """Ask, and acknowledge nothing; return the session and the first copies of the replies."""
     raw = await bench.raw()
+    await raw.probe.listen(LINE)  # what it tells of itself is acknowledged first
     raw.attentive = False
     asked = [raw.request(GetReport()) for _ in range(questions)]
     for seq in asked:
         await raw.reply(seq)
-    return raw, [raw.replies(seq)[0] for seq in asked]
+    return raw, [raw.replies_to(seq)[0] for seq in asked]
 
 
 def _copies(raw: Raw, of: Heard) -> list[Heard]:
@@ -49,11 +50,7 @@ async def again(bench: Bench) -> None:
     await _copy(raw, reply, MAX_RTO + LINE)
 
 
-@CHAPTER.requirement(
-    2,
-    _AGAIN,
-    needs=("RT-01",),
-)
+@CHAPTER.requirement(2, _AGAIN, needs=("RT-01",))
 async def same(bench: Bench) -> None:
     """The copy keeps type, seq, re and payload; it has the RETRANSMIT flag and the next counter."""
     raw, (reply,) = await _unheard(bench)
@@ -123,7 +120,7 @@ async def not_sooner(bench: Bench) -> None:
     raw.attentive = False
     seq = raw.request(GetReport())
     await raw.reply(seq)
-    first = raw.replies(seq)[0]
+    first = raw.replies_to(seq)[0]
     copy = await _copy(raw, first, MAX_RTO + LINE)
     # Half of it: both ends' clocks and buffers have their part in what is measured here.
     expect(copy.at - first.at > MIN_RTO / 2, f"not before {MIN_RTO} s", f"{copy.at - first.at:.3f} s")
@@ -133,6 +130,7 @@ async def not_sooner(bench: Bench) -> None:
 async def window(bench: Bench) -> None:
     """At most eight frames are on their way unacknowledged; the rest follows when they are."""
     raw = await bench.raw()
+    await raw.probe.listen(LINE)
     raw.attentive = False
     asked = [raw.request(GetReport()) for _ in range(WINDOW + 4)]
     await raw.probe.listen(QUIET)
@@ -145,11 +143,7 @@ async def window(bench: Bench) -> None:
         await raw.reply(seq)
 
 
-@CHAPTER.requirement(
-    10,
-    _AGAIN,
-    needs=("HS-13",),
-)
+@CHAPTER.requirement(10, _AGAIN, needs=("HS-13",))
 async def queue(bench: Bench) -> None:
     """A host that asks on and acknowledges nothing fills the queue of 64, and then its session ends."""
     raw = await bench.raw()
@@ -160,11 +154,7 @@ async def queue(bench: Bench) -> None:
     expect(not await raw.lives(), "the end of the session", "it goes on")
 
 
-@CHAPTER.requirement(
-    11,
-    _AGAIN,
-    needs=("HS-13",),
-)
+@CHAPTER.requirement(11, _AGAIN, needs=("HS-13",))
 async def gives_up(bench: Bench) -> None:
     """A frame that is not acknowledged for 10 s ends the session, though its host is heard."""
     raw, _ = await _unheard(bench)

@@ -112,21 +112,13 @@ async def states(bench: Bench) -> None:
     expect(moving == [m.State.FEEDING, m.State.UNLOADING], "FEEDING, then UNLOADING", cycle.states)
 
 
-@CHAPTER.requirement(
-    11,
-    "A cycle",
-    needs=("SH-10",),
-)
+@CHAPTER.requirement(11, "A cycle", needs=("SH-10",))
 async def one_completed(bench: Bench) -> None:
     """A cycle of a deck ends in exactly one Completed and then exactly one Settled DONE."""
     (await watched(bench)).completed()
 
 
-@CHAPTER.requirement(
-    12,
-    "Counting",
-    needs=("SH-11",),
-)
+@CHAPTER.requirement(12, "Counting", needs=("SH-11",))
 async def counted(bench: Bench) -> None:
     """Afterwards it is READY, none inside, all that Completed counts behind the gate, one cycle more."""
     cycle = await watched(bench)
@@ -139,11 +131,7 @@ async def counted(bench: Bench) -> None:
     expect(cycle.after == expected, repr(expected), cycle.after)
 
 
-@CHAPTER.requirement(
-    13,
-    "A cycle",
-    needs=("SH-11",),
-)
+@CHAPTER.requirement(13, "A cycle", needs=("SH-11",))
 async def progress(bench: Bench) -> None:
     """Progress counts never fall, never run ahead of each other, and end at what Completed counts."""
     cycle = await watched(bench)
@@ -185,11 +173,7 @@ async def intake_empty(bench: Bench) -> None:
     expect(told == [m.Intake(False)], "one Intake that says empty", told)
 
 
-@CHAPTER.requirement(
-    17,
-    "Messages",
-    needs=("SH-11",),
-)
+@CHAPTER.requirement(17, "Messages", needs=("SH-11",))
 async def transits(bench: Bench) -> None:
     """Transit statistics grow by one for every card in every segment, and are in order."""
     cycle = await watched(bench)
@@ -199,11 +183,7 @@ async def transits(bench: Bench) -> None:
         expect(later.least <= later.mean <= later.most, f"least <= mean <= most in {segment.name}", later)
 
 
-@CHAPTER.requirement(
-    18,
-    "What is never sent",
-    needs=("SH-11",),
-)
+@CHAPTER.requirement(18, "What is never sent", needs=("SH-11",))
 async def no_findings(bench: Bench) -> None:
     """For a deck that was not rejected there are no findings: NoFindings with 427."""
     expect(not (await watched(bench)).completed().rejected, "a deck that is not rejected", "rejected")
@@ -216,7 +196,7 @@ async def no_findings(bench: Bench) -> None:
 # --- with hands: a second deck in the intake ------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(30, "A cycle", hands=True, limit=1800.0)
+@CHAPTER.requirement(30, "A cycle", hands=True)
 async def intake_told(bench: Bench) -> None:
     """Putting cards into the intake is told by Intake, and shown in the status."""
     await emptied(bench)
@@ -227,13 +207,7 @@ async def intake_told(bench: Bench) -> None:
         expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
 
 
-@CHAPTER.requirement(
-    31,
-    "A cycle",
-    hands=True,
-    needs=("SH-11",),
-    limit=1800.0,
-)
+@CHAPTER.requirement(31, "A cycle", hands=True, needs=("SH-11",))
 async def sorts(bench: Bench) -> None:
     """A cycle in SORT says SORT in Completed, and counts the same deck alike."""
     count = (await watched(bench)).completed().count
@@ -247,13 +221,7 @@ async def sorts(bench: Bench) -> None:
     await rest(bench)
 
 
-@CHAPTER.requirement(
-    32,
-    "Heartbeat and silence",
-    hands=True,
-    needs=("SH-11",),
-    limit=1800.0,
-)
+@CHAPTER.requirement(32, "Heartbeat and silence", page="docs/protocol.md", hands=True, needs=("SH-11",))
 async def alone(bench: Bench) -> None:
     """A cycle goes on while its host is silent, and the next session finds it DONE."""
     await loaded(bench)
@@ -267,10 +235,7 @@ async def alone(bench: Bench) -> None:
         settled_as(known, Outcome.DONE, m.Reason.NONE)
 
 
-@CHAPTER.requirement(
-    80,
-    "What is never sent", hands=True, needs=("SH-11",), limit=1800.0, capability=m.IDENTIFIES,
-)  # fmt: skip
+@CHAPTER.requirement(80, "What is never sent", hands=True, needs=("SH-11",), capability=m.IDENTIFIES)  # fmt: skip
 async def rejects(bench: Bench) -> None:
     """A wrong deck is rejected, and its findings name what is missing and extra, in ascending order."""
     await rest(bench)

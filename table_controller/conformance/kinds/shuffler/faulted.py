@@ -79,11 +79,7 @@ async def jam(bench: Bench) -> None:
     one_end(stuck.events, stuck.command, m.Jam, stuck.settled)
 
 
-@requirement(
-    51,
-    "Counting",
-    needs=("SH-50",),
-)
+@requirement(51, "Counting", needs=("SH-50",))
 async def jam_named(bench: Bench) -> None:
     """Jam names the stuck card by a segment and a count of its phase, and pictures the sensors."""
     stuck = await jammed(bench)
@@ -113,11 +109,7 @@ async def path_blocked(bench: Bench) -> None:
     all_refused(stuck.refused, m.Reason.PATH_BLOCKED, "while the path is dark")
 
 
-@requirement(
-    54,
-    "A cycle",
-    needs=("SH-10",),
-)
+@requirement(54, "A cycle", needs=("SH-10",))
 async def double_feed(bench: Bench) -> None:
     """Two cards at once end the cycle in Fault 431 and Settled FAILED with 431; the number inside is nil."""
     await _fault(bench, DOUBLE, m.Reason.DOUBLE_FEED, doubtful=True)
@@ -180,11 +172,7 @@ async def _cut(bench: Bench) -> Cut:
         return Cut((visit.hello.boot_id, again.hello.boot_id), known, status, list(again.events), said)
 
 
-@requirement(
-    60,
-    "States",
-    needs=("SH-10",),
-)
+@requirement(60, "States", needs=("SH-10",))
 async def power_lost(bench: Bench) -> None:
     """Power that goes in mid-cycle leaves the cycle FAILED with 435 and the machine DOUBTFUL, nil inside."""
     cut = await cut_off(bench)

@@ -35,10 +35,7 @@ from table_controller.conformance.requirements import NotChecked, expect
 if TYPE_CHECKING:
     from table_controller.conformance.bench import Bench
 
-# A run with a person's hands: the longest that one of these may take (s).
-LONG = 1800.0
-
-requirement = partial(CHAPTER.requirement, hands=True, limit=LONG)
+requirement = partial(CHAPTER.requirement, hands=True)
 NOT_CLEARING = [name for name in COMMANDS if name != "ClearJam"]
 
 
@@ -130,11 +127,7 @@ async def state_of(bench: Bench) -> m.State:
         return (await status_of(visit)).state
 
 
-@requirement(
-    42,
-    "A cycle",
-    needs=("SH-10",),
-)
+@requirement(42, "A cycle", needs=("SH-10",))
 async def stop(bench: Bench) -> None:
     """Stop in mid-cycle is done; the cycle ends in Stopped with 434 and then Settled FAILED with 434."""
     halt = await stopped(bench)
@@ -145,11 +138,7 @@ async def stop(bench: Bench) -> None:
     expect(ended.reason is m.Reason.STOPPED, "reason 434", ended)
 
 
-@requirement(
-    43,
-    "Counting",
-    needs=("SH-42",),
-)
+@requirement(43, "Counting", needs=("SH-42",))
 async def halted(bench: Bench) -> None:
     """Stopped in mid-cycle it is HALTED with reason 434, and knows how many cards are inside."""
     halt = await stopped(bench)
@@ -165,11 +154,7 @@ async def needs_clearing(bench: Bench) -> None:
     all_refused((await stopped(bench)).refused, m.Reason.NEEDS_CLEARING, "in HALTED")
 
 
-@requirement(
-    45,
-    "States",
-    needs=("SH-42",),
-)
+@requirement(45, "States", needs=("SH-42",))
 async def clearing(bench: Bench) -> None:
     """While it is emptied it is CLEARING, the number inside is nil, and every motion is refused with 420."""
     halt = await stopped(bench)
@@ -180,11 +165,7 @@ async def clearing(bench: Bench) -> None:
     all_refused(halt.refused_clearing, m.Reason.BUSY, "in CLEARING")
 
 
-@requirement(
-    46,
-    "Counting",
-    needs=("SH-42",),
-)
+@requirement(46, "Counting", needs=("SH-42",))
 async def cleared(bench: Bench) -> None:
     """ClearJam ends in Cleared and then Settled DONE, and no more cards come out than were inside."""
     halt = await stopped(bench)
@@ -205,11 +186,7 @@ async def cleared(bench: Bench) -> None:
 # --- the door in mid-cycle, and doubt -------------------------------------------------------------------------------
 
 
-@requirement(
-    47,
-    "A cycle",
-    needs=("SH-10",),
-)
+@requirement(47, "A cycle", needs=("SH-10",))
 async def door_in_cycle(bench: Bench) -> None:
     """Opening the door in mid-cycle stops it: Door, Stopped with 422, Settled FAILED with 422, HALTED."""
     await loaded(bench)
@@ -229,11 +206,7 @@ async def door_in_cycle(bench: Bench) -> None:
         all_refused(said, m.Reason.DOOR_OPEN, "in HALTED with the door open")
 
 
-@requirement(
-    48,
-    "Counting",
-    needs=("SH-47",),
-)
+@requirement(48, "Counting", needs=("SH-47",))
 async def doubt(bench: Bench) -> None:
     """After the door was open in mid-cycle, only a look inside and then a passed self-test end the doubt."""
     await loaded(bench)

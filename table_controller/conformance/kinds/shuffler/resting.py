@@ -157,11 +157,7 @@ async def gate_occupied(bench: Bench) -> None:
         all_refused(await refusals(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "in READY")
 
 
-@CHAPTER.requirement(
-    21,
-    "States",
-    needs=("SH-11",),
-)
+@CHAPTER.requirement(21, "States", needs=("SH-11",))
 async def test_in_ready(bench: Bench) -> None:
     """In READY a self-test and SetMode are not refused, and it is READY again with the same cards."""
     await ready(bench)
@@ -172,11 +168,7 @@ async def test_in_ready(bench: Bench) -> None:
         same_but(before, await status_of(visit), mode=m.Mode.SHUFFLE)
 
 
-@CHAPTER.requirement(
-    22,
-    "States",
-    needs=("SH-11",),
-)
+@CHAPTER.requirement(22, "States", needs=("SH-11",))
 async def stopped_gate(bench: Bench) -> None:
     """Stop while the gate opens ends Eject as FAILED with 434; the machine is READY as before."""
     await ready(bench)
@@ -185,11 +177,7 @@ async def stopped_gate(bench: Bench) -> None:
         await _stopped(visit, bench, m.Eject(bench.next_id()), before)
 
 
-@CHAPTER.requirement(
-    23,
-    "States",
-    needs=("SH-11",),
-)
+@CHAPTER.requirement(23, "States", needs=("SH-11",))
 async def restart_ready(bench: Bench) -> None:
     """After a restart in READY it is READY, and how many cards lie behind the gate is nil."""
     await ready(bench)
@@ -201,11 +189,7 @@ async def restart_ready(bench: Bench) -> None:
         same_but(before, await status_of(visit), behind_gate=None, mode=m.Mode.SHUFFLE)
 
 
-@CHAPTER.requirement(
-    24,
-    "A cycle",
-    needs=("SH-11",),
-)
+@CHAPTER.requirement(24, "A cycle", needs=("SH-11",))
 async def eject(bench: Bench) -> None:
     """Eject opens the gate: Accepted, then Settled DONE, IDLE, and nothing behind the gate."""
     await ready(bench)
