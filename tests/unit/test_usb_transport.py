@@ -206,7 +206,7 @@ print("left")
 async def test_a_program_that_ends_gives_its_port_back_before_pyusb_does(how: str) -> None:
     async with usb_server() as server:
         end = Echoes(server)
-        command = [sys.executable, "-X", "dev", "-c", LEAVES, end.port, how]
+        command = [sys.executable, "-W", "always", "-c", LEAVES, end.port, how]
         done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=30)
         assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
         await end.given_back()
