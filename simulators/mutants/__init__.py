@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.mutants import (
+    bet_sensor,
     commands,
     framing,
     handshake,
@@ -27,7 +28,18 @@ if TYPE_CHECKING:
 
 WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
     module.WORKSHOP
-    for module in (handshake, framing, sealing, receiving, sending, payloads, commands, shuffler, shuffler_faults)
+    for module in (
+        handshake,
+        framing,
+        sealing,
+        receiving,
+        sending,
+        payloads,
+        commands,
+        shuffler,
+        shuffler_faults,
+        bet_sensor,
+    )
 )
 
 
