@@ -18,6 +18,7 @@ from simulators.mutants import (
     receiving,
     sealing,
     sending,
+    shaker,
     shuffler,
     shuffler_faults,
 )
@@ -39,6 +40,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         shuffler,
         shuffler_faults,
         bet_sensor,
+        shaker,
     )
 )
 
