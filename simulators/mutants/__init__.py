@@ -16,6 +16,7 @@ from simulators.mutants import (
     handshake,
     payloads,
     receiving,
+    rng,
     sealing,
     sending,
     shaker,
@@ -41,6 +42,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         shuffler_faults,
         bet_sensor,
         shaker,
+        rng,
     )
 )
 

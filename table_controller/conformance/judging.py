@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,10 +11,12 @@ from firmware_bridge.commands import Accepted, Outcome, Settled
 from table_controller.conformance.requirements import Failed, expect
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from enum import IntEnum
 
     from firmware_bridge.messages import Message
     from table_controller.conformance.bench import Bench
+    from table_controller.conformance.hands import Step
     from table_controller.conformance.visit import Visit
 
 
@@ -22,6 +25,12 @@ async def begin(visit: Visit, message: Message) -> int:
     reply = await visit.order(message)
     expect(isinstance(reply, Accepted), f"Accepted to {message!r}", reply)
     return reply.command
+
+
+async def ended(visit: Visit, message: Message, within: float) -> Settled:
+    """Have a command carried out, at once or after a while; return its end, whatever it is."""
+    reply = await visit.order(message)
+    return await visit.end(reply.command, within) if isinstance(reply, Accepted) else reply
 
 
 async def refused(visit: Visit, message: Message, reason: IntEnum, where: str) -> None:
@@ -60,3 +69,15 @@ def same_but(before: Message, after: Message, **changed: Any) -> None:
 async def restarted(bench: Bench, visit: Visit) -> None:
     """Wait until the machine of a visit is back, in another boot."""
     await bench.back(not_boot=visit.hello.boot_id)
+
+
+@asynccontextmanager
+async def spoiled(bench: Bench, step: Step, mend: Step) -> AsyncIterator[None]:
+    """Have something broken by hand that no status tells, and mended afterwards, whatever the check finds."""
+    await bench.do(step)
+    try:
+        yield
+    except Failed:
+        await bench.do(mend)
+        raise
+    await bench.do(mend)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from devices.shaker import messages as m
 from firmware_bridge.commands import Outcome
 from table_controller.conformance.hands import Step
-from table_controller.conformance.judging import begin, refused, restarted, same_but, settled_as
+from table_controller.conformance.judging import begin, refused, restarted, same_but, settled_as, spoiled
 from table_controller.conformance.kinds.shaker.machine import (
     CALM,
     CHAPTER,
@@ -243,14 +243,12 @@ async def door(bench: Bench) -> None:
 async def faulty(bench: Bench) -> None:
     """A failed self-test is kept, also over a restart: FAULTY, and Arm is refused with 436 until one passes."""
     await rest(bench)
-    await bench.do(HOLD)
-    async with bench.visit() as visit:
+    async with spoiled(bench, HOLD, REPAIR), bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
         settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
         bad = (await visit.event(m.SelfTested, QUIET)).bad_sensors
         expect(bad == 1 << m.Sensor.MOTION, "MOTION and no other sensor bad", bad)
         await visit.order(m.Reset(bench.next_id()))
-    await bench.do(REPAIR)
     await restarted(bench, visit)
     async with bench.visit() as visit:
         expect((await status_of(visit)).state is m.State.FAULTY, "FAULTY", await status_of(visit))
@@ -263,8 +261,6 @@ async def faulty(bench: Bench) -> None:
 async def unreadable(bench: Bench) -> None:
     """A face that is not clear makes no roll: NoRoll with 464."""
     await rest(bench)
-    await bench.do(SMEAR)
-    async with bench.visit() as visit:
+    async with spoiled(bench, SMEAR, REPAIR), bench.visit() as visit:
         ended = await uncovered(bench, visit, await armed(bench, visit), LID_OFF)
-        await bench.do(REPAIR)
         await no_roll(visit, ended, m.Reason.UNREADABLE)
