@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import ConfigurationError
 from simulators.mutants import (
     bet_sensor,
+    button,
     commands,
     framing,
     handshake,
@@ -43,6 +44,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         bet_sensor,
         shaker,
         rng,
+        button,
     )
 )
 
