@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.mutants import (
+    bet_sensor,
+    button,
     commands,
     framing,
     handshake,
     payloads,
     receiving,
+    rng,
     sealing,
     sending,
+    shaker,
     shuffler,
     shuffler_faults,
 )
@@ -27,7 +31,21 @@ if TYPE_CHECKING:
 
 WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
     module.WORKSHOP
-    for module in (handshake, framing, sealing, receiving, sending, payloads, commands, shuffler, shuffler_faults)
+    for module in (
+        handshake,
+        framing,
+        sealing,
+        receiving,
+        sending,
+        payloads,
+        commands,
+        shuffler,
+        shuffler_faults,
+        bet_sensor,
+        shaker,
+        rng,
+        button,
+    )
 )
 
 
