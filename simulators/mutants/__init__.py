@@ -17,6 +17,8 @@ from simulators.mutants import (
     receiving,
     sealing,
     sending,
+    shoe,
+    shoe_faults,
     shuffler,
     shuffler_faults,
 )
@@ -27,7 +29,19 @@ if TYPE_CHECKING:
 
 WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
     module.WORKSHOP
-    for module in (handshake, framing, sealing, receiving, sending, payloads, commands, shuffler, shuffler_faults)
+    for module in (
+        handshake,
+        framing,
+        sealing,
+        receiving,
+        sending,
+        payloads,
+        commands,
+        shuffler,
+        shuffler_faults,
+        shoe,
+        shoe_faults,
+    )
 )
 
 

@@ -29,16 +29,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machine import Machine
+    from simulators.mutants.workshop import Mutant
     from table_controller.conformance.bench import Bench
     from table_controller.conformance.hands import Step
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
 
+def _model(mutant: Mutant) -> str:
+    """Return the model that makes a mistake: any can make the protocol's."""
+    return mutant.model or mutant.kind.replace("_", "-") or "shuffler"
+
+
 # --- good machines pass, mutants fail -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["shuffler", "shuffler-identifying"])
+@pytest.mark.parametrize("model", ["shuffler", "shuffler-identifying", "shoe", "shoe-manual"])
 @pytest.mark.parametrize("line", ["", "split", "slow:baud=115200"])
 async def test_a_good_machine_passes_everything(seed: int, model: str, line: str) -> None:
     run = await examine(model, seed=seed, faults=[line] if line else [])
@@ -49,7 +55,7 @@ async def test_a_good_machine_passes_everything(seed: int, model: str, line: str
 @pytest.mark.parametrize("name", MUTANTS)
 async def test_a_mutant_fails_the_requirement_that_it_breaks(name: str) -> None:
     mutant = MUTANTS[name]
-    run = await examine(mutant.model or mutant.kind or "shuffler", mutant=name, only=[mutant.breaks])
+    run = await examine(_model(mutant), mutant=name, only=[mutant.breaks])
     assert mutant.breaks in with_verdict(run.lines, Verdict.FAIL), failures(run)
     (line,) = (line for line in run.lines if line.id == mutant.breaks)
     assert line.expected
@@ -61,7 +67,7 @@ async def test_a_mutant_fails_the_requirement_that_it_breaks(name: str) -> None:
 @pytest.mark.parametrize("name", MUTANTS)
 async def test_a_mutant_fails_exactly_what_it_says(seed: int, name: str) -> None:
     mutant = MUTANTS[name]
-    run = await examine(mutant.model or mutant.kind or "shuffler", seed=seed, mutant=name)
+    run = await examine(_model(mutant), seed=seed, mutant=name)
     assert with_verdict(run.lines, Verdict.FAIL) == {mutant.breaks, *mutant.also}, failures(run)
 
 
