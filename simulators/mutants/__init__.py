@@ -13,6 +13,7 @@ from simulators.mutants import (
     commands,
     framing,
     handshake,
+    keypad,
     payloads,
     receiving,
     sealing,
@@ -41,6 +42,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         shuffler_faults,
         shoe,
         shoe_faults,
+        keypad,
     )
 )
 
