@@ -14,6 +14,7 @@ from simulators.mutants import (
     framing,
     handshake,
     keypad,
+    meter_sign,
     payloads,
     receiving,
     sealing,
@@ -43,6 +44,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         shoe,
         shoe_faults,
         keypad,
+        meter_sign,
     )
 )
 
