@@ -6,16 +6,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from firmware_bridge.capture import read_capture
 from firmware_bridge.keys import load_key, new_key, save_approved, save_key
-from simulators.control import ask
 from simulators.machine import approved
-from tests.support.processes import LIMIT, PITBOX, background, pitbox, simulator
+from tests.support.processes import LIMIT, PITBOX, background, in_state, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,10 +174,7 @@ def test_trace_prints_frames_and_keeps_them(tmp_path: Path) -> None:
 def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
-            until = time.monotonic() + LIMIT
-            while ask(tmp_path, "shuffler.1", {"do": "truth"})["state"] != "feeding":
-                assert time.monotonic() < until
-                time.sleep(0.05)
+            in_state(tmp_path, "shuffler.1", "feeding")
             shuffle.send_signal(signal.SIGINT)
             said, _ = shuffle.communicate(timeout=LIMIT)
         assert shuffle.returncode == 130

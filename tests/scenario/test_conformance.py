@@ -44,7 +44,13 @@ def _model(mutant: Mutant) -> str:
 # --- good machines pass, mutants fail -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["shuffler", "shuffler-identifying", "bet-sensor", "shaker", "rng", "button"])
+GOOD: Final = [
+    "shuffler", "shuffler-identifying", "shoe", "shoe-manual", "shaker", "rng", "button", "bet-sensor", "keypad",
+    "meter-sign",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", GOOD)
 @pytest.mark.parametrize("line", ["", "split", "slow:baud=115200"])
 async def test_a_good_machine_passes_everything(seed: int, model: str, line: str) -> None:
     run = await examine(model, seed=seed, faults=[line] if line else [])
