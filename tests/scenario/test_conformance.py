@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from devices.kinds import KINDS
 from devices.shuffler import messages as m
 from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, UnknownSerial, WrongKind
 from firmware_bridge.keys import DeviceKey
@@ -293,3 +294,7 @@ async def test_a_device_that_names_cards_out_of_turn_is_found_and_its_cards_are_
     assert "Findings (names cards)" in text
     assert "0b0c" not in text
     assert "x0b" not in text
+
+
+def test_every_kind_of_machine_has_its_own_requirements() -> None:
+    assert kinds_with_requirements() == list(KINDS)
