@@ -20,6 +20,7 @@ from table_controller.conformance.requirements import (
     NotChecked,
     Requirement,
     Verdict,
+    kind_chapter,
     kinds_with_requirements,
     requirements_of,
 )
@@ -93,6 +94,16 @@ def test_mutants_have_names_of_their_own_and_break_what_exists() -> None:
         assert mutant.breaks not in mutant.also, mutant.name
 
 
+@pytest.mark.parametrize("kind", kinds_with_requirements())
+async def test_a_mistake_in_the_protocol_is_found_in_every_kind(seed: int, kind: str) -> None:
+    known = {requirement.id for requirement in requirements_of(kind)}
+    mistakes = [mutant for mutant in all_mutants() if not mutant.kind and mutant.breaks in known]
+    assert len(mistakes) > 50
+    for mutant in mistakes:
+        run = await examine(kind.replace("_", "-"), seed=seed, mutant=mutant.name, only=[mutant.breaks])
+        assert mutant.breaks in with_verdict(run.lines, Verdict.FAIL), f"{mutant.name}: {failures(run)}"
+
+
 # --- what is written about requirements -----------------------------------------------------------------------------
 
 
@@ -116,6 +127,16 @@ async def test_without_hands_nothing_that_needs_them_passes_or_moves(seed: int) 
     checked = with_verdict(run.lines, Verdict.PASS)
     assert {"HS-10", "CM-08", "SH-11", "SH-24"} <= checked
     assert checked | left_out == {line.id for line in run.lines}
+
+
+@pytest.mark.parametrize("kind", kinds_with_requirements())
+async def test_every_kind_can_be_checked_without_hands(seed: int, kind: str) -> None:
+    run = await examine(kind.replace("_", "-"), seed=seed, hands=lambda _: Nobody())
+    passed, left_out = with_verdict(run.lines, Verdict.PASS), with_verdict(run.lines, Verdict.NOT_CHECKED)
+    assert {line.id for line in run.lines if line.hands} <= left_out
+    assert passed | left_out == {line.id for line in run.lines}, failures(run)
+    own = {requirement.id for requirement in kind_chapter(kind)[1].requirements}
+    assert passed & own, "nothing of its own can be checked without hands"
 
 
 async def test_hands_that_cannot_do_it_leave_it_unchecked(seed: int) -> None:
@@ -166,6 +187,26 @@ async def test_a_device_that_restarts_in_the_middle_is_checked_to_the_end(seed: 
     assert not run.lost
     assert with_verdict(run.lines, Verdict.FAIL) <= {name}
     assert "SH-63" in with_verdict(run.lines, Verdict.PASS)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("bet-sensor", "BS-04"),
+        ("bet-sensor", "BS-25"),
+        ("shaker", "DS-03"),
+        ("shaker", "DS-26"),
+        ("rng", "RN-02"),
+        ("rng", "RN-20"),
+        ("button", "FB-03"),
+        ("button", "FB-11"),
+    ],
+)
+async def test_a_power_cut_in_the_middle_spoils_no_other_check(seed: int, model: str, name: str) -> None:
+    run = await examine(model, seed=seed, during=_at(name, "power_cut:seconds=2"))
+    assert not run.lost
+    assert with_verdict(run.lines, Verdict.FAIL) <= {name}, failures(run)
+    assert run.lines[-1].verdict is Verdict.PASS
 
 
 async def test_an_interrupted_run_has_a_verdict_for_every_requirement(seed: int) -> None:
