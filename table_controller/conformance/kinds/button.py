@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """What is asked of the flat button's mat: a place, or the reason why there is none. See docs/devices/button.md."""
-=======
-"""What is asked of the flat button's mat: a place, or why there is none. Its page is docs/devices/button.md."""
->>>>>>> kit1
 
 from __future__ import annotations
 
