@@ -13,21 +13,13 @@ if TYPE_CHECKING:
 
     from devices.shoe.state import DriverEvent
     from firmware_bridge.commands import Settled
-    from firmware_bridge.link import Link
-    from firmware_bridge.messages import DeviceHello
 
 
 class ShoeDriver(Driver):
-    """Talks to one shoe, automated or manual; what a model cannot do is refused here, and nothing is sent."""
+    """Talks to one shoe, automated or manual; what its model cannot do raises NotCapable, and nothing is sent."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
-        self._can: frozenset[str] = frozenset()
-
-    def link_up(self, link: Link, hello: DeviceHello) -> None:
-        """Take a fresh link, and what the shoe at its end can do."""
-        self._can = frozenset(hello.capabilities)
-        super().link_up(link, hello)
 
     # --- questions -------------------------------------------------------------------------------------------
 
@@ -51,7 +43,7 @@ class ShoeDriver(Driver):
 
     async def dispense(self, command: int, cards: int) -> Settled:
         """Lay a stack into the slot; returns when it lies there. What came out is in the Dispensed event."""
-        self._need(m.DISPENSES)
+        self._need_model(m.DISPENSES, "dispense stacks")
         if not 1 <= cards <= m.MAX_STACK:
             raise CommandRefused(
                 f"a stack has 1 to {m.MAX_STACK} cards, not {cards}; nothing was sent", m.Reason.STACK_SIZE
@@ -64,7 +56,7 @@ class ShoeDriver(Driver):
 
     async def start_round(self, command: int) -> Settled:
         """Count what hands draw from now on as one round."""
-        self._need(m.DRAWS)
+        self._need_model(m.DRAWS, "count rounds that hands draw")
         return await self.actuate(m.StartRound(command), command)
 
     async def stop(self, command: int) -> Settled:
@@ -82,12 +74,3 @@ class ShoeDriver(Driver):
     async def reset(self, command: int) -> Settled:
         """Restart the firmware; the link goes down and comes back with a new boot id."""
         return await self.actuate(m.Reset(command), command)
-
-    def _need(self, capability: str) -> None:
-        """Refuse what the shoe's hello does not promise."""
-        self.need_link()
-        if capability not in self._can:
-            can = ", ".join(sorted(self._can)) or "nothing"
-            raise CommandRefused(
-                f"this shoe's hello names {can}, not {capability}; nothing was sent", m.Reason.NOT_CAPABLE
-            )

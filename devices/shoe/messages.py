@@ -101,6 +101,7 @@ class Reason(IntEnum):
     NEEDS_CLEARING = 423
     NOTHING_TO_EJECT = 424
     PATH_BLOCKED = 426
+    TOO_FEW_CARDS = 429
     JAM = 430
     DOUBLE_FEED = 431
     SHORT_CARD = 432
@@ -114,7 +115,6 @@ class Reason(IntEnum):
     SLOT_OCCUPIED = 442
     ALREADY_LOADED = 443
     SHOE_EMPTY = 444
-    TOO_FEW_CARDS = 445
     SHORT_STACK = 450
     LIFTED_OUT = 451
 

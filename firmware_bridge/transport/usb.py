@@ -12,6 +12,7 @@ import errno
 import re
 import threading
 from functools import cache
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 VENDOR_CLASS: Final = 0xFF
 # How long one transfer may wait (ms) before the thread looks whether the port is to be closed; nothing is lost by it.
 LOOK_UP: Final = 100
+# A device keeps what its last host did not read. It is dropped until nothing more comes for so long (ms), or after (s):
+QUIET: Final = 20
+DRAIN: Final = 1.0
 # How long to wait (s) for a port that this program is just giving back: both threads look up, and a server may be slow.
 GIVE_BACK: Final = 5.0
 _FORM: Final = "usb:VENDOR:PRODUCT:SERIAL or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL, as in usb:1209:0001:SN-00123"
@@ -181,6 +185,7 @@ def _open(address: UsbAddress) -> _UsbPort:
         device = _the_one(address)
         number, incoming, outgoing = _bulk_pair(address, device)
         usb.util.claim_interface(device, number)
+        _drain(incoming)
     except (OSError, NotImplementedError, PitboxError) as error:
         if device is not None:
             usb.util.dispose_resources(device)
@@ -225,6 +230,18 @@ def _bulk_pair(address: UsbAddress, device: Any) -> tuple[int, Any, Any]:
             if len(bulk) == 2:
                 return interface.bInterfaceNumber, bulk[usb.util.ENDPOINT_IN], bulk[usb.util.ENDPOINT_OUT]
     raise BadPort(f"{address} has no vendor-specific interface with a bulk endpoint each way; it is no device of ours")
+
+
+def _drain(incoming: Any) -> None:
+    """Drop what the device has to say to whoever held the port before: an old answer would be judged as a wrong one."""
+    until = monotonic() + DRAIN
+    while monotonic() < until:
+        try:
+            incoming.read(incoming.wMaxPacketSize & _PACKET_SIZE, QUIET)
+        except usb.core.USBError as error:
+            if error.errno in (errno.ETIMEDOUT, errno.EPIPE):  # a stall is cleared by whoever reads next
+                return
+            raise
 
 
 def _is_bulk(endpoint: Any) -> bool:

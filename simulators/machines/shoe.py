@@ -17,9 +17,7 @@ from simulators.world.table import LAYOUT, TRAY, add_foreign, gather, insert_cov
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from firmware_bridge.keys import DeviceKey
     from simulators.faults import Fault
-    from simulators.world.cards import World
 
 
 class _Shoe(Machine):
@@ -29,17 +27,9 @@ class _Shoe(Machine):
     mechanics: ManualShoeMechanics
     twin: ShoeTwin | ManualShoeTwin
 
-    def __init__(
-        self,
-        slot: str = "shoe.1",
-        *,
-        seed: int = 0,
-        speed: float = 1.0,
-        live_entropy: bool = False,
-        key: DeviceKey | None = None,
-        world: World | None = None,
-    ) -> None:
-        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+    def __init__(self, slot: str, **options: Any) -> None:
+        super().__init__(slot, **options)
+        self._own_world = options.get("world") is None
         self._entry = ""  # where hands lay the deck
 
     def summary(self) -> list[str]:

@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.mutants import (
+    bet_sensor,
+    button,
     commands,
     framing,
     handshake,
+    keypad,
+    meter_sign,
     payloads,
     receiving,
+    rng,
     sealing,
     sending,
+    shaker,
+    shoe,
+    shoe_faults,
     shuffler,
     shuffler_faults,
 )
@@ -27,7 +35,25 @@ if TYPE_CHECKING:
 
 WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
     module.WORKSHOP
-    for module in (handshake, framing, sealing, receiving, sending, payloads, commands, shuffler, shuffler_faults)
+    for module in (
+        handshake,
+        framing,
+        sealing,
+        receiving,
+        sending,
+        payloads,
+        commands,
+        shuffler,
+        shuffler_faults,
+        shoe,
+        shoe_faults,
+        keypad,
+        meter_sign,
+        bet_sensor,
+        shaker,
+        rng,
+        button,
+    )
 )
 
 

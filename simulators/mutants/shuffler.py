@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.gauges import SensorLevel
 from devices.shuffler import messages as m
-from simulators.mutants.workshop import Workshop, each_event, replaced, wrap
+from simulators.mutants.workshop import Workshop, answers, replaced, tells, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 WORKSHOP: Final = Workshop(m.KIND)
 S: Final = m.State
 R: Final = m.Reason
-
-
-def answers(machine: SimulatedShuffler, question: type[Any], change: Callable[[Any], Any]) -> None:
-    """Change the answer to one question."""
-
-    def handle(real: Callable[[Any], Any], message: Any) -> Any:
-        reply = real(message)
-        return change(reply) if isinstance(message, question) else reply
-
-    wrap(machine.board, "_handle", handle)
 
 
 def says(machine: SimulatedShuffler, change: Callable[[m.Status], m.Status]) -> None:
@@ -43,11 +33,6 @@ def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reas
         return reason if meant else found
 
     wrap(twin, "_refusal", refusal)
-
-
-def tells(machine: SimulatedShuffler, kind: type[Any], change: Callable[[Any], list[Any]]) -> None:
-    """Change one kind of event."""
-    each_event(machine, lambda event: change(event) if isinstance(event, kind) else [event])
 
 
 # --- at rest ----------------------------------------------------------------------------------------------------------

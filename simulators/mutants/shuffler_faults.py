@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import LinkSilent
-from simulators.mutants.shuffler import R, S, refuses, says, tells
-from simulators.mutants.workshop import Workshop, each_event, each_session, replaced, wrap
+from simulators.mutants.shuffler import R, S, refuses, says
+from simulators.mutants.workshop import Workshop, each_event, each_session, replaced, tells, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -126,6 +126,31 @@ def each_event(machine: Machine, change: Callable[[Any], list[Any]]) -> None:
     wrap(board, "emit", emit)
 
 
+def tells(machine: Machine, kind: type[Any], change: Callable[[Any], list[Any]]) -> None:
+    """Change one kind of event."""
+    each_event(machine, lambda event: change(event) if isinstance(event, kind) else [event])
+
+
+def answers(machine: Machine, question: type[Any], change: Callable[[Any], Any]) -> None:
+    """Change the answer to one question."""
+
+    def handle(real: Callable[[Any], Any], message: Any) -> Any:
+        reply = real(message)
+        return change(reply) if isinstance(message, question) else reply
+
+    wrap(machine.board, "_handle", handle)
+
+
+def allows(machine: Any, command: type[Any], reason: int, instead: int = 0) -> None:
+    """Where a command is refused for a reason, give another one: 0 lets it happen."""
+
+    def refusal(real: Callable[[Any], int], message: Any) -> int:
+        found = real(message)
+        return instead if isinstance(message, command) and found == reason else found
+
+    wrap(machine.twin, "_refusal", refusal)
+
+
 def replaced(message: Any, **fields: Any) -> Any:
     """Return a message with other fields."""
     return msgspec.structs.replace(message, **fields)

@@ -128,6 +128,7 @@ class ManualShoeMechanics(CardPath):
             raise BadFault("a card is in the throat; nothing can be drawn past it")
         if not self.world.count(self.well):
             raise BadFault("the well is empty; there is nothing to draw")
+        self._drop_hand()  # what another hand was about to draw, this one draws
         self._to_pull = cards
         self._pull_next()
 
@@ -181,18 +182,22 @@ class ManualShoeMechanics(CardPath):
         put_down(self.world, self._in_hand, LAYOUT)
         self._in_hand = []
         self._edge(Sensor.EXIT, False)
-        self._hand_after(HAND_PAUSE, self._pull_next)
+        if self._to_pull:
+            self._hand_after(HAND_PAUSE, self._pull_next)
 
     def _hand_after(self, seconds: float, call: Callable[[], None]) -> None:
         self._hand = [timer for timer in self._hand if timer.call is not None and timer.at >= self.clock.now]
         self._hand.append(self.clock.after(seconds, call))
 
-    def power_lost(self) -> None:
-        """Motors stop where they are; a hand does not: what it was drawing is out, and no sensor saw it."""
-        self.halt()
+    def _drop_hand(self) -> None:
         for timer in self._hand:
             timer.cancel()
         self._hand.clear()
+
+    def power_lost(self) -> None:
+        """Motors stop where they are; a hand does not: what it was drawing is out, and no sensor saw it."""
+        self.halt()
+        self._drop_hand()
         if self._in_hand:
             put_down(self.world, self._in_hand, LAYOUT)
             self._blocked -= {Sensor.DRAW, Sensor.EXIT}
@@ -216,6 +221,11 @@ class ShoeMechanics(ManualShoeMechanics):
     def delivery(self) -> str:
         """Where stacks are laid for hands to take."""
         return self.place("slot")
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """Places of this machine that hands can reach."""
+        return (self.intake, self.delivery)
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""

@@ -39,6 +39,14 @@ INTERRUPTED: Final = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `pitbox`; return its exit code."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:
+        print("\npitbox: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in (["--version"], ["-V"]):
         print(f"pitbox {VERSION}")
@@ -62,9 +70,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PitboxError as error:
         _explain(error)
         return exit_code(error)
-    except KeyboardInterrupt:
-        print("\npitbox: interrupted", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone: `pitbox ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
         return OK

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from devices.kinds import kind_named
 from firmware_bridge.errors import ConfigurationError
-from firmware_bridge.transport.serial import open_serial
+from firmware_bridge.transport.ports import open_port
 from firmware_bridge.version import VERSION
 from table_controller.cli.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
 from table_controller.cli.screen import PatientConsole, Screen
@@ -108,7 +108,7 @@ async def _conform(
     profile, _ = kind_chapter(trust.kind)
     hands = _hands(args, screen)
     ids = _ids()
-    bench = Bench(lambda: open_serial(args.port), trust, kind_named(trust.kind), profile, hands, ids.__next__)
+    bench = Bench(lambda: open_port(args.port), trust, kind_named(trust.kind), profile, hands, ids.__next__)
     await bench.open()
     try:
         hello = await meet(bench)

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from firmware_bridge.capture import read_capture
 from firmware_bridge.keys import load_key, new_key, save_approved, save_key
 from simulators.machine import approved
-from tests.support.processes import PITBOX, background, pitbox, simulator
+from tests.support.processes import LIMIT, PITBOX, background, in_state, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +24,7 @@ def device(port: Path, *words: str, expect: int = 0) -> str:
 
 
 def test_a_jam_injected_half_way_is_located_by_the_driver_and_by_the_truth(tmp_path: Path) -> None:
-    with simulator(tmp_path, "--speed", "8") as port:
+    with simulator(tmp_path, "--speed", "3") as port:  # slow enough for a command to start meanwhile, on any computer
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
             assert shuffle.stdout is not None
             for line in shuffle.stdout:
@@ -175,9 +174,9 @@ def test_trace_prints_frames_and_keeps_them(tmp_path: Path) -> None:
 def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
-            time.sleep(1.5)
+            in_state(tmp_path, "shuffler.1", "feeding")
             shuffle.send_signal(signal.SIGINT)
-            said, _ = shuffle.communicate(timeout=10)
+            said, _ = shuffle.communicate(timeout=LIMIT)
         assert shuffle.returncode == 130
         assert "Stopped" in said
         assert "halted" in device(port, "status")

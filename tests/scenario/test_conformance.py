@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from devices.kinds import KINDS
 from devices.shuffler import messages as m
 from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, UnknownSerial, WrongKind
 from firmware_bridge.keys import DeviceKey
@@ -19,6 +20,7 @@ from table_controller.conformance.requirements import (
     NotChecked,
     Requirement,
     Verdict,
+    kind_chapter,
     kinds_with_requirements,
     requirements_of,
 )
@@ -29,16 +31,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machine import Machine
+    from simulators.mutants.workshop import Mutant
     from table_controller.conformance.bench import Bench
     from table_controller.conformance.hands import Step
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
 
+def _model(mutant: Mutant) -> str:
+    """Return the model that makes a mistake: any can make the protocol's."""
+    return mutant.model or mutant.kind.replace("_", "-") or "shuffler"
+
+
 # --- good machines pass, mutants fail -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", ["shuffler", "shuffler-identifying"])
+GOOD: Final = [
+    "shuffler", "shuffler-identifying", "shoe", "shoe-manual", "shaker", "rng", "button", "bet-sensor", "keypad",
+    "meter-sign",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", GOOD)
 @pytest.mark.parametrize("line", ["", "split", "slow:baud=115200"])
 async def test_a_good_machine_passes_everything(seed: int, model: str, line: str) -> None:
     run = await examine(model, seed=seed, faults=[line] if line else [])
@@ -49,7 +63,7 @@ async def test_a_good_machine_passes_everything(seed: int, model: str, line: str
 @pytest.mark.parametrize("name", MUTANTS)
 async def test_a_mutant_fails_the_requirement_that_it_breaks(name: str) -> None:
     mutant = MUTANTS[name]
-    run = await examine(mutant.model or mutant.kind or "shuffler", mutant=name, only=[mutant.breaks])
+    run = await examine(_model(mutant), mutant=name, only=[mutant.breaks])
     assert mutant.breaks in with_verdict(run.lines, Verdict.FAIL), failures(run)
     (line,) = (line for line in run.lines if line.id == mutant.breaks)
     assert line.expected
@@ -61,7 +75,7 @@ async def test_a_mutant_fails_the_requirement_that_it_breaks(name: str) -> None:
 @pytest.mark.parametrize("name", MUTANTS)
 async def test_a_mutant_fails_exactly_what_it_says(seed: int, name: str) -> None:
     mutant = MUTANTS[name]
-    run = await examine(mutant.model or mutant.kind or "shuffler", seed=seed, mutant=name)
+    run = await examine(_model(mutant), seed=seed, mutant=name)
     assert with_verdict(run.lines, Verdict.FAIL) == {mutant.breaks, *mutant.also}, failures(run)
 
 
@@ -78,6 +92,16 @@ def test_mutants_have_names_of_their_own_and_break_what_exists() -> None:
     for mutant in all_mutants():
         assert {mutant.breaks, *mutant.also} <= known, mutant.name
         assert mutant.breaks not in mutant.also, mutant.name
+
+
+@pytest.mark.parametrize("kind", kinds_with_requirements())
+async def test_a_mistake_in_the_protocol_is_found_in_every_kind(seed: int, kind: str) -> None:
+    known = {requirement.id for requirement in requirements_of(kind)}
+    mistakes = [mutant for mutant in all_mutants() if not mutant.kind and mutant.breaks in known]
+    assert len(mistakes) > 50
+    for mutant in mistakes:
+        run = await examine(kind.replace("_", "-"), seed=seed, mutant=mutant.name, only=[mutant.breaks])
+        assert mutant.breaks in with_verdict(run.lines, Verdict.FAIL), f"{mutant.name}: {failures(run)}"
 
 
 # --- what is written about requirements -----------------------------------------------------------------------------
@@ -103,6 +127,16 @@ async def test_without_hands_nothing_that_needs_them_passes_or_moves(seed: int) 
     checked = with_verdict(run.lines, Verdict.PASS)
     assert {"HS-10", "CM-08", "SH-11", "SH-24"} <= checked
     assert checked | left_out == {line.id for line in run.lines}
+
+
+@pytest.mark.parametrize("kind", kinds_with_requirements())
+async def test_every_kind_can_be_checked_without_hands(seed: int, kind: str) -> None:
+    run = await examine(kind.replace("_", "-"), seed=seed, hands=lambda _: Nobody())
+    passed, left_out = with_verdict(run.lines, Verdict.PASS), with_verdict(run.lines, Verdict.NOT_CHECKED)
+    assert {line.id for line in run.lines if line.hands} <= left_out
+    assert passed | left_out == {line.id for line in run.lines}, failures(run)
+    own = {requirement.id for requirement in kind_chapter(kind)[1].requirements}
+    assert passed & own, "nothing of its own can be checked without hands"
 
 
 async def test_hands_that_cannot_do_it_leave_it_unchecked(seed: int) -> None:
@@ -153,6 +187,26 @@ async def test_a_device_that_restarts_in_the_middle_is_checked_to_the_end(seed: 
     assert not run.lost
     assert with_verdict(run.lines, Verdict.FAIL) <= {name}
     assert "SH-63" in with_verdict(run.lines, Verdict.PASS)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("bet-sensor", "BS-04"),
+        ("bet-sensor", "BS-25"),
+        ("shaker", "DS-03"),
+        ("shaker", "DS-26"),
+        ("rng", "RN-02"),
+        ("rng", "RN-20"),
+        ("button", "FB-03"),
+        ("button", "FB-11"),
+    ],
+)
+async def test_a_power_cut_in_the_middle_spoils_no_other_check(seed: int, model: str, name: str) -> None:
+    run = await examine(model, seed=seed, during=_at(name, "power_cut:seconds=2"))
+    assert not run.lost
+    assert with_verdict(run.lines, Verdict.FAIL) <= {name}, failures(run)
+    assert run.lines[-1].verdict is Verdict.PASS
 
 
 async def test_an_interrupted_run_has_a_verdict_for_every_requirement(seed: int) -> None:
@@ -281,3 +335,7 @@ async def test_a_device_that_names_cards_out_of_turn_is_found_and_its_cards_are_
     assert "Findings (names cards)" in text
     assert "0b0c" not in text
     assert "x0b" not in text
+
+
+def test_every_kind_of_machine_has_its_own_requirements() -> None:
+    assert kinds_with_requirements() == list(KINDS)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import signal
-import time
 from typing import TYPE_CHECKING
 
-from tests.support.processes import background, pitbox, simulator
+from tests.support.processes import LIMIT, background, in_state, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +56,7 @@ def test_a_jam_is_shown_cleared_and_looked_for(tmp_path: Path) -> None:
 
 def test_a_round_and_a_stub_drawn_by_hand(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "40", name="shoe.1", model="shoe-manual") as port:
-        assert "PB-440 not capable" in device(port, "dispense", "--cards", "7", expect=1)
+        assert "PB-428 not for this model" in device(port, "dispense", "--cards", "7", expect=1)
         assert "the block is in the shoe" in device(port, "load")
         for action, cards, end in (
             (("round", "--cards", "49"), 49, "49 cards drawn"),
@@ -88,7 +87,7 @@ def test_every_question_and_action_prints_something_readable_and_mistakes_help(t
         assert "PB-441 stack of the wrong size" in device(port, "dispense", "--cards", "11", expect=1)
         assert "--cards N goes with" in device(port, "dispense", expect=2)
         assert "--expect takes" in device(port, "load", "--expect", "0", expect=2)
-        assert "PB-440" in device(port, "round", "--cards", "7", expect=1)
+        assert "PB-428" in device(port, "round", "--cards", "7", expect=1)
         assert "53 cards came out in all, 52 expected" in device(port, "stub", "--expect", "52", expect=1)
         device(port, "reset")
         assert "PB-314 wrong kind" in pitbox("device", "shuffler", "--port", str(port), "status", expect=4)
@@ -100,9 +99,9 @@ def test_every_question_and_action_prints_something_readable_and_mistakes_help(t
 def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "1", name="shoe.1", model="shoe") as port:
         with background("device", "shoe", "--port", str(port), "load") as load:
-            time.sleep(1.5)
+            in_state(tmp_path, "shoe.1", "loading")
             load.send_signal(signal.SIGINT)
-            said, _ = load.communicate(timeout=10)
+            said, _ = load.communicate(timeout=LIMIT)
         assert load.returncode == 130
         assert "Stopped" in said
         assert "halted" in device(port, "status")

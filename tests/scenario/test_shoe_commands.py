@@ -18,6 +18,7 @@ from firmware_bridge.errors import (
     CommandRefused,
     FirmwareNotApproved,
     LinkError,
+    NotCapable,
     NotSent,
     OutcomeUnknown,
     PortFailed,
@@ -353,10 +354,9 @@ async def test_what_a_model_cannot_do_is_refused_before_anything_is_sent(seed: i
         rounds, stacks = b.driver.start_round(b.next_id()), by_hand.driver.dispense(by_hand.next_id(), 7)
         for bench, doing in ((b, rounds), (by_hand, stacks)):
             watch, truth = Watch(bench), bench.machine.truth()
-            with pytest.raises(CommandRefused) as refusal:
+            with pytest.raises(NotCapable) as refusal:
                 await doing
-            assert refusal.value.reason == m.Reason.NOT_CAPABLE
-            assert refusal.value.code == "PB-440"
+            assert refusal.value.code == "PB-428"
             assert "nothing was sent" in str(refusal.value)
             assert (watch.begun, bench.machine.truth()) == ([], truth)
 

@@ -57,11 +57,11 @@ async def soak_by_hand(seed: int, run: int, blocks: int) -> Counter[str]:
 
 @pytest.mark.parametrize("run", range(RUNS))
 async def test_a_few_blocks_dealt_by_clumsy_hands_never_leave_a_wrong_belief(seed: int, run: int) -> None:
-    figures = await soak_by_hand(seed, run, 10)
-    assert figures["blocks"] == 10
+    figures = await soak_by_hand(seed, run, 20)
+    assert figures["blocks"] == 20
     assert figures["looks"] > 100
     assert figures["looks that found it unknown"] < figures["looks"] / 2
-    assert figures["decks found complete"] > 1
+    assert figures["decks found complete"] > 0
 
 
 async def test_the_same_seed_plays_the_same_soak_again(seed: int) -> None:

@@ -58,6 +58,18 @@ def test_a_shuffle_a_second_host_and_an_unplugged_cable(tmp_path: Path) -> None:
     assert "nothing answers" in pitbox("usb", "--server", f"127.0.0.1:{number(port)}", expect=3)
 
 
+def test_a_whole_table_on_one_bus(tmp_path: Path) -> None:
+    with background("sim", "up", "table", "--usb", "0", "--folder", str(tmp_path)) as process:
+        assert process.stdout is not None
+        said = "".join(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
+        config = tmp_path / "table.toml"
+        ports = re.findall(r'^port = "(usbip://.*)"$', config.read_text("utf-8"), re.MULTILINE)
+        assert f"# {len(ports)} machines" in said
+        assert len(ports) > 6
+        asked = pitbox("devices", "--config", str(config))  # all at once, each by its own serial number
+        assert asked.count(" in_service ") == len(ports)
+
+
 def test_addresses_and_servers_that_cannot_be(tmp_path: Path) -> None:
     with exported(tmp_path) as port:
         key = str(tmp_path / "shuffler.1.key")

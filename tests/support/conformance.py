@@ -11,7 +11,7 @@ from devices.kinds import kind_named
 from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
 from simulators.machine import approved
-from simulators.models import make
+from simulators.models import MODELS, make
 from simulators.mutants import spoil
 from table_controller.conformance.bench import Bench
 from table_controller.conformance.requirements import Requirement, Verdict, able, kind_chapter, requirements_of
@@ -69,7 +69,7 @@ async def on_bench(
     key_for: Callable[[DeviceKey], DeviceKey] = lambda key: key,
 ) -> AsyncIterator[tuple[Bench, Machine]]:
     """A machine on the kit's bench, met and ready to be checked; taken down at the end, every card in its place."""
-    machine = make(model, f"{model.partition('-')[0]}.1", seed=seed)
+    machine = make(model, f"{MODELS[model].machine.kind}.1", seed=seed)
     if mutant:
         spoil(machine, mutant)
     for fault in faults:

@@ -1,18 +1,17 @@
-"""A clumsy table: random faults, hands and hosts around one shoe; checkers who know the truth. No tests here."""
+"""Blocks of cards at a clumsy table around an automated shoe, judged by who knows the truth. No tests here."""
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.report import LinkDown
 from devices.shoe import messages as m
 from devices.shoe.state import verdict
 from firmware_bridge.commands import Outcome
-from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused, LinkError, OutcomeUnknown, Revoked
+from firmware_bridge.errors import BadFault
 from simulators.world.cards import COVER
 from simulators.world.table import LAYOUT, RAIL, TRAY
+from tests.support.any_table import AnyTable
 from tests.support.beliefs import ask, carried_out, comes_true
 from tests.support.shoes import beliefs_hold, in_slot
 
@@ -24,28 +23,17 @@ if TYPE_CHECKING:
     from tests.support.shoes import Shoe
 
 DECK: Final = 53
-AT_REST: Final = (m.State.IDLE, m.State.READY, m.State.HALTED, m.State.DOUBTFUL)
-# What a machine may need to come to rest (s): a load, a hang, a minute without a cable, and the line's slowness.
-TO_REST: Final = 400.0
 
 
-class ShoeSoak:
-    """Plays blocks of cards on a stand. `figures` counts what happened; a broken promise is an AssertionError."""
+class ShoeSoak(AnyTable):
+    """Plays blocks of cards on a stand."""
+
+    b: Shoe
 
     def __init__(self, b: Shoe, rng: Random) -> None:
-        self.b = b
-        self.rng = rng
-        self.figures: Counter[str] = Counter()
-        self._originals = {card.id for card in b.machine.world.at(b.machine.mechanics.intake)}
+        super().__init__(b, rng)
         self._calm = True  # nothing goes wrong in this block
-        self._pairs = 0  # pairs that were drawn as one since the machine was last truly empty and known to be
-        due = b.machine.mechanics._due
-
-        def watched(name: str, segment: Any = None) -> Any:
-            fault = due(name, segment)
-            self._pairs += name == "double_feed" and fault is not None
-            return fault
-
+        self._originals = {card.id for card in b.machine.world.at(b.machine.mechanics.intake)}
         self._laid = 0  # the truth: cards that the machine has laid into the slot in its life
         deliver = b.machine.mechanics._deliver
 
@@ -53,32 +41,31 @@ class ShoeSoak:
             self._laid += sum(card.face != COVER for card in cards)
             deliver(cards)
 
-        b.machine.mechanics._due = watched  # type: ignore[method-assign]
         b.machine.mechanics._deliver = delivered  # type: ignore[method-assign]
 
     async def play(self) -> None:
         """One block: load, stacks, stub, with what may go wrong; the comparison with the truth, and the way back."""
         b, rng, told = self.b, self.rng, len(self.b.events)
-        self._calm = rng.random() < 0.25 and not self._strays() and (await ask(b, b.driver.status)).sure
+        self._calm = rng.random() < 0.25 and not self.strays() and (await ask(b, b.driver.status)).sure
         b.machine.mechanics._pending.clear()
-        size, pairs = b.machine.world.playing_cards(b.machine.mechanics.intake), self._pairs
+        size, pairs = b.machine.world.playing_cards(b.machine.mechanics.intake), self._doubles
         await self._step(b.driver.load, 6.0)
         cards = rng.choice([5, 7, rng.randint(1, 10)])
         for _ in range(rng.randint(1, 8)):
             await self._stack(cards)
         b.inject("take")
         await self._step(b.driver.count_stub, 4.0)
-        self._judge_block(told, size, self._pairs - pairs)
+        self._judge_block(told, size, self._doubles - pairs)
         self.figures["blocks"] += 1
         await self._recover()
 
     async def _stack(self, cards: int) -> None:
         """Order a stack and compare what is said of it with what came out."""
         b, told = self.b, len(self.b.events)
-        before, pairs = self._laid, self._pairs
+        before, pairs = self._laid, self._doubles
         await self._step(lambda command: b.driver.dispense(command, cards), 1.5)
         came = self._laid - before
-        unseen = self._pairs - pairs
+        unseen = self._doubles - pairs
         for event in b.events[told:]:
             if isinstance(event, m.Dispensed) and not verdict(event, cards):
                 self.figures["stacks found right"] += 1
@@ -98,21 +85,8 @@ class ShoeSoak:
         wrong = not self._calm and rng.random() < 0.3
         during = self._something() if wrong else None
         command, stacks = b.next_id(), b.machine.twin._stacks
-        doing = asyncio.ensure_future(method(command))
-        until = asyncio.get_running_loop().time() + rng.uniform(0.0, seconds)
-        try:
-            while not doing.done():
-                await asyncio.wait({doing}, timeout=rng.uniform(0.01, seconds / 6))
-                self._check_firmware()
-                if during is not None and asyncio.get_running_loop().time() >= until:
-                    happening, during = during, None
-                    await self._happens(happening, doing)
-        finally:
-            doing.cancel()
-            await asyncio.wait({doing})
-        if not doing.cancelled() and (error := doing.exception()) is not None:
-            assert isinstance(error, CommandFailed | CommandRefused | OutcomeUnknown | LinkError), repr(error)
-        await self._come_to_rest()
+        await self.run(method(command), [during] if during else [], seconds, pause=seconds / 6)
+        await self.come_to_rest()
         known = await ask(b, lambda: b.driver.outcome(command))
         assert known.outcome is not Outcome.RUNNING
         assert b.machine.twin._stacks - stacks in (0, 1), "a stack was dispensed twice"
@@ -133,39 +107,24 @@ class ShoeSoak:
             f"face_up:depth={rng.randint(0, 40)}", f"cover_card:depth={rng.randint(0, 50)}",
             f"withhold:message={rng.choice(['Load', 'Dispense', 'CountStub'])}", f"draw:cards={rng.randint(1, 3)}",
         ]  # fmt: skip
-        later = [
-            "door", "reboot", f"power_cut:seconds={rng.randint(1, 5)}", f"hang:seconds={rng.choice([0.5, 6])}", "stall",
-            f"unplug:seconds={rng.choice([1, 5, 60])}", f"garbage:bytes={rng.choice([1, 500, 9000])}",
-            f"drop:frames={rng.randint(1, 6)}", "stop", "cancel", "take", "draw:cards=2",
-        ]  # fmt: skip
+        later = [*self.disturbances(), "take", "draw:cards=2"]
         fault = rng.choice(now + later)
         self.figures[fault.partition(":")[0]] += 1
         if fault in later:
             return fault
-        self._inject(fault)
+        self.inject(fault)
         return None
 
-    def _inject(self, fault: str) -> None:
+    def inject(self, fault: str) -> None:
+        """Let a fault happen, if it can."""
         try:
             self.b.inject(fault)
         except BadFault:  # no deck in reach, a card in the throat: it could not have happened
             self.figures["faults that could not happen"] += 1
 
-    async def _happens(self, what: str, doing: asyncio.Future[Any]) -> None:
-        b = self.b
-        if what == "cancel":
-            doing.cancel()
-        elif what == "stop":
-            try:
-                await b.driver.stop(b.next_id())
-            except (LinkError, OutcomeUnknown, Revoked):
-                self.figures["stops that did not get through"] += 1
-        else:
-            self._inject(what)
-
     # --- what must be true -------------------------------------------------------------------------------------
 
-    def _check_firmware(self) -> None:
+    def check_firmware(self) -> None:
         """The firmware's counts are the truth or unknown at every instant; an unseen pair is the stated limit."""
         machine = self.b.machine
         machine.world.check()
@@ -174,33 +133,24 @@ class ShoeSoak:
         status = machine.twin.handle(m.GetStatus())
         assert isinstance(status, m.Status)
         mechanics = machine.mechanics
-        self._true_or_unknown("left", status.left, mechanics.left())
-        self._true_or_unknown("on the path", status.in_path, mechanics.in_path())
-        self._true_or_unknown("laid into the slot", status.delivered, mechanics.delivered)
-
-    def _true_or_unknown(self, what: str, belief: int | None, truth: int) -> None:
-        self.figures["looks"] += 1
-        if belief is None:
-            self.figures["looks that found it unknown"] += 1
-        elif belief != truth:
-            told = f"{belief} cards are believed to be {what}, the truth is {truth}"
-            assert abs(truth - belief) <= self._pairs, told
-            self.figures["looks while a pair counted as one, unseen"] += 1
+        self.compare("left", status.left, mechanics.left())
+        self.compare("on the path", status.in_path, mechanics.in_path())
+        self.compare("laid into the slot", status.delivered, mechanics.delivered)
 
     async def check_at_rest(self) -> None:
         """With nothing moving, view and firmware agree with the world."""
         b, mechanics = self.b, self.b.machine.mechanics
         await self._hands_off()
         await ask(b, b.driver.status)  # whatever was told before is here now
-        self._check_firmware()
-        self._true_or_unknown("left", b.view.left, mechanics.left())
-        self._true_or_unknown("on the path", b.view.in_path, mechanics.in_path())
-        if not self._pairs:
+        self.check_firmware()
+        self.compare("left", b.view.left, mechanics.left())
+        self.compare("on the path", b.view.in_path, mechanics.in_path())
+        if not self._doubles:
             await beliefs_hold(b)
         if b.service.serves:
             assert not b.view.unsettled
             assert b.view.state in (m.State.IDLE, m.State.READY)
-            assert self._pairs or (b.view.sure and mechanics.in_path() == 0)
+            assert self._doubles or (b.view.sure and mechanics.in_path() == 0)
 
     async def _hands_off(self) -> None:
         """Wait until hands have finished what they began, or the firmware has given up waiting for it."""
@@ -228,33 +178,13 @@ class ShoeSoak:
 
     # --- the way back --------------------------------------------------------------------------------------------
 
-    def _strays(self) -> list[str]:
-        """Places inside the machine where cards lie."""
-        mechanics = self.b.machine.mechanics
-        outside = {mechanics.intake, mechanics.delivery}
-        return [p for p in self.b.machine.truth() if p.startswith(mechanics.slot + "/") and p not in outside]
-
-    async def _come_to_rest(self) -> None:
-        """Wait until the machine is connected and still; one that is stalled is reset."""
-        b, loop = self.b, asyncio.get_running_loop()
-        until = loop.time() + TO_REST
-        while loop.time() < until:
-            if b.machine.twin.stalled:  # a technician sees that nothing turns
-                b.inject("reboot")
-                await asyncio.sleep(3)
-            status = await ask(b, b.driver.status)
-            if status.state in AT_REST:
-                return
-            await asyncio.sleep(3)
-        raise AssertionError(f"the machine did not come to rest: {status}")
-
     async def _recover(self) -> None:
         b, world = self.b, self.b.machine.world
         b.inject("mend")
         b.inject("door:to=closed")
-        await self._empty()
+        await self.empty()
         if not (await ask(b, b.driver.status)).sure and self.rng.random() < 0.8:
-            await self._search()
+            await self.search()
         b.inject("gather")
         world.torn.clear()
         world.face_up.clear()
@@ -262,48 +192,28 @@ class ShoeSoak:
             for card in world.at(place):
                 world.move(card, TRAY if card.id in self._originals else "not of this deck")
         b.inject("load")
-        for command in b.view.unsettled:
-            await ask(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
-        if b.service.state == "faulted":
-            b.service.clear()
-            b.service.acknowledge()
-        await ask(b, b.driver.report)
-        self.figures["times back in service"] += b.service.serves
+        await self.back_to_service()
         await self.check_at_rest()
 
-    async def _empty(self) -> None:
-        """Clear until nothing is left that the machine can bring out."""
+    async def bring_out(self, state: str) -> bool:
+        """Take what lies in the slot; clear a machine that was interrupted; have the rest brought out."""
         b = self.b
-        for _ in range(12):
-            await self._come_to_rest()
-            await self._hands_off()
-            state = (await ask(b, b.driver.status)).state
-            b.inject("take")
-            try:
-                if state in (m.State.HALTED, m.State.DOUBTFUL):
-                    if self.rng.random() < 0.8:  # else somebody is in a hurry
-                        b.inject("clear_path")
-                    await carried_out(b, b.driver.clear_jam)
-                elif state is m.State.READY:
-                    await carried_out(b, self.rng.choice([b.driver.count_stub, b.driver.clear_jam]))
-                else:
-                    return
-            except (CommandFailed, CommandRefused):
-                self.figures["clearings that failed"] += 1
-            await self._come_to_rest()
-            await self.check_at_rest()
-        raise AssertionError("the machine could not be emptied")
+        await self._hands_off()
+        b.inject("take")
+        if state in ("HALTED", "DOUBTFUL"):
+            if self.rng.random() < 0.8:  # else somebody is in a hurry
+                b.inject("clear_path")
+            await carried_out(b, b.driver.clear_jam)
+        elif state == "READY":
+            await carried_out(b, self.rng.choice([b.driver.count_stub, b.driver.clear_jam]))
+        else:
+            return True
+        return False
 
-    async def _search(self) -> None:
-        """A technician opens the empty machine, takes out what is hidden, and has it test itself."""
-        b = self.b
-        b.inject("door")
-        for place in self._strays():
-            self.figures["cards found by a technician"] += b.machine.world.move_all(place, TRAY)
-        b.machine.mechanics.clear_path(TRAY)
-        b.inject("door:to=closed")
-        await carried_out(b, b.driver.self_test)
-        status = await ask(b, b.driver.status)
+    async def search(self) -> m.Status:
+        """A technician opens the empty machine, and afterwards nothing is inside."""
+        status: m.Status = await super().search()
         assert (status.sure, status.left) == (True, 0)
-        assert b.machine.mechanics.left() == b.machine.mechanics.in_path() == 0
-        self._pairs = 0
+        assert self.b.machine.mechanics.left() == self.b.machine.mechanics.in_path() == 0
+        self._doubles = 0
+        return status

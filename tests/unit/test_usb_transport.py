@@ -129,6 +129,44 @@ async def test_who_opens_at_once_again_waits_for_his_own_giving_back() -> None:
         transport.close()
 
 
+async def test_what_was_meant_for_an_earlier_host_is_dropped() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        real = end.device.attach
+
+        def attach() -> None:
+            real()
+            end.device.write(b"old" * 100)
+
+        end.device.attach = attach  # type: ignore[method-assign]
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        assert end.device.backlog == 0
+        end.device.write(b"new")
+        await comes_true(lambda: listener.heard)
+        assert listener.heard == b"new"
+        transport.close()
+
+
+async def test_a_device_that_never_falls_silent_is_opened_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport_module, "DRAIN", 0.1)
+    async with usb_server() as server:
+        end = Echoes(server)
+        talking = asyncio.create_task(_talk(end))
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        await comes_true(lambda: len(listener.chunks) > 10)
+        talking.cancel()
+        transport.close()
+        await end.given_back()
+
+
+async def _talk(end: Echoes) -> None:
+    while True:
+        end.device.write(b"blah")
+        await asyncio.sleep(0.001)
+
+
 async def test_a_cancelled_open_gives_the_device_back() -> None:
     async with usb_server() as server:
         end = Echoes(server)
@@ -168,7 +206,7 @@ print("left")
 async def test_a_program_that_ends_gives_its_port_back_before_pyusb_does(how: str) -> None:
     async with usb_server() as server:
         end = Echoes(server)
-        command = [sys.executable, "-X", "dev", "-c", LEAVES, end.port, how]
+        command = [sys.executable, "-W", "always", "-c", LEAVES, end.port, how]
         done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=30)
         assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
         await end.given_back()
@@ -193,6 +231,22 @@ async def test_a_stall_is_cleared_once_and_then_is_a_failure(endpoint: int) -> N
         assert isinstance(cause, PortFailed)
         assert "stalls again at once" in str(cause)
         await end.given_back()
+
+
+@pytest.mark.parametrize("endpoint", [BULK_IN, BULK_OUT])
+async def test_a_stall_that_an_earlier_host_left_behind_is_cleared(endpoint: int) -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        end.device.stall(endpoint)
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        transport.write(b"perhaps lost")
+        await comes_true(lambda: not end.device.halted)
+        end.device.write(b"up")
+        transport.write(b"down")
+        await comes_true(lambda: listener.heard == b"up" and end.heard.endswith(b"down"))
+        assert not listener.lost.done()
+        transport.close()
 
 
 async def test_ports_that_cannot_be_opened_say_why() -> None:
