@@ -113,7 +113,9 @@ class House:
         faces = sorted(card.face for card in cards if card.face >= 0)
         printed = sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
         rest = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
-        return sorted([*faces, *(card.face for card in rest)]) == printed and {c.back for c in cards if c.face >= 0} <= {back}
+        return sorted([*faces, *(card.face for card in rest)]) == printed and {
+            c.back for c in cards if c.face >= 0
+        } <= {back}
 
     def lay(self, back: str, to: str) -> None:
         """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray."""
