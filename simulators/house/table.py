@@ -1,4 +1,4 @@
-"""A whole table in one process: simulated machines, the real controller over the real wire, and people. No tests here."""
+"""A whole table in one process: simulated machines, the real controller over the wire, people. No tests here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a device's driver tells to the core's events, kind by kind. Pure; no rule is applied, nothing is decided."""
+"""From what a device's driver tells to the core's events, kind by kind. Pure; applies no rule and decides nothing."""
 
 from __future__ import annotations
 
