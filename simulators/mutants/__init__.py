@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import ConfigurationError
 from simulators.mutants import (
     bet_sensor,
+    bet_sensor_chips,
     button,
     commands,
     framing,
@@ -42,6 +43,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         shuffler,
         shuffler_faults,
         bet_sensor,
+        bet_sensor_chips,
         shaker,
         rng,
         button,
