@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import ConfigurationError
 from simulators.mutants import (
     bet_sensor,
+    bet_sensor_chips,
     button,
     commands,
     framing,
@@ -50,6 +51,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         keypad,
         meter_sign,
         bet_sensor,
+        bet_sensor_chips,
         shaker,
         rng,
         button,
