@@ -23,6 +23,7 @@ from simulators.mutants import (
     shoe_faults,
     shuffler,
     shuffler_faults,
+    shuffler_models,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         commands,
         shuffler,
         shuffler_faults,
+        shuffler_models,
         shoe,
         shoe_faults,
         keypad,
