@@ -32,7 +32,7 @@ from table_controller.conformance.kinds.shoe.machine import (
     waiting,
 )
 from table_controller.conformance.probe import QUIET
-from table_controller.conformance.requirements import NotChecked, expect
+from table_controller.conformance.requirements import NotChecked, expect, preparing
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
@@ -193,15 +193,25 @@ async def busy_dispensing(bench: Bench) -> None:
     _busy(await stack(bench), m.State.DISPENSING)
 
 
+@preparing
+async def _stack_in_slot(bench: Bench) -> None:
+    """Bring it to READY with a stack in its slot."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        status = await status_of(visit)
+        if status.state is m.State.READY and status.in_slot:
+            return
+    await loaded(bench)
+    async with bench.visit() as visit:
+        await visit.done(m.Dispense(bench.next_id(), STACK), SHORT)
+
+
 @requirement(17, "States", needs=("SO-14",))
 async def slot_occupied(bench: Bench) -> None:
     """No next stack and no stub while one lies in the slot: refused with 442, and no card moves."""
-    await stack(bench)
-    await rest(bench)
+    await _stack_in_slot(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
-        if not before.in_slot:
-            raise NotChecked("there is no stack in the slot")
         await none_begins(visit, bench, ["Dispense", "CountStub"], m.Reason.SLOT_OCCUPIED, "with a stack in the slot")
         await asyncio.sleep(QUIET)
         same_but(before, await status_of(visit))
