@@ -28,6 +28,7 @@ from simulators.mutants import (
     shoe_faults,
     shuffler,
     shuffler_faults,
+    shuffler_models,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         commands,
         shuffler,
         shuffler_faults,
+        shuffler_models,
         shoe,
         shoe_faults,
         keypad,
