@@ -145,8 +145,7 @@ class People:
         return self._total
 
     async def _put_in_shoe(self, prompt: Prompt) -> None:
-        while self.house.world.count("shuffler.1/presented"):  # it is taken from the shuffler first
-            await asyncio.sleep(PACE)
+        await self.house.until(lambda: not self.house.world.count("shuffler.1/presented"))  # it is taken out first
         self.house.only_in_tray(prompt.deck or "")
         self.house.machines[prompt.slot or ""].inject("load")
         if self.house.edition.cards.decks > 1:  # a quarter of the stack stays below the cover card

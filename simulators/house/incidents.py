@@ -6,15 +6,13 @@ what it asked. What is counted is the truth: rounds that were dealt from a deck 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
 from simulators.house.table import House
 from table_controller.table.decisions import Finding, Found
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # Rounds before something happens, and at most after it.
 BEFORE: Final = 2
@@ -59,12 +57,12 @@ def _shuffler(fault: str) -> Callable[[House], None]:
 
 def _lose_from_rack(house: House) -> None:
     """A card of the deck that was just dealt falls under the rail before it goes back into the machine."""
-    house.on_collect = lambda back: house.lose_one(back)
+    house.on_collect = house.lose_one
 
 
 def _swap_in_rack(house: House) -> None:
     """One card is replaced by a copy of another: the count stays right."""
-    house.on_collect = lambda back: house.swap_one(back)
+    house.on_collect = house.swap_one
 
 
 def _cover_swapped(house: House) -> None:
@@ -132,10 +130,8 @@ def _found_in_round(house: House, mark: int, triggers: tuple[str, ...]) -> int:
 def _judge(house: House, mark: int, incident: Incident, first: int) -> Replay:
     bad = [number for number, _, whole in house.dealt_rounds if not whole]
     found = _found(house, mark, incident.sees)
-    listed = sorted(
-        {n for _, decisions in house.log[mark:] for d in decisions if isinstance(d, Finding) and d.kind == "affected_rounds"
-         for n in d.rounds}
-    )  # fmt: skip
+    told = [d for _, decisions in house.log[mark:] for d in decisions if isinstance(d, Finding)]
+    listed = sorted({number for finding in told if finding.kind == "affected_rounds" for number in finding.rounds})
     return Replay(
         incident.id, incident.what, incident.theirs, len(house.dealt_rounds),
         tuple(n for n in bad if n <= first), tuple(n for n in bad if n > first or not found), tuple(listed),

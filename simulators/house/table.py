@@ -68,7 +68,8 @@ class House:
         for slot, model in chosen.items():
             more = {"chips": chips} if model == "bet-sensor" else {}
             self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
-        table = Table(table.context.edition, table.context.submission, {s: m.kind for s, m in self.machines.items()})
+        kinds: dict[str, Any] = {slot: machine.kind for slot, machine in self.machines.items()}
+        table = Table(table.context.edition, table.context.submission, kinds)
         self.controller = Controller(table, self._stepped)
         self.people = People(self)
         self.slots: dict[str, Slot[Any, Any]] = {}

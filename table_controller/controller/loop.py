@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from devices.report import Reported
 from firmware_bridge.errors import PitboxError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
-    from table_controller.table.decisions import Decision
+    from table_controller.table.decisions import Actuation, Decision
 
 # Permits that are asked of a resource; these acts concern a seat's sensor only, and its round was opened by permit.
 _SEAT_ACTS: Final = ("open_bets", "light", "return_to_service")
@@ -84,7 +84,7 @@ class Controller:
             return
         issued = self.table.state.commands.pop(command.id)
         deck = issued.deck or self.table.deck_at(command.slot) or self._on_the_way(command)
-        reasons = self.table.permit(command.act, command.slot, deck, cards=command.number)
+        reasons = self.table.permit(cast("Actuation", command.act), command.slot, deck, cards=command.number)
         self.table.state.commands[command.id] = issued
         if reasons:
             self.submit(ev.CommandEnded(command.id, "revoked"))
@@ -123,7 +123,7 @@ class Controller:
             if issued.slot == name and issued.unknown:
                 work = asyncio.ensure_future(self.slots[name].driver.outcome(id_))
                 self._tasks.add(work)
-                work.add_done_callback(lambda done, id_=id_: self._learned(id_, done))  # type: ignore[misc]
+                work.add_done_callback(lambda done, id_=id_: self._learned(id_, done))
 
     def _learned(self, command: int, done: asyncio.Future[Any]) -> None:
         self._tasks.discard(done)

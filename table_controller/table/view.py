@@ -174,4 +174,3 @@ class View:
         return stub is None or (
             stub.only_without_counting_shuffler and deck is not None and deck.shuffled_by == "counting"
         )
-

@@ -12,8 +12,6 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
-from table_controller.table.permits import REASONS
-from table_controller.table.state import GATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +148,9 @@ class Floor:
         self.log.append((event, decisions))
         return decisions
 
-    def play(self, *events: ev.Event, until: Callable[[Decision], bool] | None = None, most: int = 3000) -> list[Decision]:
+    def play(
+        self, *events: ev.Event, until: Callable[[Decision], bool] | None = None, most: int = 3000
+    ) -> list[Decision]:
         """Events and everything that follows from them, until nobody has anything to do (or `until` a decision)."""
         self._queue.extend(events)
         decided: list[Decision] = []
@@ -254,9 +254,9 @@ class Floor:
         back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.at(d.name, "rack")]
         if not self.insert or shuffler is None or shuffler.state != "in_service" or self.state.holds:
             return
-        if self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake:
-            self._queue.append(ev.CardsInserted("shuffler.1"))
-        elif used == self.phase and back and not shuffler.intake:
+        if (self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake) or (
+            used == self.phase and back and not shuffler.intake
+        ):
             self._queue.append(ev.CardsInserted("shuffler.1"))
 
     def answer(self, decision: Decision) -> list[ev.Event]:
@@ -361,5 +361,3 @@ def refused(decisions: list[Decision]) -> str:
     assert all(isinstance(decision, Refused) for decision in decisions), decisions
     (one,) = of(Refused, decisions)
     return one.what
-
-
