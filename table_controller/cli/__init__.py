@@ -20,6 +20,7 @@ _OWN: Final = {
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
+    "hand": "table_controller.cli.hand",
     "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",
 }

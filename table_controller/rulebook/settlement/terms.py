@@ -106,9 +106,10 @@ def by_line(
     hand: str = "", column: str = _ONE_PAY, see: Sequence[str] = (),
 ) -> Result:  # fmt: skip
     """The wager is paid by a line of its table, or collected where no line fits."""
+    table, cents = terms.table(wager), seat.wagers[wager]
     if line is None:
-        return lost(seat, wager, else_lost, hand, see)
-    table, pay, cents = terms.table(wager), line_pay(line, column), seat.wagers[wager]
+        return msgspec.structs.replace(lost(seat, wager, else_lost, hand, see), table=table.id)
+    pay = line_pay(line, column)
     see = tuple(dict.fromkeys((*see, *table.see)))
     if pay.push:
         return msgspec.structs.replace(kept(seat, wager, won, hand, see=see), table=table.id, line=line.label)
