@@ -27,7 +27,7 @@ from devices.registry import MACHINES, members
 from firmware_bridge import commands, frame, handshake, link, messages, round_trip, seal
 from simulators.faults import EVERY, OWN
 from table_controller.catalogue import catalogue
-from tools import dissector, recordings, rule_tables
+from tools import dissector, hand_tables, recordings, rule_tables
 from tools.markdown import table as _table
 
 if TYPE_CHECKING:
@@ -304,6 +304,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "faults": ("docs/faults.md", partial(faults, EVERY)),
     "jam": ("README.md", recordings.jam_text),
     **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
+    **{part: ("docs/hands.md", make) for part, make in hand_tables.PARTS.items()},
     **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},
 }
 # Whole files that are generated.

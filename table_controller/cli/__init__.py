@@ -21,6 +21,7 @@ _OWN: Final = {
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
+    "payback": "table_controller.cli.payback",
     "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",
 }

@@ -61,13 +61,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _ask(args: argparse.Namespace, cards: str) -> Ask:
     return Ask(
-        game=_game(args.game), cards=cards, wager=args.wager, paytable=args.paytable, dealer=args.dealer,
+        game=game_of(args.game), cards=cards, wager=args.wager, paytable=args.paytable, dealer=args.dealer,
         replacement=args.replacement, bet_cents=None if args.bet is None else _cents(args.bet),
         settings=dict(_pair(text) for text in args.set),
     )  # fmt: skip
 
 
-def _game(word: str | None) -> str:
+def game_of(word: str | None) -> str:
+    """Return a game by its name or its chapter."""
     if word is None:
         raise BadHand("no game was named, neither on the command line nor in the line itself")
     by_name = {name: game for game in GAMES for name in (game, rulebook.edition(game).chapter)}
@@ -118,7 +119,7 @@ def _told(args: argparse.Namespace, line: str) -> Ask:
         ask = msgspec.json.decode(line, type=Ask)
     except msgspec.MsgspecError as error:
         raise BadHand(f"not a hand: {error}") from error
-    return msgspec.structs.replace(ask, game=_game(ask.game))
+    return msgspec.structs.replace(ask, game=game_of(ask.game))
 
 
 def _print_line(value: Any) -> None:

@@ -106,13 +106,15 @@ class _FourTwoOne(NamedTuple):
 def standard_4_2_1(cards: Sequence[int]) -> Setting:
     """Set seven cards into four, two and one by the rules in docs/hands.md; the usual place of the wheel is assumed."""
     strength = asia.strength()
+    mediums: dict[tuple[int, ...], int] = {pair: strength(pair) for pair in combinations(cards, 2)}
+    lows = {card: strength((card,)) for card in cards}
     lawful = []
-    for medium in combinations(cards, 2):
-        for low in cards:
-            if low in medium:
-                continue
-            high = tuple(card for card in cards if card not in medium and card != low)
-            split = _FourTwoOne(strength(high), strength(medium), strength((low,)), (high, medium, (low,)))
+    for high in combinations(cards, 4):
+        whole = strength(high)
+        rest = [card for card in cards if card not in high]
+        for low in rest:
+            medium = tuple(card for card in rest if card != low)
+            split = _FourTwoOne(whole, mediums[medium], lows[low], (high, medium, (low,)))
             if split.high > split.medium > split.low:
                 lawful.append(split)
     return max(_high_of(*_groups(cards), lawful), key=_preference).hands

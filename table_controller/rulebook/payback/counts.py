@@ -27,6 +27,8 @@ _EVERY: Final = 1000
 _ROYAL: Final = sum(1 << RANKS.index(rank) for rank in "AKQJT")
 _MATCH: Final = frozenset(map(RANKS.index, "KQ"))
 _MATCH_BIT: Final = holds.bits("royal_flush_plus_royal_match")
+# Beside what a hand holds: whether the joker is among its cards. No paytable asks for it.
+JOKER_BIT: Final = 1 << len(holds.WORDS)
 
 
 class FiveCards(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +52,7 @@ def five_cards(tick: Tick) -> FiveCards:
     found = FiveCards(limited=Counter(), natural=Counter(), twos_wild=Counter(), dj_wild=Counter())
     for number, (cards, ways) in enumerate(hands(5, joker=True)):
         held = holds.limited(cards)
-        found.limited[held] += ways
+        found.limited[held | JOKER_BIT if JOKER in cards else held] += ways
         found.dj_wild[dj_wild.paid_class(cards)] += ways
         if JOKER not in cards:
             found.natural[held] += ways
@@ -66,9 +68,10 @@ def seven_cards(tick: Tick) -> SevenCards:
     limited, wild, suited = Memo(holds.by_rank_limited), Memo(holds.by_rank_wild), Memo(holds.by_suit)
     number = 0
     for joker in (0, 1):
+        mark = JOKER_BIT * joker
         for pattern in patterns(7 - joker, 5 - joker):
             key = ranks_key(pattern.held, joker)
-            by_suit = suited[suited_key(pattern.long, joker)] if pattern.long else 0
+            by_suit = mark | (suited[suited_key(pattern.long, joker)] if pattern.long else 0)
             ways = pattern.ways
             if pattern.long and _may_match(pattern, joker):
                 # King and queen beside the royal have three suits each: of nine ways, three are one suit.
