@@ -1,7 +1,7 @@
 """The best five of seven cards, beside treys and phevaluator. Our own deck has a joker, theirs has none.
 
 All get their cards as they like them best, made beforehand. Ours remembers every sum of ranks that it has worked out;
-the budget is for a process that has run a while. One row shows its first moments: batches begin with nothing remembered.
+the budget is for a process that has run a while. One row shows its first moments, with nothing remembered.
 The classes of all hands are compared before anything is measured.
 """
 

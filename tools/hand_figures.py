@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.rulebook.hands import holds
 from table_controller.rulebook.payback import counts
-from table_controller.rulebook.payback.figures import STUDIES, Effort, figures, of_wager
+from table_controller.rulebook.payback.figures import STUDIES, Effort, Figure, figures, of_wager
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -79,22 +79,19 @@ def counted() -> dict[str, dict[str, list[int]]]:
     }
 
 
-def paybacks(effort: Effort, *, simulated: bool = True) -> list[dict[str, Any]]:
-    """Work out every figure, exact ones as fractions; those that are dealt out only if asked for."""
-    found = [
-        figure
-        for study in STUDIES
-        if simulated or study.steps(Effort(1, 0)) == study.steps(Effort(2, 0))
-        for figure in figures(study, effort, _no_tick)
-    ]
-    return [
-        {
-            "game": figure.game, "wager": figure.wager, "table": figure.table, "method": figure.method,
-            "assuming": figure.assuming, "computed": _share(figure.computed, exact=figure.half_width is None),
-            "half_width": None if figure.half_width is None else _share(figure.half_width, exact=False),
-        }
-        for figure in of_wager(found, None, None)
-    ]  # fmt: skip
+def paybacks(effort: Effort) -> list[dict[str, Any]]:
+    """Work out every figure."""
+    found = [figure for study in STUDIES for figure in figures(study, effort, _no_tick)]
+    return [row(figure) for figure in of_wager(found, None, None)]
+
+
+def row(figure: Figure) -> dict[str, Any]:
+    """Return a figure as it is kept."""
+    return {
+        "game": figure.game, "wager": figure.wager, "table": figure.table, "method": figure.method,
+        "assuming": figure.assuming, "computed": _share(figure.computed, exact=figure.half_width is None),
+        "half_width": None if figure.half_width is None else _share(figure.half_width, exact=False),
+    }  # fmt: skip
 
 
 def _share(value: Fraction, *, exact: bool) -> str:

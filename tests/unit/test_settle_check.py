@@ -180,3 +180,15 @@ def test_a_seat_told_twice_and_a_submission_of_another_edition() -> None:
     with pytest.raises(AssertionError):
         Terms(rulebook.edition("asia_poker"), at.submission)
     assert settle(at, Round(seats=(), dealer=parse(DEALER))) == ()
+
+
+@clauses("687a.12(c)/2", "687a.11(f)(1)")
+def test_a_joker_without_a_bet_of_its_own_needs_the_replacement_for_others_envy() -> None:
+    at = terms("dj_wild")
+    plain = {"ante": 500, "blind": 500, "raise": 1000}
+    bettor, other = seat(1, "9s 9h 9d 7s 4s", **plain, progressive=100), seat(2, "Ks Qs Jk Ts As", **plain)
+    said = "seat 2: a joker in the progressive needs the replacement card (687a.11(f)(1))"
+    assert refused(at, bettor, other, dealer="Qd Jc 8c 6c 4d") == said
+    results = settled(at, bettor, other, dealer="Qd Jc 8c 6c 4d", replacement="Js")
+    assert [(each.seat, each.envy_of) for each in results if each.envy_of] == [(1, 2)]
+    assert settled(at, seat(1, "9s 9h 9d 7s 4s", **plain), other, dealer="Qd Jc 8c 6c 4d")

@@ -45,9 +45,9 @@ def settle(terms: Terms, told: Round) -> tuple[Result, ...]:
 
 def settle_void(terms: Terms, told: Round, ruling: Ruling) -> tuple[Result, ...]:
     """Return every wager of a void round but those that its ruling still settles; also progressive bets in the tray."""
-    check(terms, told, void=True)
-    results = []
     settles = "settle_optional_wagers" in ruling.outcomes
+    check(terms, told, void=True, settles=settles)
+    results = []
     for seat in in_order(terms, told):
         # All hands are void, also those folded before: optional wagers are settled on the cards alone.
         whole = msgspec.structs.replace(seat, fate="plays")

@@ -18,14 +18,18 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import Terms
 
 
-def check(terms: Terms, told: Round, *, void: bool = False) -> None:
-    """Raise BadHand with everything that cannot be; in a void round hands may be incomplete and decisions missing."""
+def check(terms: Terms, told: Round, *, void: bool = False, settles: bool = True) -> None:
+    """Raise BadHand with everything that cannot be; in a void round hands may be incomplete and decisions missing.
+
+    `settles`: whether wagers are settled by the cards, which a void round seldom does.
+    """
     said = [*_seats(terms, told)]
     for seat in told.seats:
         where = f"seat {seat.number}"
         said += [f"{where}: {each}" for each in _wagers(terms, seat)]
         said += [] if void else [f"{where}: {each}" for each in _decision(terms, seat)]
         said += [f"{where}: {each}" for each in _hand(terms, told, seat, void=void)]
+        said += [f"{where}: {each}" for each in _joker(terms, told, seat)] if settles else []
     said += [*_dealer(terms, told, void=void)]
     said += [*_cards(terms, told)]
     if said:
@@ -120,12 +124,12 @@ def _hand(terms: Terms, told: Round, seat: Seat, *, void: bool) -> Iterator[str]
         yield f"{number} card{'s' * (number != 1)}, and a hand has {size}"
     if seat.setting is not None:
         yield from _setting(terms, seat.setting, seat.cards)
-    if (
-        "progressive" in seat.wagers
-        and JOKER in seat.cards
-        and terms.edition.game == "dj_wild"
-        and told.replacement is None
-    ):
+
+
+def _joker(terms: Terms, told: Round, seat: Seat) -> Iterator[str]:
+    """A joker that the progressive looks at, for the seat's own bet or for another's envy, needs its replacement."""
+    bets = any("progressive" in other.wagers for other in told.seats)
+    if terms.edition.game == "dj_wild" and bets and JOKER in seat.cards and told.replacement is None:
         yield "a joker in the progressive needs the replacement card (687a.11(f)(1))"
 
 
