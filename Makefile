@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins.
-APT     = tshark ser2net socat
+APT     = tshark ser2net socat usbip
 
-.PHONY: help demo test check proof bench recording format clean apt
+.PHONY: help demo test check proof bench vhci recording format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,7 +38,7 @@ demo: $(VENV)/.demo  ## simulated machines and what the box does with them; ends
 	@$(BIN)/pitbox demo
 
 test: $(VENV)/.dev apt  ## install what tests need and run them all
-	$(BIN)/python -m pytest -m 'not proof'
+	$(BIN)/python -m pytest -m 'not proof' -n auto --dist worksteal
 
 check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 	$(BIN)/ruff format --check .
@@ -48,12 +48,17 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 	$(BIN)/python -m tools.docs --check
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
-	$(BIN)/python -m pytest -m proof --timeout 1500 -rP
+	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n auto --dist worksteal
 
 bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
 	$(BIN)/python -m benchmarks.link
+	$(BIN)/python -m benchmarks.usb
+	$(BIN)/python -m benchmarks.lockout
+
+vhci: $(VENV)/.dev  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
+	$(BIN)/python -m tools.vhci
 
 recording: $(VENV)/.dev  ## renew the recordings that README shows and the generated parts of the documents
 	$(BIN)/python -m tools.docs

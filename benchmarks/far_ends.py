@@ -1,7 +1,8 @@
-"""The device's end of every row of the link benchmark, one process each; ends when its standard input does.
+"""The device's end of every row of the link, USB and lock-out benchmarks, one process each; ends with its input.
 
-Run by `benchmarks.link` as `python -m benchmarks.far_ends NAME PORT`: it puts a pty behind the symbolic link PORT and
-prints a line once a host may open it. Nothing is measured here.
+Run by them as `python -m benchmarks.far_ends NAME PORT`: it puts a pty behind the symbolic link PORT (or six into the
+folder PORT), or writes the number of its TCP port into a file of that name, and prints a line once a host may open it.
+Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -10,22 +11,33 @@ import asyncio
 import os
 import sys
 import tty
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from unittest import mock
 
+from devices.bet_sensor import messages as bs
 from devices.shuffler import messages as m
-from firmware_bridge.frame import FIRST_SEQ, NO_RE, REPLY, REQUEST, to_wire
+from firmware_bridge.commands import GetReport, Outcome, Report, Settled
+from firmware_bridge.errors import LinkClosed
+from firmware_bridge.frame import ACK, FIRST_SEQ, NO_RE, PING, REPLY, REQUEST, SEALED, Frame, to_wire
 from firmware_bridge.framer import Framer
+from firmware_bridge.handshake import Greeter
 from firmware_bridge.keys import DeviceKey
-from firmware_bridge.messages import decoder, encode
-from firmware_bridge.seal import KEY_SIZE, Opener, Sealer
+from firmware_bridge.messages import DeviceHello, decoder, encode
+from firmware_bridge.seal import CHALLENGE_SIZE, KEY_SIZE, Opener, Sealer
+from firmware_bridge.wire import Wire
 from simulators.hosts.pty import PtyHost
+from simulators.hosts.usb import UsbHost
+from simulators.machine import approved
+from simulators.machines.bet_sensor import SimulatedBetSensor
 from simulators.machines.shuffler import SimulatedShuffler
+from simulators.usbip.server import UsbIpServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from firmware_bridge.link import Link
     from firmware_bridge.messages import Message
 
 CHUNK: Final = 4096
@@ -118,18 +130,168 @@ async def pymodbus(port: Path) -> object:
     return server
 
 
-FAR_ENDS: Final = {end.__name__: end for end in (bare, codec, pitbox, pymodbus)}
+class _Answers(asyncio.Protocol):
+    """Answers every chunk at once."""
+
+    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
+        self._answer = answer
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.write(self._answer(data))
+
+
+def _write_down(port: Path, number: int) -> None:
+    port.write_text(str(number))
+
+
+async def _tcp(port: Path, answer: Callable[[bytes], bytes]) -> asyncio.Server:
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: _Answers(answer), "127.0.0.1", 0)
+    _write_down(port, server.sockets[0].getsockname()[1])
+    return server
+
+
+async def bare_tcp(port: Path) -> object:
+    """Send back what came."""
+    return await _tcp(port, lambda chunk: chunk)
+
+
+async def codec_tcp(port: Path) -> object:
+    """Decode, check, answer with a status, seal, encode."""
+    end = device_codec()
+    return await _tcp(port, lambda chunk: b"".join([end.write(status()) for _ in end.read(chunk)]))
+
+
+async def usbip(port: Path) -> object:
+    """Our own twin as a USB device."""
+    server = UsbIpServer()
+    await server.start()
+    _write_down(port, server.number)
+    return UsbHost(SimulatedShuffler(key=DEVICE_KEY), server)
+
+
+PTY_ENDS: Final = {end.__name__: end for end in (bare, codec, pitbox, pymodbus)}
+TCP_ENDS: Final = {end.__name__: end for end in (bare_tcp, codec_tcp, usbip)}
+
+
+# --- six at a time, for the lock-out: `port` is a folder with a port per seat -----------------------------------------
+
+
+def seat_ports(folder: Path) -> list[Path]:
+    """Return the six ports of a table in a folder."""
+    return [folder / f"bet_sensor.{seat}" for seat in range(1, 7)]
+
+
+def sensor_keys() -> list[DeviceKey]:
+    """The keys of the six sensors."""
+    return [DeviceKey(f"BENCH-{seat}", bs.KIND, TO_DEVICE) for seat in range(1, 7)]
+
+
+def latched(lock: bs.Lock) -> bs.Locked:
+    """What a sensor with a bet on it answers."""
+    return bs.Locked(bs.Latch(lock.round, lock.lock_id, 3, bs.Lies.CHIP))
+
+
+async def fan_bare(folder: Path) -> None:
+    """Send back what came, six times."""
+    for port in seat_ports(folder):
+        _echo(port, lambda chunk: chunk)
+
+
+async def fan_codec(folder: Path) -> None:
+    """Decode, check, confirm the lock, seal, encode, six times."""
+    for port in seat_ports(folder):
+        end = Codec(TO_HOST, TO_DEVICE, bs.ToDevice, REPLY)
+        _echo(port, partial(_confirm, end))
+
+
+def _confirm(end: Codec, chunk: bytes) -> bytes:
+    asked: list[Any] = list(end.read(chunk))
+    return b"".join([end.write(latched(lock)) for lock in asked])
+
+
+async def fan_pitbox(folder: Path) -> list[PtyHost]:
+    """Six of our own bet sensors."""
+    ports = zip(seat_ports(folder), sensor_keys(), strict=True)
+    return [PtyHost(SimulatedBetSensor(port.name, key=key), port) for port, key in ports]
+
+
+class _BareSensor:
+    """A session of our protocol and the least in it: handshake, then answers with the right numbers, as the floor's."""
+
+    def __init__(self, port: Path, key: DeviceKey) -> None:
+        self.on_bytes: Callable[[bytes], Any] = bytes
+        self.on_lost: Callable[[Any], Any] = repr
+        self.backlog = 0
+        self._master, _ = _pty(port)
+        firmware = approved(bs.KIND)
+        hello = DeviceHello(
+            bs.KIND, key.serial, "bare", firmware.version, firmware.digest, [bs.LATCHES], 1, bytes(CHALLENGE_SIZE)
+        )
+        self._greeter = Greeter(Wire(self), key.key, hello, decoder(bs.ToDevice), self._session, os.urandom)
+        asyncio.get_running_loop().add_reader(self._master, lambda: self.on_bytes(os.read(self._master, CHUNK)))
+
+    def write(self, data: bytes) -> None:
+        """Write to the host."""
+        os.write(self._master, data)
+
+    def close(self) -> None:
+        """Stay: the process ends soon."""
+
+    def _session(self, link: Link, _: str) -> None:
+        self._feed, self._accepts, self._seal = Framer().feed, link._opener.accepts, link._sealer.seal
+        self._decode = decoder(bs.ToDevice).decode
+        self._seq = FIRST_SEQ
+        link.fail(LinkClosed("from here on by hand"))  # its timers too
+        self.on_bytes = self._read
+
+    def _read(self, chunk: bytes) -> None:
+        for frame in self._feed(chunk):
+            if frame.flags & SEALED and self._accepts(frame):
+                self._answer(frame)
+
+    def _answer(self, frame: Frame) -> None:
+        if frame.type == PING:
+            self.write(to_wire(*self._seal(0, ACK, frame.counter & 0xFFFF, FIRST_SEQ, NO_RE, b"")))
+        elif frame.type == REQUEST:
+            reply = encode(_reply(self._decode(frame.payload)))
+            self.write(to_wire(*self._seal(0, REPLY, self._seq, (frame.seq + 1) & 0xFFFF, frame.seq, reply)))
+            self._seq = (self._seq + 1) & 0xFFFF
+
+
+def _reply(asked: Any) -> Message:
+    if isinstance(asked, bs.Lock):
+        return latched(asked)
+    if isinstance(asked, GetReport):
+        return Report(1, 0, 0, [])
+    if isinstance(asked, bs.GetStatus):
+        return bs.Status(bs.State.NONE, 0, bs.Lies.EMPTY, 0, bs.Light.OFF, None, bs.Reason.NONE)
+    return Settled(asked.command, Outcome.DONE, 0)
+
+
+async def fan_session(folder: Path) -> list[_BareSensor]:
+    """Six ends that speak our protocol and do no more than the floor's do."""
+    return [_BareSensor(port, key) for port, key in zip(seat_ports(folder), sensor_keys(), strict=True)]
+
+
+SEAT_ENDS: Final = {end.__name__: end for end in (fan_bare, fan_codec, fan_session, fan_pitbox)}
 
 
 async def _serve(name: str, port: Path) -> None:
     loop = asyncio.get_running_loop()
-    kept = await FAR_ENDS[name](port)
+    kept: object = await (PTY_ENDS | TCP_ENDS | SEAT_ENDS)[name](port)
     ended = asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is ever written to it: readable means that it was closed
     print("ready", flush=True)
     await ended.wait()
-    if isinstance(kept, PtyHost):
-        kept.close()
+    for host in kept if isinstance(kept, list) else [kept]:
+        if isinstance(host, PtyHost):
+            host.close()
 
 
 if __name__ == "__main__":

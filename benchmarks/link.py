@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pymodbus.client import AsyncModbusSerialClient
 
-from benchmarks.far_ends import CHUNK, DEVICE_KEY, FAR_ENDS, REGISTERS, device_codec, host_codec, status
+from benchmarks.far_ends import CHUNK, DEVICE_KEY, PTY_ENDS, REGISTERS, device_codec, host_codec, status
 from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
 from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
@@ -39,12 +39,12 @@ TRIP_PATIENCE: Final = 5.0
 BATCH_PATIENCE: Final = 30.0
 
 
-class _Echoed:
+class Echoed:
     """The host's end of both floors: bytes out, and a future for what `take` makes of the bytes that come back."""
 
-    def __init__(self, port: Path, take: Callable[[bytes], Any]) -> None:
+    def __init__(self, fd: int, take: Callable[[bytes], Any]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._fd = os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        self._fd = fd
         self._take = take
         self._reply: asyncio.Future[Any]
         self._loop.add_reader(self._fd, self._readable)
@@ -62,9 +62,13 @@ class _Echoed:
         os.close(self._fd)
 
 
+def _opened(port: Path) -> int:
+    return os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+
+
 async def _bare(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
     frame = device_codec().write(status())
-    end = _Echoed(port, bytes)
+    end = Echoed(_opened(port), bytes)
     closing.callback(end.close)
     assert await end.ask(frame) == frame
     return lambda: end.ask(frame)
@@ -72,7 +76,7 @@ async def _bare(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
 
 async def _codec(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
     half = host_codec()
-    end = _Echoed(port, half.read)
+    end = Echoed(_opened(port), half.read)
     closing.callback(end.close)
     assert await end.ask(half.write(m.GetStatus())) == [status()]
     return lambda: end.ask(half.write(m.GetStatus()))
@@ -104,7 +108,7 @@ HOSTS: Final = {
     "pitbox": ("pitbox", _pitbox),
     "pymodbus": ("pymodbus", _pymodbus),
 }
-assert HOSTS.keys() == FAR_ENDS.keys()
+assert HOSTS.keys() == PTY_ENDS.keys()
 
 
 @contextmanager
@@ -127,7 +131,7 @@ def far_end(name: str, port: Path) -> Iterator[None]:
                 process.kill()
 
 
-def _row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any]]) -> Row:
+def trips_row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any]]) -> Row:
     async def trips() -> list[float]:
         took = []
         async with asyncio.timeout(BATCH_PATIENCE):
@@ -151,7 +155,8 @@ def main() -> None:
         for name in HOSTS:
             far_ends.enter_context(far_end(name, Path(folder, name)))
         rows = [
-            _row(runner, title, runner.run(host(Path(folder, name), hosts))) for name, (title, host) in HOSTS.items()
+            trips_row(runner, title, runner.run(host(Path(folder, name), hosts)))
+            for name, (title, host) in HOSTS.items()
         ]
         interleave(rows, rounds)
         bare, codec, ours, modbus = rows

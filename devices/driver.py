@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from devices.report import LinkDown, LinkUp, Misread, Reported
 from firmware_bridge.commands import Commands, GetReport, Report, Settled
-from firmware_bridge.errors import BadMessage, LinkError, NotSent, OutcomeUnknown, PitboxError
+from firmware_bridge.errors import BadMessage, LinkError, NotCapable, NotSent, OutcomeUnknown, PitboxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,7 @@ class Driver:
         self._answer = answer
         self._link: Link | None = None
         self._down: PitboxError | None = None
+        self._hello: DeviceHello | None = None
         self._boot_id: int | None = None
         self._commands = Commands()
         self._first_word: asyncio.Future[Reported] | None = None
@@ -47,7 +48,7 @@ class Driver:
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
         """Take a fresh link; read the device's report before anything else."""
-        self._link, self._down, self._held = link, None, []
+        self._link, self._hello, self._down, self._held = link, hello, None, []
         link.on_event = self._take_event
         self.tell(LinkUp(hello))
         self._read_report(link, hello)
@@ -84,11 +85,11 @@ class Driver:
         rebooted = self._boot_id is not None and self._boot_id != report.boot_id
         self._boot_id = report.boot_id
         self.reported = Reported(hello, report, inventory, rebooted)
-        if self._first_word is not None and not self._first_word.done():
-            self._first_word.set_result(self.reported)
         reported, held, self._held = self.reported, self._held, []
         for event in (reported, *held):
             self.tell(event)
+        if self._first_word is not None and not self._first_word.done():  # it is, if what was told ended the session
+            self._first_word.set_result(reported)
         return reported
 
     def _take_event(self, message: Any) -> None:
@@ -140,6 +141,14 @@ class Driver:
         except (OutcomeUnknown, asyncio.CancelledError):  # whoever stops waiting does not stop the machine
             self.tell(Misread(command))
             raise
+
+    def _need_model(self, capability: str, what: str, *, named: bool = True) -> None:
+        """Raise NotCapable, before anything is sent, unless the device named a capability (or did not name it)."""
+        self.need_link()
+        assert self._hello is not None
+        if (capability in self._hello.capabilities) is not named:
+            why = f"it {'does not name' if named else 'names'} the capability {capability!r}"
+            raise NotCapable(f"the {self.name} {self._hello.model} cannot {what}: {why}; nothing was sent")
 
     def need_link(self) -> Link:
         """Return the link, or raise NotSent with the reason why there is none."""

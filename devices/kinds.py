@@ -4,8 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from devices.bet_sensor import messages as bet_sensor_messages
+from devices.bet_sensor import state as bet_sensor_state
+from devices.bet_sensor.driver import BetSensorDriver
+from devices.button import messages as button_messages
+from devices.button import state as button_state
+from devices.button.driver import ButtonDriver
 from devices.driver import Driver
+from devices.keypad import messages as keypad_messages
+from devices.keypad import state as keypad_state
+from devices.keypad.driver import KeypadDriver
+from devices.meter_sign import messages as meter_sign_messages
+from devices.meter_sign import state as meter_sign_state
+from devices.meter_sign.driver import MeterSignDriver
 from devices.report import View
+from devices.rng import messages as rng_messages
+from devices.rng import state as rng_state
+from devices.rng.driver import RngDriver
+from devices.shaker import messages as shaker_messages
+from devices.shaker import state as shaker_state
+from devices.shaker.driver import ShakerDriver
+from devices.shoe import messages as shoe_messages
+from devices.shoe import state as shoe_state
+from devices.shoe.driver import ShoeDriver
 from devices.shuffler import messages as shuffler_messages
 from devices.shuffler import state as shuffler_state
 from devices.shuffler.driver import ShufflerDriver
@@ -53,8 +74,43 @@ SHUFFLER: Final = Kind(
     shuffler_state.fold,
     shuffler_state.service_trigger,
 )
+BET_SENSOR: Final = Kind(
+    bet_sensor_messages,
+    BetSensorDriver,
+    bet_sensor_state.BetSensorView(),
+    bet_sensor_state.fold,
+    bet_sensor_state.service_trigger,
+)
+KEYPAD: Final = Kind(
+    keypad_messages, KeypadDriver, keypad_state.KeypadView(), keypad_state.fold, keypad_state.service_trigger
+)
+METER_SIGN: Final = Kind(
+    meter_sign_messages,
+    MeterSignDriver,
+    meter_sign_state.MeterSignView(),
+    meter_sign_state.fold,
+    meter_sign_state.service_trigger,
+)
 
-KINDS: Final[dict[str, Kind[Any, Any]]] = {kind.name: kind for kind in (SHUFFLER,)}
+SHAKER: Final = Kind(
+    shaker_messages, ShakerDriver, shaker_state.ShakerView(), shaker_state.fold, shaker_state.service_trigger
+)
+RNG: Final = Kind(rng_messages, RngDriver, rng_state.RngView(), rng_state.fold, rng_state.service_trigger)
+BUTTON: Final = Kind(
+    button_messages, ButtonDriver, button_state.ButtonView(), button_state.fold, button_state.service_trigger
+)
+SHOE: Final = Kind(
+    shoe_messages,
+    ShoeDriver,
+    shoe_state.ShoeView(),
+    shoe_state.fold,
+    shoe_state.service_trigger,
+)
+
+# In the order of their tags.
+KINDS: Final[dict[str, Kind[Any, Any]]] = {
+    kind.name: kind for kind in (SHUFFLER, SHOE, SHAKER, RNG, BUTTON, BET_SENSOR, KEYPAD, METER_SIGN)
+}
 
 
 def kind_named(name: str) -> Kind[Any, Any]:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from devices.bet_sensor import messages as bet_sensor
+from devices.button import messages as button
+from devices.keypad import messages as keypad
+from devices.meter_sign import messages as meter_sign
+from devices.rng import messages as rng
+from devices.shaker import messages as shaker
+from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge import commands, messages
 from firmware_bridge.messages import Message, tag_of
@@ -12,7 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 # The messages of each kind of machine, in the order of their tags. Every module has ToDevice and ToHost.
-MACHINES: Final[tuple[ModuleType, ...]] = (shuffler,)
+MACHINES: Final[tuple[ModuleType, ...]] = (shuffler, shoe, shaker, rng, button, bet_sensor, keypad, meter_sign)
 # What either end may receive, whatever the machine.
 LINK: Final[tuple[Any, ...]] = (
     messages.HandshakeToHost,

@@ -97,11 +97,14 @@ class Service:
         """Move by what an event of the device means; `unsettled`: the outcome of one of its commands is unknown.
 
         A good report of a slot that is faulted or out of order unlatches nothing, and none is good enough while a
-        command's outcome is unknown: it must be asked about first. A slot that is absent is in doubt anyway.
+        command's outcome is unknown: it must be asked about first. A slot that is absent is in doubt anyway, and has
+        nothing that could be at fault.
         """
         if trigger == "verify" and (self.state != UNVERIFIED or unsettled):
             return
         if trigger == "doubt" and self.state in (ABSENT, UNSIGNED, SIGNED):
+            return
+        if trigger == "fault" and self.state == ABSENT:
             return
         if trigger is not None:
             getattr(self, trigger)()

@@ -90,6 +90,12 @@ class SessionWornOut(LinkError):
     number = 120
 
 
+class DuplicateSerial(LinkError):
+    """Two devices that are plugged in call themselves by one serial number; neither is used."""
+
+    number = 121
+
+
 # --- the protocol: the firmware or our software is wrong ---------------------------------------------------
 
 
@@ -186,10 +192,32 @@ class CommandIdReused(DeviceFault):
     number = 413
 
 
+class NotCapable(PitboxError):
+    """The device's model cannot do what was asked; nothing was sent."""
+
+    number = 428
+
+
 class NotInService(PitboxError):
     """A device answers and has proved who it is, but may not serve as it is."""
 
     number = 414
+
+
+class SeatUndecided(PitboxError):
+    """Nobody knows whether a seat had a bet when bets were locked; a person decides, nothing is assumed."""
+
+    number = 480
+
+    def __init__(self, message: str, seat: int) -> None:
+        super().__init__(message)
+        self.seat = seat
+
+
+class StalePress(PitboxError):
+    """A press on the keypad is too old to mean anything, or nobody can tell how old it is."""
+
+    number = 493
 
 
 # --- outcome unknown: ask the device, never repeat blindly -------------------------------------------------

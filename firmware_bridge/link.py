@@ -73,13 +73,17 @@ class LinkCounters(msgspec.Struct):
 class _Outgoing:
     """A sequenced message on its way: queued, sent, acknowledged; a request then waits for its reply."""
 
-    __slots__ = ("actuation", "deadline", "first_sent_at", "payload", "re", "sent_at", "seq", "tries", "type", "waiter")
+    __slots__ = (
+        "actuation", "deadline", "first_sent_at", "on_end", "payload", "re", "sent_at", "seq", "tries", "type",
+        "waiter",
+    )  # fmt: skip
 
     def __init__(self, type_: int, re: int, payload: bytes) -> None:
         self.type = type_
         self.re = re
         self.payload = payload
         self.waiter: asyncio.Future[Any] | None = None  # of a request
+        self.on_end: Callable[[Any], None] | None = None
         self.deadline = 0.0  # of its reply
         self.actuation = False
         self.seq = 0
@@ -112,6 +116,7 @@ class Link:
         self.on_down: Callable[[PitboxError], None] = _ignore
         self.on_unsealed: Callable[[fr.Frame], None] = self._take_hint
         self._loop = asyncio.get_running_loop()
+        self._time = self._loop.time
         self._sealer = sealer
         self._opener = opener
         self._decode = decode.decode
@@ -125,7 +130,7 @@ class Link:
         self._questions: dict[int, _Outgoing] = {}  # requests that wait for their reply, by sequence number
         self._trip = RoundTrip()
         self._backoff = 1
-        now = self._loop.time()
+        now = self._time()
         self._last_sent = now
         self._last_heard = now
         self._ack_due = 0.0  # 0: nothing to acknowledge
@@ -163,23 +168,30 @@ class Link:
         return self._opener.replayed
 
     def request(
-        self, message: Message, patience: float, *, urgent: bool = False, actuation: bool = False
+        self,
+        message: Message,
+        patience: float,
+        *,
+        urgent: bool = False,
+        actuation: bool = False,
+        on_end: Callable[[Any], None] | None = None,
     ) -> asyncio.Future[Any]:
         """Send a question now (or queue it) and return the future of its reply.
 
         The deadline is on the reply: `patience` seconds for the device to think, plus what the line needs by its
         measured round trips. An urgent message overtakes what is queued, and revokes queued actuations: a stop must
-        never be followed by the motion that it was meant to stop.
+        never be followed by the motion that it was meant to stop. `on_end` is called with the reply like an event, in
+        the callback that read it, so that replies and events are told in the order of the wire; or with the error.
         """
         waiter: asyncio.Future[Any] = self._loop.create_future()
         if self.down is not None:
             waiter.set_exception(_caused(NotSent(f"{self.name} is down: {self.down}"), self.down))
             return waiter
-        if urgent:
+        if urgent and self._queue:
             self._revoke_queued()
         out = _Outgoing(fr.REQUEST, fr.NO_RE, encode(message))
-        out.waiter, out.actuation = waiter, actuation
-        out.deadline = self._loop.time() + patience + REPLY_RTOS * self.rto
+        out.waiter, out.actuation, out.on_end = waiter, actuation, on_end
+        out.deadline = self._time() + patience + REPLY_RTOS * self._trip.rto
         try:
             self._post(out, urgent)
         except QueueFull as full:
@@ -252,10 +264,10 @@ class Link:
                 _release(stale, ReplyTimeout(f"{self.name}: no reply"))
             self._questions[out.seq] = out
         self._transmit(out, 0)
-        self._arm(out.sent_at + self.rto)
+        self._arm(out.sent_at + self._trip.rto)
 
     def _transmit(self, out: _Outgoing, flags: int) -> None:
-        out.sent_at = self._loop.time()
+        out.sent_at = self._time()
         if not out.tries:
             out.first_sent_at = out.sent_at
         out.tries += 1
@@ -273,7 +285,7 @@ class Link:
             self._loop.call_soon(self.fail, worn)  # later: whoever writes has not noted its question yet
             return
         self._ack_due = 0.0
-        self._last_sent = self._loop.time()
+        self._last_sent = self._time()
         self.counters.sent += 1
         self.wire.send(signed, mac)
 
@@ -305,7 +317,7 @@ class Link:
             return
         if not self._opener.accepts(frame):
             return
-        now = self._loop.time()
+        now = self._time()
         self._last_heard = now
         self.counters.received += 1
         type_ = frame.type
@@ -362,6 +374,8 @@ class Link:
                 self.counters.late_replies += 1
             else:
                 asked.waiter.set_result(message)
+            if asked is not None and asked.on_end is not None:
+                asked.on_end(message)
         elif frame.type == fr.EVENT:
             self.on_event(message)
         else:
@@ -408,7 +422,7 @@ class Link:
 
     def _tick(self) -> None:
         self._timer = None
-        now = self._loop.time()
+        now = self._time()
         if now >= self._last_heard + SILENCE:
             self.fail(LinkSilent(f"{self.name}: nothing heard for {SILENCE} s"))
             return
@@ -468,6 +482,10 @@ class Link:
 def _release(out: _Outgoing, error: PitboxError) -> None:
     if out.waiter is not None and not out.waiter.done():
         out.waiter.set_exception(error)
+        if out.on_end is not None:
+            out.waiter.exception()  # retrieved: it is told, whoever waits
+    if out.on_end is not None:
+        out.on_end(error)
 
 
 def _caused(error: Any, cause: BaseException) -> Any:

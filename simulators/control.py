@@ -55,6 +55,7 @@ class ControlServer:
     def __init__(self, machine: Machine, path: Path) -> None:
         self._machine = machine
         self._path = path
+        self.port = str(path.with_suffix(""))  # where its host is, for whoever asks
         self._server: asyncio.Server | None = None
         self._lock: IO[str] | None = None
 
@@ -110,6 +111,7 @@ class ControlServer:
             "state": machine.firmware.state.name.lower(),
             "powered": machine.board.alive,
             "seed": machine.seed,
+            "port": self.port,
             "pid": os.getpid(),
         }
 

@@ -74,6 +74,13 @@ _EVERY: Final[_Rows] = (
     ("calm", "line", {}, "end all of the line's faults"),
     ("garbage", "line", {"bytes": "2000"}, "one burst of noise towards the box"),
     ("unplug", "line", {"seconds": "2"}, "pull the cable, put it back later (0: never)"),
+    (
+        "usb_stall",
+        "line",
+        {"endpoint": "in", "times": "1"},
+        "on USB: an endpoint stalls until it was cleared TIMES times",
+    ),
+    ("usb_busy", "line", {"seconds": "1"}, "on USB: no transfer is answered for a while"),
     # the controller board
     (
         "withhold",
@@ -86,7 +93,7 @@ _EVERY: Final[_Rows] = (
     ("power_cut", "board", {"seconds": "2"}, "power goes and comes back"),
     ("wrong_key", "board", {}, "the board holds another key than its serial number's"),
     ("rogue_firmware", "board", {}, "the board runs firmware with another digest"),
-    ("stall", "firmware", {}, "motors freeze and the firmware does not notice; the link lives"),
+    ("stall", "firmware", {}, "what moves, senses or shows freezes and the firmware goes on; the link lives"),
 )
 _SHUFFLER: Final[_Rows] = (
     (
@@ -108,6 +115,18 @@ _SHUFFLER: Final[_Rows] = (
         {"card": "0"},
         "a stored card slips behind the shelves, unseen by any sensor",
     ),
+    (
+        "cards_left_inside",
+        "machine",
+        {"count": "16", "card": "0"},
+        "COUNT stored cards in a row slip behind the shelves, from card N on",
+    ),
+    (
+        "card_migrates",
+        "machine",
+        {"card": "0"},
+        "a stored card slips behind the shelves and comes out with the next cards: one set short, the next one over",
+    ),
     ("wear", "machine", {"segment": "lift", "percent": "30"}, "transit takes longer by PERCENT"),
     ("dust", "machine", {"sensor": "lift", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
     ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
@@ -119,11 +138,151 @@ _SHUFFLER: Final[_Rows] = (
     ("swapped_card", "hands", {}, "one card is replaced by a copy of another: the count stays right"),
     ("clear_path", "hands", {}, "open the door, take every card off the path, close the door"),
     ("take_deck", "hands", {}, "take the deck from the open gate to the tray"),
+    (
+        "swap_batches",
+        "hands",
+        {},
+        "batch model: the batch from gate or tray goes into play, the one that was in play into the intake",
+    ),
+    ("draw", "hands", {"cards": "1"}, "continuous model: draw cards from the chute into play, one by one"),
+    ("draw_pair", "hands", {}, "continuous model: draw two cards from the chute as if they were one"),
+    ("discard", "hands", {"cards": "0"}, "continuous model: put cards in play back into the intake (0: all of them)"),
+)
+_BET_SENSOR: Final[_Rows] = (
+    ("drift", "machine", {"percent": "30"}, "the coil's level rises by PERCENT of a chip's"),
+    ("interference", "machine", {"noise": "200"}, "noise on the coil, in its own units"),
+    ("dead_lamp", "machine", {"light": "accepted"}, "a lamp burns out: acknowledged or accepted"),
+    ("mend", "machine", {}, "a new coil and new lamps"),
+    ("place_bet", "hands", {"chips": "1"}, "the player lays chips on the spot"),
+    ("edge_bet", "hands", {}, "the player lays a chip half over the spot's edge"),
+    ("straighten", "hands", {}, "what lies at the edge is pushed to the middle"),
+    ("take_bet", "hands", {"chips": "1"}, "the player takes chips back, the top one first"),
+    ("collect", "hands", {}, "the dealer collects what lies on the spot to the tray"),
+    ("drop_chip", "hands", {}, "a chip falls from the spot under the rail"),
+    ("foreign_object", "hands", {}, "a coin or a telephone is laid on the spot"),
+    ("take_object", "hands", {}, "it is taken away again"),
+)
+_KEYPAD: Final[_Rows] = (
+    ("stuck_key", "machine", {"key": "start_game"}, "a key is pressed and does not come up again"),
+    ("dead_key", "machine", {"key": "start_game"}, "a key's contact does not close any more"),
+    ("bounce", "machine", {"times": "5"}, "the next press closes its contact so many times"),
+    ("dead_lamp", "machine", {"lamp": "attention"}, "a lamp burns out: start_game, lock_out or attention"),
+    ("dead_display", "machine", {}, "the display stays dark"),
+    ("mend", "machine", {}, "new contacts, lamps and display; every key comes up"),
+    ("press", "hands", {"key": "start_game"}, "a finger presses a key"),
+    ("type", "hands", {"digits": "4"}, "fingers type digits and enter"),
+    ("turn", "hands", {"to": "dealer"}, "the key switch is turned: off, dealer, floor or technician"),
+)
+_METER_SIGN: Final[_Rows] = (
+    ("dead_digit", "machine", {"row": "value", "digit": "2"}, "a digit stays dark, counted from the last cent"),
+    ("mend", "machine", {}, "a new glass"),
+)
+_SHAKER: Final[_Rows] = (
+    ("lean", "machine", {"die": "1"}, "when the lid comes off, die N leans against the wall"),
+    ("stack", "machine", {"die": "1"}, "when the lid comes off, die N lies on another one"),
+    ("spill", "machine", {"die": "1"}, "when the lid comes off, die N falls out of the shaker"),
+    ("tremble", "machine", {"seconds": "2"}, "when the lid comes off, the dice tremble on for so long"),
+    ("dust", "machine", {"die": "1", "percent": "60"}, "the picture of die N loses PERCENT of its clearness"),
+    ("misread", "machine", {"die": "1", "as": "6"}, "the reader takes every face of die N for another"),
+    ("drift", "machine", {"percent": "15"}, "the load cell shows PERCENT too much"),
+    ("deaf", "machine", {}, "the accelerometer feels nothing"),
+    ("mend", "machine", {}, "clean sensors; what waits for the lid is forgotten"),
+    (
+        "lie",
+        "firmware",
+        {"how": "seven"},
+        "the firmware tells what cannot be: a die of seven, no_shake, not_flat, a second reading, under_lid",
+    ),
+    ("shake", "hands", {"times": "3", "strength": "100"}, "shake N times, with PERCENT of the usual strength"),
+    ("lid", "hands", {"to": "off"}, "take the lid off or put it on"),
+    ("bump", "hands", {}, "knock against the shaker, so that the dice jump"),
+    ("pick_up", "hands", {}, "put fallen dice back into the open shaker"),
+    ("door", "hands", {"to": "open"}, "the door is opened or closed"),
+    ("remove_die", "hands", {}, "take one die out"),
+    ("swap_die", "hands", {"die": "1", "loaded": "6"}, "replace die N by another, loaded for a face (0: a fair one)"),
+    ("exchange_dice", "hands", {}, "open the door, take the dice out, put three new ones in, close it"),
+)
+_RNG: Final[_Rows] = (
+    ("noise_stuck", "machine", {"sample": "85"}, "the noise source gives one sample for ever"),
+    ("noise_biased", "machine", {"sample": "0", "percent": "35"}, "PERCENT of the samples are one and the same"),
+    ("noise_dead", "machine", {}, "the noise source gives no samples"),
+    ("segment_dead", "machine", {"segment": "a"}, "a segment of the display stays dark: a 7 without its a is a 1"),
+    ("segment_stuck", "machine", {"segment": "a"}, "a segment of the display stays lit"),
+    ("mend", "machine", {}, "a new noise source and a new display"),
+    (
+        "lie",
+        "firmware",
+        {"how": "zero"},
+        "the firmware tells what cannot be: number zero, eight, another on the display, a second one for a draw",
+    ),
+)
+_BUTTON: Final[_Rows] = (
+    ("weak_magnet", "machine", {"percent": "45"}, "the button's magnet loses PERCENT of its strength"),
+    ("stray_field", "machine", {"place": "4", "level": "700"}, "something else gives a place's sensor a level"),
+    ("dead_sensor", "machine", {"place": "4"}, "a place's sensor gives no level"),
+    ("mend", "machine", {}, "a strong magnet, whole sensors, nothing else around"),
+    (
+        "lie",
+        "firmware",
+        {"how": "eight"},
+        "the firmware tells what cannot be: place eight, a place that is unclear, nowhere without a reason",
+    ),
+    ("put_button", "hands", {"at": "1"}, "lay the button at a place"),
+    ("slide_button", "hands", {"toward": "2", "percent": "50"}, "push the button PERCENT of the way to a place"),
+    ("second_button", "hands", {"at": "5"}, "lay a second button down"),
+    ("take_buttons", "hands", {}, "take every button off the layout"),
+)
+_SHOE: Final[_Rows] = (
+    (
+        "jam",
+        "machine",
+        {"segment": "exit", "card": "0"},
+        "a card sticks in a segment: card N of the phase, 0 = the next",
+    ),
+    (
+        "double_feed",
+        "machine",
+        {"segment": "draw", "card": "0", "offset": "30"},
+        "two cards are drawn as one, OFFSET mm apart: from the intake (feed) or from the well (draw)",
+    ),
+    (
+        "torn_card",
+        "machine",
+        {"segment": "exit", "card": "0"},
+        "a card tears; its larger part stays in the segment",
+    ),
+    (
+        "card_left_inside",
+        "machine",
+        {"card": "0"},
+        "a card slips behind the well while it is loaded, unseen by any sensor",
+    ),
+    ("wear", "machine", {"segment": "exit", "percent": "30"}, "transit takes longer by PERCENT"),
+    ("dust", "machine", {"sensor": "exit", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
+    ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
+    ("door", "machine", {"to": "open"}, "the door is opened or closed"),
+    ("load", "hands", {}, "put the deck from the tray into the intake, or into a manual shoe's well"),
+    ("take", "hands", {"cards": "0"}, "take CARDS of the cards in the slot, 0 = all"),
+    ("draw", "hands", {"cards": "1"}, "draw CARDS cards out of the throat by hand, one after the other"),
+    ("lift", "hands", {}, "lift every card out of a manual shoe's well, not past the counter"),
+    ("face_up", "hands", {"depth": "5"}, "a card of the deck lies face up, under DEPTH others"),
+    ("cover_card", "hands", {"depth": "40"}, "a cover card is put into the deck, under DEPTH cards"),
+    ("missing_card", "hands", {}, "one card of the deck falls under the rail"),
+    ("foreign_card", "hands", {}, "a card of another deck joins this one"),
+    ("clear_path", "hands", {}, "open the door, take every card off the path, close the door"),
+    ("gather", "hands", {}, "collect the cards that were dealt and discarded in the tray"),
 )
 
 # What can happen to each kind of machine besides what can happen to all of them.
 _OWN: Final[dict[str, _Rows]] = {
     "shuffler": _SHUFFLER,
+    "shoe": _SHOE,
+    "shaker": _SHAKER,
+    "rng": _RNG,
+    "button": _BUTTON,
+    "bet_sensor": _BET_SENSOR,
+    "keypad": _KEYPAD,
+    "meter_sign": _METER_SIGN,
 }
 
 

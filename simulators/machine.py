@@ -79,6 +79,7 @@ class Machine:
         self.rng = Random(f"{slot} {seed}")
         self.key = key or DeviceKey(f"SIM-{seed:04d}-{_short(slot)}", self.kind, self.rng.randbytes(32))
         self.world = World() if world is None else world
+        self.alone = world is None  # on the bench it brings its own cards; at a table they come by themselves
         self.clock = DeviceClock(speed)
         self.on_unplug: Callable[[float], None] | None = None
         self.board: Board

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.models import make
-from simulators.world.cards import World
+from simulators.world.cards import DECK_53, SIX_DECKS, World
+from simulators.world.chips import Chips
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from simulators.machine import Machine
 
 SEATS: Final = 6
@@ -43,20 +42,21 @@ def layout(game: str, start: str | None = None) -> dict[str, str]:
 
 
 def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
-    """Build the machines of a table in one world: a card that leaves one machine can turn up in another."""
-    world = World()
-    return [make(model, slot, world=world, **options) for slot, model in slots.items()]
+    """Build the machines of a table in one world: a card or chip that leaves one of them can turn up in another."""
+    world, chips = World(), Chips()
+    shuffler = slots.get("shuffler.1")
+    if shuffler is not None:  # the first deck, or batch, lies in the intake
+        world.make_deck("shuffler.1/intake", "blue", SIX_DECKS if "batch" in shuffler else DECK_53)
+    return [
+        make(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
+        for slot, model in slots.items()
+    ]
 
 
-def table_toml(game: str, machines: list[Machine], folder: Path) -> str:
-    """Return the configuration of this table; its keys and approved list lie beside it."""
+def table_toml(game: str, ports: dict[str, str]) -> str:
+    """Return the configuration of this table, given the port of each slot; keys and approved list lie beside it."""
     lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
     lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
-    for machine in machines:
-        lines += [
-            "",
-            f"[device.{machine.slot}]",
-            f'port = "{folder.resolve() / machine.slot}"',
-            f'key = "{machine.slot}.key"',
-        ]
+    for slot, port in ports.items():
+        lines += ["", f"[device.{slot}]", f'port = "{port}"', f'key = "{slot}.key"']
     return "\n".join(lines) + "\n"

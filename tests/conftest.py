@@ -27,6 +27,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, default=1, help="seed of every simulated machine and line (default 1)")
 
 
+def pytest_collection_finish() -> None:
+    """Take everything that was imported out of the collector's sight, so that its run after each test is short."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
     """The run's seed; a failing test prints the command that repeats it."""

@@ -26,7 +26,9 @@ from devices import driver, service
 from devices.registry import MACHINES, members
 from firmware_bridge import commands, frame, handshake, link, messages, round_trip, seal
 from simulators.faults import EVERY, OWN
+from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
+from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
 from tools import dissector, hand_tables, recordings, rule_tables
 from tools.markdown import table as _table
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from simulators.faults import FaultKind
+    from table_controller.conformance.requirements import Chapter
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 END: Final = "<!-- end generated -->"
@@ -47,7 +50,13 @@ def _first_line(thing: Any) -> str:
 
 # --- messages --------------------------------------------------------------------------------------------------------
 
-_INTEGERS: Final = {(0, 0xFF): "u8", (0, 0xFFFF): "u16", (0, 0xFFFF_FFFF): "u32", (1, (1 << 63) - 1): "id"}
+_INTEGERS: Final = {
+    (0, 0xFF): "u8",
+    (0, 0xFFFF): "u16",
+    (0, 0xFFFF_FFFF): "u32",
+    (0, (1 << 63) - 1): "u63",
+    (1, (1 << 63) - 1): "id",
+}
 _LINK_WAYS: Final[list[tuple[Any, str]]] = [
     (messages.HandshakeToDevice, "host → device, handshake"),
     (messages.HandshakeToHost, "device → host, handshake"),
@@ -75,7 +84,7 @@ def _kind(found: types.Type) -> str:
     """Return a field's type and limits in the protocol's own words."""
     match found:
         case types.IntType(ge=least, le=most) if least is not None and most is not None:
-            return _INTEGERS[least, most]
+            return _INTEGERS.get((least, most), f"{least}-{most}")
         case types.BoolType():
             return "bool"
         case types.NoneType():
@@ -283,6 +292,26 @@ def faults(words: dict[str, FaultKind]) -> str:
     return _table(("fault", "acts on", "details and their defaults", "what happens"), *rows)
 
 
+def requirements() -> str:
+    """Every requirement of the conformance kit, by chapter, with the mutants that prove it."""
+    proofs: dict[str, list[str]] = {}
+    for mutant in all_mutants():
+        proofs.setdefault(mutant.breaks, []).append(f"`{mutant.name}`: {mutant.mistake}")
+    chapters = [*protocol_chapters(), *(kind_chapter(kind)[1] for kind in kinds_with_requirements())]
+    return "\n\n".join(
+        f"### {chapter.title}\n\n"
+        + _table(("id", "requirement", "section", "mutants"), *_requirement_rows(chapter, proofs))
+        for chapter in chapters
+    )
+
+
+def _requirement_rows(chapter: Chapter, proofs: dict[str, list[str]]) -> Iterable[tuple[str, ...]]:
+    for found in chapter.requirements:
+        marks = [mark for mark, is_so in (("with hands", found.hands), (found.capability, found.capability)) if is_so]
+        sentence = found.sentence + (f" *({', '.join(marks)})*" if marks else "")
+        yield found.id, sentence, found.section, "<br>".join(proofs[found.id])
+
+
 def machine_parts(machine: ModuleType) -> dict[str, tuple[str, Callable[[], str]]]:
     """The generated parts of one kind's own page."""
     kind: str = machine.KIND
@@ -305,6 +334,8 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "jam": ("README.md", recordings.jam_text),
     **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
     **{part: ("docs/hands.md", make) for part, make in hand_tables.PARTS.items()},
+    "conform": ("docs/conformance.md", recordings.conform_text),
+    "requirements": ("docs/conformance.md", requirements),
     **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},
 }
 # Whole files that are generated.

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import io
+from itertools import count
+from random import Random
+from textwrap import wrap
 
 from rich.console import Console
 
 from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
+from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
 from simulators.house.demo import Demo
 from simulators.house.recording import svg
 from simulators.house.stand import ShufflerStand, Stand
+from simulators.machine import approved
 from simulators.machines.shuffler import SimulatedShuffler
+from simulators.mutants import spoil
 from simulators.virtual_time import run_virtual
+from table_controller.cli.conform import line_text
 from table_controller.cli.kinds.shuffler import show_shuffle
 from table_controller.cli.screen import Screen
+from table_controller.conformance.bench import Bench
+from table_controller.conformance.hands import Nobody
+from table_controller.conformance.requirements import chosen, kind_chapter, requirements_of
+from table_controller.conformance.runner import Runner
 
 
 def jam_text() -> str:
@@ -40,6 +51,33 @@ def jam_text() -> str:
 
     run_virtual(play())
     return "```\n" + "\n".join(line.rstrip() for line in printed.getvalue().splitlines()) + "\n```"
+
+
+def conform_text() -> str:
+    """What `pitbox conform` prints about FR-03 to FR-05 of a machine that does not look at the CRC."""
+    printed: list[str] = []
+
+    async def play() -> None:
+        machine = SimulatedShuffler(seed=7)
+        spoil(machine, "no-crc")
+        trust = Trust(
+            machine.kind, {machine.key.serial: machine.key}, frozenset([approved(machine.kind)]), role="bench"
+        )
+        profile, _ = kind_chapter(machine.kind)
+        bench = Bench(
+            MemoryHost(machine).open, trust, SHUFFLER, profile, Nobody(), count(1).__next__, Random(7).randbytes
+        )
+        await bench.open()
+        run = Runner(bench, chosen(requirements_of(machine.kind), ["FR-03", "FR-04", "FR-05"]))
+        await run.run()
+        bench.close()
+        machine.board.power_off()
+        for line in run.lines:
+            printed.extend(text for text, _ in line_text(line))
+
+    run_virtual(play())
+    shown = [piece for line in printed for piece in wrap(line, 118, subsequent_indent=" " * 20) or [""]]
+    return "```text\n" + "\n".join(shown) + "\n```"
 
 
 def demo_svg() -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from devices.driver import Driver
 from devices.shuffler import messages as m
 from devices.shuffler.state import GivenOut
+from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ShufflerDriver(Driver):
-    """Talks to one shuffler."""
+    """Talks to one shuffler of any model; what its model cannot do raises NotCapable, and nothing is sent."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
@@ -24,7 +25,7 @@ class ShufflerDriver(Driver):
     # --- questions -------------------------------------------------------------------------------------------
 
     async def status(self) -> m.Status:
-        """What the machine does and what it believes is inside."""
+        """What the machine does and what it believes is inside; an Inventory if it shuffles continuously."""
         return await self.ask(m.GetStatus(), m.Status)
 
     async def sensors(self) -> m.Sensors:
@@ -35,14 +36,15 @@ class ShufflerDriver(Driver):
         """Transit-time statistics."""
         return await self.ask(m.GetTransits(), m.Transits)
 
-    async def findings(self) -> m.Findings | m.NoFindings:
-        """What is missing or extra in a rejected deck, if this machine can tell."""
-        return await self.ask(m.GetFindings(), m.Findings, m.NoFindings)
+    async def findings(self) -> m.Findings | m.BatchFindings | m.NoFindings:
+        """What is missing or extra in a rejected deck or batch, if this machine can tell."""
+        return await self.ask(m.GetFindings(), m.Findings, m.BatchFindings, m.NoFindings)
 
     # --- actuations: each is done at most once -----------------------------------------------------------------
 
     async def shuffle(self, command: int) -> Settled:
         """Run one cycle; returns when it is complete. What came out is in the Completed event."""
+        self._need_model(m.CONTINUOUS, "run a cycle", named=False)
         return await self.actuate(m.StartCycle(command), command)
 
     async def eject(self, command: int) -> Settled:
@@ -61,11 +63,29 @@ class ShufflerDriver(Driver):
 
     async def set_mode(self, command: int, mode: m.Mode) -> Settled:
         """Choose SHUFFLE or SORT."""
+        self._need_model(m.CONTINUOUS, "sort", named=False)
         return await self.actuate(m.SetMode(command, mode), command)
 
     async def clear_jam(self, command: int) -> Settled:
-        """After the path was cleared by hand: check it and empty the compartments."""
+        """Check that the path is clear and empty the compartments: after a jam was cleared by hand, or at the end."""
         return await self.actuate(m.ClearJam(command), command)
+
+    async def take_in(self, command: int) -> Settled:
+        """Take the discards from the intake into the store. How many is in the TakenIn event."""
+        self._need_model(m.CONTINUOUS, "take cards into a store")
+        return await self.actuate(m.TakeIn(command), command)
+
+    async def deliver(self, command: int, cards: int) -> Settled:
+        """Bring cards from the store into the chute."""
+        self._need_model(m.CONTINUOUS, "deliver into a chute")
+        if not 1 <= cards <= m.MOST_DELIVERED:
+            raise ConfigurationError(f"{cards} cards cannot be delivered; 1 to {m.MOST_DELIVERED} can")
+        return await self.actuate(m.Deliver(command, cards), command)
+
+    async def count_all(self, command: int) -> Settled:
+        """Count the whole set. How many there are is in the Counted event."""
+        self._need_model(m.CONTINUOUS, "count a store")
+        return await self.actuate(m.CountAll(command), command)
 
     async def reset(self, command: int) -> Settled:
         """Restart the firmware; the link goes down and comes back with a new boot id."""

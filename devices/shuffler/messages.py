@@ -1,10 +1,11 @@
-"""Every message of the card shuffler (tags 64-95), its sensors, segments and reasons. Card order has no message.
+"""Every message of the card shufflers (tags 64-95, 240-245), their sensors and reasons. Card order has no message.
 
 The card path, and the sensors along it:
 
     intake ─feed─▶ FEED ─bridge─▶ BRIDGE ─lift─▶ LIFT ─shelf─▶ compartments ─unload─▶ EXIT ─stack─▶ STACK ─drop─▶ gate
 
-A card is in a segment from the moment its leading edge passed the sensor before it until the one after it.
+A card is in a segment from the moment its leading edge passed the sensor before it until the one after it. A machine
+that shuffles continuously keeps its cards in the compartments, its store, and can drop them into a chute, too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Annotated, ClassVar, Final
 
 import msgspec
 
+from devices.cards import CardBytes, Tally
+from devices.gauges import SensorLevel, Transit
 from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
@@ -21,6 +24,8 @@ KIND: Final = "shuffler"
 # Capabilities a hello may name.
 COUNTS: Final = "counts"  # counts cards in and out
 IDENTIFIES: Final = "identifies"  # reads every card's face
+BATCH: Final = "batch"  # takes six decks at a time
+CONTINUOUS: Final = "continuous"  # keeps its cards: no cycles; takes discards in and delivers into its chute
 
 
 class Sensor(IntEnum):
@@ -74,6 +79,7 @@ class State(IntEnum):
     CLEARING = 5
     TESTING = 6
     DOUBTFUL = 7  # after power-up: nobody knows what is inside
+    DELIVERING = 8  # only with CONTINUOUS
 
 
 class Reason(IntEnum):
@@ -88,6 +94,7 @@ class Reason(IntEnum):
     GATE_OCCUPIED = 425
     PATH_BLOCKED = 426
     NOT_A_FINDING = 427
+    TOO_FEW_CARDS = 429
     JAM = 430
     DOUBLE_FEED = 431
     SHORT_CARD = 432
@@ -96,13 +103,16 @@ class Reason(IntEnum):
     POWER_LOST = 435
     SELF_TEST_FAILED = 436
     TOO_MANY_CARDS = 437
+    CHUTE_OCCUPIED = 438
+    NOT_COUNTED = 439
 
 
 class Phase(IntEnum):
-    """Half of a cycle."""
+    """Which way cards travel: from the intake, to the gate, or (only with CONTINUOUS) to the chute."""
 
     FEEDING = 0
     UNLOADING = 1
+    DELIVERING = 2
 
 
 def cards_inside(entered: int, left: int) -> int | None:
@@ -113,43 +123,10 @@ def cards_inside(entered: int, left: int) -> int | None:
     return entered - left if entered and left <= entered else None
 
 
-_RANKS: Final = "A23456789TJQK"
-_SUITS: Final = "shdc"
-JOKER: Final = 52
-
-
-def card_name(card: int) -> str:
-    """Return a card number (0-51 by suit and rank, 52 the joker) as people write it: As, Td, Jk."""
-    return "Jk" if card == JOKER else _RANKS[card % 13] + _SUITS[card // 13]
-
-
-class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One sensor: light level (0-1023), the level below which it counts as blocked, and the margin to it."""
-
-    blocked: bool
-    level: U16
-    threshold: U16
-
-    @property
-    def margin(self) -> int:
-        """How far the level is from being misread; small means dust or a weak lamp."""
-        return abs(self.level - self.threshold)
-
-
-class Transit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Transit times of one segment since power-up, in microseconds."""
-
-    cards: U32
-    mean: U32
-    least: U32
-    most: U32
-    deviation: U32
-    last: U32
-
-
 Levels = Annotated[list[SensorLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
+# Cards at a time: a byte. The chute of a real machine takes fewer.
+MOST_DELIVERED: Final = 255
 Currents = Annotated[list[U16], msgspec.Meta(min_length=len(Motor), max_length=len(Motor))]
-CardBytes = Annotated[bytes, msgspec.Meta(max_length=64)]
 
 
 # --- host to device ----------------------------------------------------------------------------------------
@@ -214,6 +191,25 @@ class Reset(Message, frozen=True, tag=74):
     command: CommandId
 
 
+class TakeIn(Message, frozen=True, tag=75):
+    """Take the cards from the intake into the store. Only to a machine that names CONTINUOUS, as the next two."""
+
+    command: CommandId
+
+
+class Deliver(Message, frozen=True, tag=76):
+    """Bring so many cards from the store into the chute."""
+
+    command: CommandId
+    cards: Annotated[int, msgspec.Meta(ge=1, le=MOST_DELIVERED)]
+
+
+class CountAll(Message, frozen=True, tag=77):
+    """Take in what lies in the intake, bring every card out and in again, and count both ways: the whole set."""
+
+    command: CommandId
+
+
 # --- device to host: replies -------------------------------------------------------------------------------
 
 
@@ -257,6 +253,25 @@ class NoFindings(Message, frozen=True, tag=84):
     """There is nothing to tell: no rejected deck, or a machine that only counts."""
 
     reason: Reason
+
+
+class Inventory(Status, frozen=True, tag=240):
+    """The status of a machine that shuffles continuously. `inside` is its store with what is on the path."""
+
+    in_chute: U16 | None  # null when draws were not seen, as while it had no power
+    outside: U16 | None  # delivered and not taken in again, in the chute or in play; null until the set was counted
+    counted: U16 | None  # what the last CountAll found; null if the store was filled, halted or opened since
+    low: bool  # too few cards in the store to go on
+
+
+class BatchFindings(Message, frozen=True, tag=241):
+    """What is wrong with a rejected batch: how many of each card are missing and extra. Answers GetFindings."""
+
+    carries_cards: ClassVar[bool] = True
+
+    command: CommandId
+    missing: Tally
+    extra: Tally
 
 
 # --- device to host: events --------------------------------------------------------------------------------
@@ -362,11 +377,56 @@ class SelfTested(Message, frozen=True, tag=95):
     bad_motors: U8
 
 
-Actuation = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Reset
-Question = GetStatus | GetSensors | GetTransits | GetFindings
-Event = Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
-Reply = Status | Sensors | Transits | Findings | NoFindings
+class TakenIn(Message, frozen=True, tag=242):
+    """The intake ran empty: how many cards were taken in; how many are in the store, how many still outside."""
 
-# What each end may receive; anything else is an error there.
+    command: CommandId
+    count: U16
+    inside: U16 | None
+    outside: U16 | None
+
+
+class Delivered(Message, frozen=True, tag=243):
+    """As many cards as were asked for have come into the chute. `low`: the discards must come back before the next."""
+
+    command: CommandId
+    count: U16
+    inside: U16 | None
+    outside: U16 | None
+    in_chute: U16 | None
+    low: bool
+
+
+class Counted(Message, frozen=True, tag=244):
+    """Every card of the store came out and went in again, in the numbers that were believed. All are shuffled anew."""
+
+    command: CommandId
+    count: U16
+    outside: U16
+    duration_ms: U32
+
+
+class Holds(Message, frozen=True, tag=245):
+    """What it holds is another number or not known any more: a card was drawn from the chute, or `reason` says why."""
+
+    inside: U16 | None
+    in_chute: U16 | None
+    reason: Reason
+
+
+# What a machine with cycles understands, and what one that shuffles continuously understands.
+Cycling = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Reset
+Continuing = TakeIn | Deliver | CountAll | Eject | Stop | SelfTest | ClearJam | Reset
+Actuation = Cycling | Continuing
+Question = GetStatus | GetSensors | GetTransits | GetFindings
+Event = (
+    Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
+    | TakenIn | Delivered | Counted | Holds
+)  # fmt: skip
+Reply = Status | Sensors | Transits | Findings | NoFindings | Inventory | BatchFindings
+
+# What each end may receive; anything else is an error there, and to a device also what is not for its model.
+ToCycling = Cycling | Question | AskCommand | GetReport
+ToContinuing = Continuing | Question | AskCommand | GetReport
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

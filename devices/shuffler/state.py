@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
@@ -17,8 +19,17 @@ class GivenOut(msgspec.Struct, frozen=True):
 
 # Everything that a shuffler's driver tells.
 DriverEvent = m.Event | Told | GivenOut
-# How a cycle can end.
-Ended = m.Completed | m.Incomplete | m.Jam | m.Stopped | m.Fault
+# How a cycle or a count of the whole set can end, and how whatever else moves cards can fail.
+Ended = m.Completed | m.Counted | m.Incomplete | m.Jam | m.Stopped | m.Fault
+# After these faults the cards inside are not as many as were counted.
+_MISCOUNTED: Final = (m.Reason.DOUBLE_FEED, m.Reason.COUNTS_DISAGREE)
+# What is not known of a machine that nobody can read, or whose command was misread.
+_UNKNOWN: Final[dict[str, None]] = {"inside": None, "behind_gate": None, "in_chute": None, "outside": None}
+_BUSY: Final = {
+    m.Phase.FEEDING: m.State.FEEDING,
+    m.Phase.UNLOADING: m.State.UNLOADING,
+    m.Phase.DELIVERING: m.State.DELIVERING,
+}
 
 
 class ShufflerView(View, frozen=True):
@@ -35,6 +46,9 @@ class ShufflerView(View, frozen=True):
     blocked: int = 0  # bit per Sensor
     ended: Ended | None = None  # how the last cycle ended
     sure: bool = True  # False: a card may be inside that no count shows; only a report says otherwise
+    continuous: bool = False  # it keeps its cards; only then the next two are known
+    in_chute: int | None = None
+    outside: int | None = None  # delivered and not taken in again: in the chute or in play
 
 
 def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
@@ -42,67 +56,112 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
-            return ShufflerView(connected=True, unsettled=view.unsettled)
+            continuous = m.CONTINUOUS in event.hello.capabilities
+            return ShufflerView(connected=True, unsettled=view.unsettled, continuous=continuous)
         case LinkDown():
-            return replace(view, connected=False, state=None, inside=None, behind_gate=None)
-        case Reported(inventory=m.Status() as s):
-            return replace(view, state=s.state, mode=s.mode, door_open=s.door_open, inside=s.inside,
-                           sure=s.inside is not None, behind_gate=s.behind_gate)  # fmt: skip
+            return replace(view, connected=False, state=None, **_UNKNOWN)
+        case Reported(inventory=m.Status() as status):
+            return _fold_report(view, status)
         case Misread():
-            return replace(view, inside=None, sure=False, behind_gate=None,
-                           unsettled=unsettled_after(view.unsettled, event))  # fmt: skip
+            return replace(view, sure=False, unsettled=unsettled_after(view.unsettled, event), **_UNKNOWN)
         case Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case GivenOut():
             return replace(view, state=m.State.IDLE, behind_gate=0)
         case m.Progress():
-            busy = m.State.FEEDING if event.phase is m.Phase.FEEDING else m.State.UNLOADING
-            if not event.entered:  # cards leave that this cycle did not bring in: the machine is being emptied
-                return replace(view, state=m.State.CLEARING, phase=event.phase, entered=0, left=event.left, ended=None,
-                               inside=None, behind_gate=None, blocked=event.blocked)  # fmt: skip
-            return replace(view, state=busy, phase=event.phase, entered=event.entered, left=event.left, ended=None,
-                           inside=m.cards_inside(event.entered, event.left) if view.sure else None,
-                           behind_gate=event.left, blocked=event.blocked)  # fmt: skip
+            return _fold_progress(view, event)
         case m.Door():
             # Hands may take what is inside; where nothing was, nothing can be missed.
             return replace(view, door_open=event.open, inside=0 if view.inside == 0 else None)
         case m.Cleared():
             state = m.State.IDLE if event.behind_gate == 0 else m.State.READY
             return replace(view, state=state, inside=None, sure=False, behind_gate=event.behind_gate, blocked=0,
-                           ended=None)  # fmt: skip
-        case m.Completed() | m.Incomplete() | m.Jam() | m.Stopped() | m.Fault():
+                           outside=None, ended=None)  # fmt: skip
+        case m.Completed() | m.Counted() | m.Incomplete() | m.Jam() | m.Stopped() | m.Fault():
             return _fold_end(view, event)
+        case m.TakenIn() | m.Delivered() | m.Holds():
+            return _fold_store(view, event)
         case _:
             return view
+
+
+def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
+    """Return the picture that a machine gives of itself."""
+    replace = msgspec.structs.replace
+    if isinstance(s, m.Inventory):
+        view = replace(view, in_chute=s.in_chute, outside=s.outside)
+    return replace(view, state=s.state, mode=s.mode, door_open=s.door_open, inside=s.inside, sure=s.inside is not None,
+                   behind_gate=s.behind_gate)  # fmt: skip
+
+
+def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
+    """Return the picture after a card has arrived somewhere."""
+    replace = msgspec.structs.replace
+    view = replace(view, phase=event.phase, left=event.left, blocked=event.blocked, outside=None, ended=None)
+    if not event.entered:  # cards leave that this cycle did not bring in: the machine is being emptied
+        return replace(view, state=m.State.CLEARING, entered=0, inside=None, behind_gate=None)
+    inside = m.cards_inside(event.entered, event.left) if view.sure else None
+    view = replace(view, state=_BUSY[event.phase], entered=event.entered, inside=inside)
+    if event.phase is m.Phase.DELIVERING:
+        return replace(view, in_chute=None)  # until its end is told: cards come in and are drawn at the same time
+    return replace(view, behind_gate=event.left)
+
+
+def _fold_store(view: ShufflerView, event: m.TakenIn | m.Delivered | m.Holds) -> ShufflerView:
+    """Return the picture of a machine that keeps its cards."""
+    replace = msgspec.structs.replace
+    view = replace(view, inside=event.inside if view.sure else None)
+    if not isinstance(event, m.TakenIn):
+        view = replace(view, in_chute=event.in_chute)
+    if not isinstance(event, m.Holds):
+        view = replace(view, state=m.State.IDLE, outside=event.outside, blocked=0, ended=None)
+    return view
 
 
 def _fold_end(view: ShufflerView, event: Ended) -> ShufflerView:
     """Return the picture after a cycle's end; without cards `entered` it was the end of emptying, which counts none."""
     replace = msgspec.structs.replace
+    view = replace(view, outside=None)  # a halt breaks the set up; a good count tells
     match event:
+        case m.Counted():
+            return replace(view, state=m.State.IDLE, entered=event.count, left=0, behind_gate=0, blocked=0, ended=event,
+                           inside=event.count if view.sure else None, outside=event.outside)  # fmt: skip
         case m.Completed():
             return replace(view, state=m.State.READY, mode=event.mode, entered=event.count, left=event.count,
                            inside=0 if view.sure else None, behind_gate=event.count, blocked=0,
                            ended=event)  # fmt: skip
         case m.Incomplete():
             return replace(view, state=m.State.HALTED, entered=event.cards_in, left=event.cards_out, inside=None,
-                           sure=False, behind_gate=event.cards_out, ended=event)  # fmt: skip
+                           sure=False, behind_gate=None if view.continuous else event.cards_out,
+                           ended=event)  # fmt: skip
         case m.Jam():
             bits = sum(1 << i for i, level in enumerate(event.levels) if level.blocked)
             return replace(view, state=m.State.HALTED, phase=event.phase, entered=event.entered, left=event.left,
                            inside=event.inside if view.sure else None, blocked=bits, ended=event,
-                           behind_gate=event.left if event.entered else None)  # fmt: skip
+                           behind_gate=_at_gate(view, event))  # fmt: skip
         case m.Stopped() | m.Fault():
-            sure = view.sure and event.reason is not m.Reason.DOUBLE_FEED  # then two cards were counted as one
+            sure = view.sure and event.reason not in _MISCOUNTED
             counted = sure and not view.door_open  # hands may be in it
             return replace(view, state=m.State.HALTED, entered=event.entered, left=event.left, sure=sure,
                            inside=m.cards_inside(event.entered, event.left) if counted else None, ended=event,
-                           behind_gate=event.left if event.entered else None)  # fmt: skip
+                           behind_gate=_at_gate(view, event))  # fmt: skip
+
+
+def _at_gate(view: ShufflerView, event: m.Jam | m.Stopped | m.Fault) -> int | None:
+    """Return how many cards lie behind the gate after a halt; None where its counts cannot tell."""
+    if not event.entered:
+        return None
+    if isinstance(event, m.Jam):  # only a jam says which way the cards went
+        return 0 if event.phase is m.Phase.DELIVERING else event.left
+    return None if view.continuous and event.left else event.left
 
 
 def verdict(ended: Ended, expected: int) -> list[str]:
-    """Return every reason why the cards behind the gate are not a verified, shuffled deck; none means they are."""
+    """Return every reason why the cards behind the gate, or in the store, are not a verified, shuffled deck or set."""
     match ended:
+        case m.Counted():
+            outside = f", {ended.outside} outside" if ended.outside else ""
+            return [f"{ended.count} cards counted{outside}, {expected} expected"] if ended.count != expected else []
         case m.Completed():
             reasons = []
             if ended.count != expected:
@@ -130,6 +189,13 @@ def _count(cards: int | None) -> str:
     return "an unknown number of" if cards is None else str(cards)
 
 
+def _accounted_for(status: m.Status) -> bool:
+    """Tell whether a resting machine knows where its cards are: none inside, or kept and counted."""
+    if isinstance(status, m.Inventory):
+        return status.inside is not None and status.in_chute is not None
+    return status.inside == 0
+
+
 def service_trigger(event: DriverEvent) -> str | None:
     """Return what an event means for the slot's service state (`devices.service`), or None."""
     match event:
@@ -140,11 +206,13 @@ def service_trigger(event: DriverEvent) -> str | None:
         case Reported(inventory=m.Status() as status):
             if status.state in (m.State.HALTED, m.State.DOUBTFUL):
                 return "fault"
-            at_rest = status.state in (m.State.IDLE, m.State.READY) and status.inside == 0
+            at_rest = status.state in (m.State.IDLE, m.State.READY) and _accounted_for(status)
             return "verify" if at_rest else None  # busy: it stays unverified until it rests and reports
-        case Misread():
+        case Misread() | m.Cleared():  # whether all came out that was inside, only a report says
             return "doubt"
         case m.Jam() | m.Fault() | m.Incomplete() | m.Stopped():
+            return "fault"
+        case m.Holds() if event.reason:
             return "fault"
         case m.SelfTested() if event.bad_sensors or event.bad_motors:
             return "fault"

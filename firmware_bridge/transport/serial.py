@@ -1,53 +1,48 @@
 """Serial ports by pyserial URL on asyncio: real ports, USB-serial, ptys, `socket://`, `rfc2217://`. Bytes only.
 
-A port with a file descriptor is read and written straight from the event loop. `rfc2217://` has none: two threads
-carry its bytes and enter the loop by `call_soon_threadsafe`.
+A port with a file descriptor is read and written straight from the event loop. `rfc2217://` has none: threads carry its
+bytes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import os
-import queue
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import serial
 
 from firmware_bridge.errors import BadPort, LinkError, PitboxError, PortBusy, PortFailed, PortMissing
+from firmware_bridge.transport.threaded import MAX_BACKLOG, ThreadTransport, open_in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from firmware_bridge.wire import Transport
 
 # Our devices' line speed; a pty and a network port ignore it.
 BAUD: Final = 115_200
-# More than a window of the longest frames; a port that takes nothing for this long is not alive.
-MAX_BACKLOG: Final = 64 * 1024
-FORMS: Final = "a port is a device path, socket://HOST:PORT or rfc2217://HOST:PORT"
+FORMS: Final = (
+    "a port is a device path, socket://HOST:PORT, rfc2217://HOST:PORT, usb:VENDOR:PRODUCT:SERIAL "
+    "or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL"
+)
 _CHUNK: Final = 4096
 
 
 async def open_serial(url: str) -> Transport:
     """Open a port for this process alone. Raises BadPort, PortMissing, PortBusy or PortFailed."""
-    threaded = url.startswith("rfc2217://")
     if not _readable_address(url):
         raise BadPort(f"{url or 'an empty name'}: {FORMS}")
-    loop = asyncio.get_running_loop()
     if "://" not in url:
         return _FdTransport(_open(url), url)
-    # Connecting to a network port can take seconds: never on the loop. A cancelled open is closed when it ends.
-    opening = loop.run_in_executor(None, _open, url)
-    try:
-        port = await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        opening.add_done_callback(lambda done: None if done.cancelled() or done.exception() else done.result().close())
-        raise
-    return _ThreadTransport(port, url) if threaded else _FdTransport(port, url)
+    port = await open_in_thread(lambda: _open(url))
+    if not url.startswith("rfc2217://"):
+        return _FdTransport(port, url)
+    return ThreadTransport(_Rfc2217Port(port), url, lambda error: _failed(url, error))
 
 
 def _readable_address(url: str) -> bool:
@@ -188,88 +183,38 @@ class _FdTransport:
         self.on_lost(cause)
 
 
-class _ThreadTransport:
-    """A port without a file descriptor: one thread reads, one writes."""
+class _Rfc2217Port:
+    """A port without a file descriptor, as its transport's threads use it."""
 
-    def __init__(self, port: serial.SerialBase, url: str) -> None:
-        self.on_bytes: Callable[[bytes], None] = _ignore
-        self.on_lost: Callable[[LinkError], None] = _ignore
+    def __init__(self, port: serial.SerialBase) -> None:
         self._port = port
-        self._url = url
-        self._loop = asyncio.get_running_loop()
-        self._out: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._backlog = 0
-        self._open = True
-        self._threads = [
-            threading.Thread(target=work, name=f"{name} {url}", daemon=True)
-            for name, work in (("read", self._read), ("write", self._write))
-        ]
-        for thread in self._threads:
-            thread.start()
 
-    @property
-    def backlog(self) -> int:
-        """How many bytes the writing thread has not handed over yet."""
-        return self._backlog
+    def read(self) -> bytes:
+        with _os_errors():
+            data = self._port.read(1)
+            if data:
+                data += self._port.read(self._port.in_waiting)  # type: ignore[attr-defined]
+            return data
 
     def write(self, data: bytes) -> None:
-        """Hand bytes to the writing thread."""
-        if not self._open:
-            return
-        if self._backlog + len(data) > MAX_BACKLOG:
-            self._lose(OSError("the port takes no more bytes"))
-            return
-        self._backlog += len(data)
-        self._out.put(data)
+        with _os_errors():
+            self._port.write(data)
+
+    def leave(self) -> None:
+        """Nothing: closing ends a read."""
 
     def close(self) -> None:
-        """Give the port back; its threads end by themselves."""
-        if self._open:
-            self._open = False
-            self._out.put(None)
-
-    def _read(self) -> None:
-        while self._open:
-            try:
-                data = self._port.read(1)
-                if data:
-                    data += self._port.read(self._port.in_waiting)  # type: ignore[attr-defined]
-            except (serial.SerialException, OSError, TypeError, AttributeError) as error:
-                # pyserial raises the last two when the port is closed under a reader
-                self._enter(self._lose, error)
-                return
-            if data:
-                self._enter(self._deliver, data)
-
-    def _write(self) -> None:
-        while (data := self._out.get()) is not None:
-            try:
-                self._port.write(data)
-            except (serial.SerialException, OSError, TypeError, AttributeError) as error:
-                self._enter(self._lose, error)
-                break
-            self._enter(self._written, len(data))
-        with contextlib.suppress(OSError, serial.SerialException):
+        with _os_errors():
             self._port.close()
 
-    def _enter(self, call: Callable[[Any], None], value: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it everybody who could listen
-            self._loop.call_soon_threadsafe(call, value)
 
-    def _deliver(self, data: bytes) -> None:
-        if self._open:
-            self.on_bytes(data)
-
-    def _written(self, count: int) -> None:
-        self._backlog -= count
-
-    def _lose(self, error: Exception) -> None:
-        if self._open:
-            self.close()
-            self._loop.call_soon(self._tell, _failed(self._url, error))
-
-    def _tell(self, cause: LinkError) -> None:
-        self.on_lost(cause)
+@contextmanager
+def _os_errors() -> Iterator[None]:
+    """Turn what pyserial raises when a port is closed under a reader into what it is."""
+    try:
+        yield
+    except (TypeError, AttributeError) as error:
+        raise OSError("the port was closed") from error
 
 
 def _failed(url: str, error: Exception) -> PortFailed:

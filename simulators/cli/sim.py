@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
 from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
 from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
 from simulators.hosts.pty import PtyHost
+from simulators.hosts.usb import UsbHost
 from simulators.models import MODELS, make
+from simulators.mutants import check_mutant, spoil
 from simulators.table import GAMES, STARTS, layout, make_table, table_toml
+from simulators.usbip.server import UsbIpServer
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from simulators.machine import Machine
 
 HELP = "simulated machines on the bench: start them, inject faults, see where every card really is"
+_USB = f"export it over USB/IP on loopback instead of a pty, at this TCP port (default {DEFAULT_PORT}, 0 for any)"
 EXAMPLE = "pitbox sim up shuffler --seed 7 --fault jam:segment=lift,card=27"
 
 TABLE: Final = "table"
@@ -33,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     up = commands.add_parser(
         "up",
-        help="start a machine, or a whole table's machines, on ptys and keep them until Ctrl-C",
+        help="start a machine, or a whole table's machines, and keep them until Ctrl-C",
         epilog="models:\n" + "\n".join(f"  {name:22s} {model.about}" for name, model in MODELS.items()),
         formatter_class=parser.formatter_class,
     )
@@ -45,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
     up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
+    up.add_argument("--usb", type=int, nargs="?", const=DEFAULT_PORT, metavar="PORT", help=_USB)
+    up.add_argument("--mutant", metavar="NAME", help="a deliberate mistake in it, as in docs/conformance.md")
     up.set_defaults(what=_up)
 
     inject = commands.add_parser("inject", help="let a fault happen, or hands do something, in a running machine")
@@ -75,8 +82,8 @@ def _up(args: argparse.Namespace) -> int:
     if not 0.01 <= args.speed <= 1000:
         raise ConfigurationError("--speed takes a number from 0.01 to 1000")
     if args.model == TABLE:
-        if args.name or args.fault:
-            raise ConfigurationError(f"--name and --fault go with one machine; for a {TABLE} use pitbox sim inject")
+        if args.name or args.fault or args.mutant:
+            raise ConfigurationError(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
         layout(args.game, args.start)  # complain before anything starts
     else:
         kind = MODELS[args.model].machine.kind
@@ -84,8 +91,10 @@ def _up(args: argparse.Namespace) -> int:
         if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
             raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
         for text in args.fault:
-            parse_fault(text, kind)
-    return asyncio.run(_serve(args, runtime_folder(args.folder)))
+            parse_fault(text, kind)  # complain before anything starts
+        if args.mutant is not None:
+            check_mutant(kind, args.mutant)
+    return asyncio.run(_serve(args, runtime_folder(args.folder).resolve()))
 
 
 def _machines(args: argparse.Namespace) -> list[Machine]:
@@ -98,19 +107,28 @@ def _machines(args: argparse.Namespace) -> list[Machine]:
 async def _serve(args: argparse.Namespace, folder: Path) -> int:
     machines = _machines(args)
     async with AsyncExitStack() as stack:
+        server = UsbIpServer()
+        if args.usb is not None:
+            await server.start(args.usb)
+            stack.callback(server.close)
+        ports: dict[str, str] = {}
         for machine in machines:
             control = ControlServer(machine, folder / f"{machine.slot}.sock")
             await control.start()
             stack.push_async_callback(control.close)
             lay_out_trust(machine, folder)
-            stack.callback(PtyHost(machine, folder / machine.slot).close)
+            if args.mutant is not None:
+                print(f"mutant {args.mutant}: {spoil(machine, args.mutant).mistake}")
+            host = PtyHost(machine, folder / machine.slot) if args.usb is None else UsbHost(machine, server)
+            stack.callback(host.close)
+            ports[machine.slot] = control.port = str(host.port)
         for text in args.fault:
             print(machines[0].inject(text))
         where = "" if args.folder is None else f" --folder {folder}"
         if args.model == TABLE:
-            _greet_table(args, machines, folder, where)
+            _greet_table(args, machines, ports, folder, where)
         else:
-            _greet_machine(args, machines[0], folder, where)
+            _greet_machine(args, machines[0], ports[machines[0].slot], folder, where)
         print("Ctrl-C ends it.", flush=True)
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -120,17 +138,20 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
     return 0
 
 
-def _greet_machine(args: argparse.Namespace, machine: Machine, folder: Path, where: str) -> None:
-    model, port = MODELS[args.model], folder / machine.slot
+def _greet_machine(args: argparse.Namespace, machine: Machine, port: str, folder: Path, where: str) -> None:
+    model = MODELS[args.model]
+    key = "" if args.usb is None else f" --key {folder / machine.slot}.key"
     print(f"{machine.slot}: {model.about}, serial number {machine.key.serial}, seed {args.seed}")
     print(f"port    {port}")
-    print(f"try     pitbox device {machine.kind} --port {port} {model.action}")
+    print(f"try     pitbox device {machine.kind} --port {port}{key} {model.action}")
     print(f"break   pitbox sim inject {machine.slot} {model.fault}{where}")
     print(f"truth   pitbox sim world {machine.slot}{where}")
 
 
-def _greet_table(args: argparse.Namespace, machines: list[Machine], folder: Path, where: str) -> None:
-    text, file = table_toml(args.game, machines, folder), folder / "table.toml"
+def _greet_table(
+    args: argparse.Namespace, machines: list[Machine], ports: dict[str, str], folder: Path, where: str
+) -> None:
+    text, file = table_toml(args.game, ports), folder / "table.toml"
     file.write_text(text, "utf-8")
     print(text)
     print(f"# {len(machines)} machines, seed {args.seed}; the configuration above is in {file}")
@@ -159,7 +180,7 @@ def _list(args: argparse.Namespace) -> int:
     found = running(folder)
     for name, told in found:
         power = "" if told["powered"] else ", without power"
-        print(f"{name}  {told['serial']}  {told['state']}{power}  port {folder / name}  pid {told['pid']}")
+        print(f"{name}  {told['serial']}  {told['state']}{power}  port {told['port']}  pid {told['pid']}")
     if not found:
         print(f"no simulator runs in {folder}; start one with: pitbox sim up shuffler")
     return 0

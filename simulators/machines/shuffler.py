@@ -1,4 +1,4 @@
-"""A whole simulated shuffler: mechanics, firmware, board, and people's hands. The cards are the world's."""
+"""A whole simulated shuffler with cycles: mechanics, firmware, board, and people's hands. The cards are the world's."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from devices.shuffler import messages as m
 from firmware_bridge.errors import BadFault
 from simulators.machine import Machine
 from simulators.twins.shuffler import ShufflerTwin
-from simulators.world.shuffler import ShufflerMechanics
-from simulators.world.table import TRAY, add_foreign, lose_card, swap_card
+from simulators.world.shuffler import ONE_BATCH, ONE_DECK, ShufflerMechanics
+from simulators.world.table import IN_PLAY, TRAY, add_foreign, lose_card, swap_card
 
 if TYPE_CHECKING:
     from firmware_bridge.keys import DeviceKey
     from simulators.faults import Fault
+    from simulators.twins.every_shuffler import EveryShufflerTwin
     from simulators.world.cards import World
 
 
 class SimulatedShuffler(Machine):
-    """A shuffler on the bench, with a deck of 53 in its intake."""
+    """A shuffler on the bench with its cards in the intake: a deck, or a batch while another is in play."""
 
     kind = m.KIND
 
@@ -29,22 +30,30 @@ class SimulatedShuffler(Machine):
         *,
         seed: int = 0,
         speed: float = 1.0,
+        batch: bool = False,
         identifies: bool = False,
         live_entropy: bool = False,
         key: DeviceKey | None = None,
         world: World | None = None,
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
-        self.mechanics = ShufflerMechanics(self.world, self.clock, Random(self.rng.random()), slot)
-        self.twin = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies)
-        self.world.make_deck(self.mechanics.intake, "blue")
-        self.assemble(
-            self.twin,
-            m.ToDevice,
-            "PB-S1i" if identifies else "PB-S1",
-            [m.COUNTS, m.IDENTIFIES] if identifies else [m.COUNTS],
-        )
+        self.size = ONE_BATCH if batch else ONE_DECK
+        self.mechanics: ShufflerMechanics
+        self.twin: EveryShufflerTwin
+        self._build(batch=batch, identifies=identifies)
         self._rng = Random(self.rng.random())
+
+    def _build(self, *, batch: bool, identifies: bool) -> None:
+        """Make the parts, print the cards, and switch the power on."""
+        self.mechanics = ShufflerMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
+        self.twin = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
+        if self.alone:
+            self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
+        if self.alone and batch:
+            self.world.make_deck(IN_PLAY, "red", self.size.whole)
+        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch}
+        model = ("PB-B6" if batch else "PB-S1") + "i" * identifies
+        self.assemble(self.twin, m.ToCycling, model, [name for name, has in named.items() if has])
 
     def summary(self) -> list[str]:
         """How many cards are really inside."""
@@ -58,24 +67,32 @@ class SimulatedShuffler(Machine):
             self.mechanics.inject(fault)
 
     def hands(self, fault: Fault) -> str:
-        """Let hands do something with the deck or the path."""
-        move = {
-            "load": self._load,
-            "missing_card": lambda: lose_card(self.world, self._rng, self._pile()),
-            "foreign_card": lambda: add_foreign(self.world, self._rng, self._pile()),
-            "swapped_card": lambda: swap_card(self.world, self._rng, self._pile()),
-            "clear_path": self._clear_path,
-            "take_deck": self._take_deck,
-        }[fault.kind.name]
-        said = move()
+        """Let hands do something with the cards or the path."""
+        said = self._hands(fault)
         self.twin.hands_moved()
         return said
 
-    def _load(self) -> str:
-        return f"{self.world.move_all(TRAY, self.mechanics.intake)} cards put into the intake"
+    def _hands(self, fault: Fault) -> str:
+        match fault.kind.name:
+            case "load":
+                return f"{self.world.move_all(TRAY, self.mechanics.intake)} cards put into the intake"
+            case "missing_card":
+                return lose_card(self.world, self._rng, self._pile())
+            case "foreign_card":
+                return add_foreign(self.world, self._rng, self._pile())
+            case "swapped_card":
+                return swap_card(self.world, self._rng, self._pile())
+            case "clear_path":
+                return self._clear_path()
+            case "take_deck":
+                return f"{self._take_from_gate(TRAY)} cards taken from the gate to the tray"
+            case "swap_batches" if self.size is ONE_BATCH:
+                return self._swap_batches()
+            case name:
+                raise BadFault(f"{name} is not for this model of shuffler")
 
     def _pile(self) -> str:
-        """Where the deck can be reached by hand."""
+        """Where the cards can be reached by hand."""
         for place in (self.mechanics.intake, TRAY):
             if self.world.count(place):
                 return place
@@ -87,5 +104,13 @@ class SimulatedShuffler(Machine):
         self.twin.door(is_open=False)
         return f"{taken} card{'s' * (taken != 1)} taken off the path by hand"
 
-    def _take_deck(self) -> str:
-        return f"{self.world.move_all(self.mechanics.place('presented'), TRAY)} cards taken from the gate to the tray"
+    def _take_from_gate(self, to: str) -> int:
+        return self.world.move_all(self.mechanics.place("presented"), to)
+
+    def _swap_batches(self) -> str:
+        """The rule that keeps two batches apart: each one is put down before the other is taken up."""
+        if self.world.count(self.mechanics.intake):
+            raise BadFault("swap_batches: the intake is not empty; the two batches would mix")
+        went_in = self.world.move_all(IN_PLAY, self.mechanics.intake)
+        came_out = self._take_from_gate(IN_PLAY) + self.world.move_all(TRAY, IN_PLAY)
+        return f"{came_out} cards into play, {went_in} cards into the intake"

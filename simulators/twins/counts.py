@@ -1,40 +1,41 @@
-"""What firmware knows of the cards inside from its sensors alone, and when it does not know. Sees no world.
-
-Doubt outlives power cuts. Counting cannot end it, because a card that hides is in no later count: only a person who
-opened the door of the resting machine, looked, and then ordered a self-test that passed.
-"""
+"""What firmware knows of the cards inside a shuffler from its sensors alone, and when it does not. Sees no world."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING
 
-from simulators.world.shuffler import COMPARTMENTS
+from simulators.twins.doubt import Doubt
 
-PER_COMPARTMENT: Final = 9
+if TYPE_CHECKING:
+    from simulators.world.shuffler import Size
 
 
-class Counts:
-    """Cards drawn in, stored and given out in this cycle."""
+class Counts(Doubt):
+    """Cards drawn in, stored and given out in this command. What is stored may be kept from one to the next."""
 
-    def __init__(self) -> None:
-        self.sure = True  # kept over power cuts: every card that went in is accounted for
-        self._looked = False
+    def __init__(self, size: Size) -> None:
+        super().__init__()
+        self._size = size
         self.forget()
 
     def forget(self) -> None:
-        """Begin at nothing, as at power-up or with a new cycle."""
-        self.entered = 0
+        """Begin at nothing, as after power was lost in mid-cycle or when everything was emptied."""
+        self.stored = [0] * self._size.compartments  # kept over power cuts
+        self._touched = False  # the door was open while cards were inside: hands may have taken some
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a command: what is stored already counts as entered, so that entered - left is what is inside."""
+        self.held = self.entered = sum(self.stored)
         self.left = 0
-        self.stored = [0] * COMPARTMENTS
         self._drawn = False  # a card was pulled from the intake and no sensor has seen it yet
-        self._touched = False  # the door was open in mid-cycle: hands may have taken what is on the path
         self._emptying = False
         self._amiss = False  # a compartment gave more or fewer cards than were put in
         self._owed: int | None = None  # how many cards emptying should bring out
 
     @property
     def inside(self) -> int | None:
-        """How many cards are past the intake and not yet behind the gate; None when that cannot be known."""
+        """How many cards are past the intake and not yet given out; None when that cannot be known."""
         if not self.sure or self._touched or self._emptying:
             return None
         return self.drawn_in - self.left
@@ -49,9 +50,20 @@ class Counts:
         """How many cards have left the intake, seen by a sensor or not."""
         return self.entered + self._drawn
 
+    @property
+    def fed(self) -> int:
+        """How many of them came in this command."""
+        return self.drawn_in - self.held
+
     def room(self) -> list[int]:
         """Return the compartments that take another card."""
-        return [i for i, stored in enumerate(self.stored) if stored < PER_COMPARTMENT]
+        return [i for i, stored in enumerate(self.stored) if stored < self._size.per_compartment]
+
+    def room_for(self, suit: int) -> int:
+        """Return the compartment for the next card of a suit, when sorting."""
+        first = suit * self._size.per_suit
+        own = range(first, first + self._size.per_suit)
+        return next((i for i in own if self.stored[i] < self._size.per_compartment), own[-1])
 
     def draw(self) -> None:
         """The intake roller pulls a card."""
@@ -63,7 +75,7 @@ class Counts:
         self.entered += 1
 
     def leave(self, compartment: int) -> None:
-        """A card from a compartment dropped behind the gate."""
+        """A card from a compartment dropped where it is given out."""
         self.left += 1
         if self.stored[compartment]:
             self.stored[compartment] -= 1
@@ -78,14 +90,15 @@ class Counts:
             self.doubt()
         self.stored[compartment] = 0
 
-    def doubt(self) -> None:
-        """What is inside is not known any more."""
-        self.sure = self._looked = False
-
     def door_opened(self, *, at_rest: bool) -> None:
-        """Hands can reach in: a look inside if the machine rests, else the path may not be as it was."""
-        self._looked |= at_rest
-        self._touched |= not at_rest
+        """Hands can reach in: a look inside if the machine rests; if cards are inside, they may not be as they were."""
+        if at_rest:
+            self.look()
+        self._touched |= not at_rest or any(self.stored)
+
+    def recounted(self) -> None:
+        """All that was stored came out and went in again in the numbers that were believed: no hand took any."""
+        self._touched = False
 
     def begin_emptying(self, on_the_way: int) -> None:
         """Empty the compartments; `on_the_way` cards of theirs were being unloaded when motion ended."""
@@ -93,7 +106,7 @@ class Counts:
         path = self.drawn_in - self.left - stored
         known = self.sure and not self._emptying and path == 0  # that hands took it from the path is no count
         self._owed = stored if known else None
-        self.entered = self.left = 0
+        self.held = self.entered = self.left = 0
         self._drawn = self._touched = False
         self._emptying = True
 
@@ -106,7 +119,42 @@ class Counts:
         self._looked = False
         return brought
 
-    def tested(self) -> None:
-        """A self-test passed: whoever ordered it after opening the door has looked."""
-        if self._looked:
-            self.sure = True
+
+class CountedSet:
+    """The set of cards that a machine keeps, as it was last counted, and how many of them are outside. Kept over cuts.
+
+    `outside` is None until a count has closed the set: what is taken in before fills it. From then on no more cards
+    may come back than were given out.
+    """
+
+    def __init__(self) -> None:
+        self.outside: int | None = None
+        self.counted: int | None = None
+
+    def open(self) -> None:
+        """The machine halted or is emptied: which cards are its set, the next count says."""
+        self.outside = self.counted = None
+
+    def disturb(self) -> None:
+        """Hands may have been in the store: it must be counted again before anything is delivered."""
+        self.counted = None
+
+    def close(self, counted: int) -> int:
+        """Everything inside was counted; return how many cards of the set are outside."""
+        self.counted = counted
+        self.outside = self.outside or 0
+        return self.outside
+
+    def give(self, cards: int) -> None:
+        """Cards of the set were delivered."""
+        assert self.outside is not None, "nothing is delivered from a set that was not counted"
+        self.outside += cards
+
+    def take_back(self, cards: int) -> bool:
+        """Cards were taken in; False if they are more than were outside: one is not of this set."""
+        if self.outside is None:
+            return True
+        if cards > self.outside:
+            return False
+        self.outside -= cards
+        return True

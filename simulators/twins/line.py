@@ -83,8 +83,11 @@ class Line:
             self._split, self._byte_time = False, 0.0
         elif name == "garbage":
             self._to_box(self._rng.randbytes(fault.whole("bytes")))
-        else:
-            raise BadFault(f"{name} does not act on the line")
+        else:  # what happens to some kinds of port only
+            breakable = getattr(self._inner, "inject", None)
+            if breakable is None:
+                raise BadFault(f"{name} does not happen to the port that this machine is plugged into")
+            breakable(fault)
 
     def _from_box(self, data: bytes) -> None:
         if not self._worse and not self._rest:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from math import isqrt
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from devices.shuffler.messages import Segment, Sensor, Transit
+from devices.gauges import Transit
+
+if TYPE_CHECKING:
+    from enum import IntEnum
 
 # A sensor's usual pulse is the mean of this many; enough to smooth noise, few enough to follow wear.
 _RECENT: Final = 20
@@ -40,24 +43,24 @@ class _Sums:
 class TransitLog:
     """Transit times by segment and pulse lengths by sensor."""
 
-    def __init__(self, usual_passing: float) -> None:
-        self._sums = {segment: _Sums() for segment in Segment}
-        self._pulses: dict[Sensor, deque[float]] = {sensor: deque(maxlen=_RECENT) for sensor in Sensor}
+    def __init__(self, segments: type[IntEnum], sensors: type[IntEnum], usual_passing: float) -> None:
+        self._sums = {segment: _Sums() for segment in segments}
+        self._pulses: dict[Any, deque[float]] = {sensor: deque(maxlen=_RECENT) for sensor in sensors}
         self._usual_passing = usual_passing
 
-    def transit(self, segment: Segment, seconds: float) -> None:
+    def transit(self, segment: IntEnum, seconds: float) -> None:
         """Note a card's time through a segment."""
         self._sums[segment].add(round(seconds * 1e6))
 
-    def passed(self, sensor: Sensor, seconds: float) -> None:
+    def passed(self, sensor: IntEnum, seconds: float) -> None:
         """Note a whole card's pulse at a sensor."""
         self._pulses[sensor].append(seconds)
 
-    def passing(self, sensor: Sensor) -> float:
+    def passing(self, sensor: IntEnum) -> float:
         """Return the usual pulse at a sensor."""
         pulses = self._pulses[sensor]
         return sum(pulses) / len(pulses) if len(pulses) >= _ENOUGH else self._usual_passing
 
     def segments(self) -> list[Transit]:
         """Return the statistics of every segment, in order."""
-        return [self._sums[segment].transit() for segment in Segment]
+        return [sums.transit() for sums in self._sums.values()]

@@ -7,6 +7,10 @@ from typing import Final
 import msgspec
 
 DECK_53: Final = tuple(range(53))
+DECK_52: Final = DECK_53[:52]
+SIX_DECKS: Final = DECK_52 * 6
+# The "face" of a cover card: plastic of one colour, no playing card.
+COVER: Final = -1
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -25,6 +29,7 @@ class World:
         self._where: dict[int, str] = {}
         self._lying: dict[str, list[int]] = {}
         self.torn: set[int] = set()
+        self.face_up: set[int] = set()  # cards that lie the wrong way round in their pile
 
     def make_deck(self, place: str, back: str, faces: tuple[int, ...] = DECK_53) -> list[Card]:
         """Print a deck and lay it down, first card at the bottom."""
@@ -37,6 +42,12 @@ class World:
         self._where[card.id] = place
         self._lying.setdefault(place, []).append(card.id)
         return card
+
+    def insert(self, card: Card, below: int) -> None:
+        """Put a card deeper into the pile in which it lies, under so many others."""
+        pile = self._lying[self._where[card.id]]
+        pile.remove(card.id)
+        pile.insert(max(0, len(pile) - below), card.id)
 
     def move(self, card: Card, to: str, *, bottom: bool = False) -> None:
         """Take a card from where it is and lay it on top of another place (or under it)."""
@@ -59,6 +70,10 @@ class World:
     def count(self, place: str) -> int:
         """Return how many cards are at a place."""
         return len(self._lying.get(place, []))
+
+    def playing_cards(self, place: str) -> int:
+        """Return how many cards are at a place, cover cards left out."""
+        return sum(card.face != COVER for card in self.at(place))
 
     def where(self, card: Card) -> str:
         """Return a card's only place."""

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
+    "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
     "payback": "table_controller.cli.payback",
+    "rng": "table_controller.cli.rng",
     "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",
+    "usb": "table_controller.cli.usb",
 }
 
 # Exit codes, for scripts.
@@ -38,6 +41,14 @@ INTERRUPTED: Final = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `pitbox`; return its exit code."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:
+        print("\npitbox: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _run(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in (["--version"], ["-V"]):
         print(f"pitbox {VERSION}")
@@ -61,9 +72,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PitboxError as error:
         _explain(error)
         return exit_code(error)
-    except KeyboardInterrupt:
-        print("\npitbox: interrupted", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone: `pitbox ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
         return OK

@@ -14,7 +14,7 @@ from firmware_bridge.errors import BadApprovedList, BadCapture, BadKeyFile, Enro
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.supervisor import Supervisor
-from firmware_bridge.transport.serial import open_serial
+from firmware_bridge.transport.ports import is_path, open_port
 
 if TYPE_CHECKING:
     import argparse
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from firmware_bridge.wire import Capture
 
 
-def add_link_arguments(parser: argparse.ArgumentParser) -> None:
+def add_link_arguments(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Describe the arguments that every bench command shares."""
-    parser.add_argument("--port", required=True, help="device path, socket://HOST:PORT or rfc2217://HOST:PORT")
+    parser.add_argument("--port", required=required, help="device path, or socket://, rfc2217://, usb:, usbip://")
     parser.add_argument("--key", type=Path, help="the device's key file (default: PORT.key, as simulators make it)")
     parser.add_argument(
         "--approved", type=Path, help="list of approved firmware (default: approved.toml beside the key file)"
@@ -35,7 +35,7 @@ def add_link_arguments(parser: argparse.ArgumentParser) -> None:
 
 def bench_trust(args: argparse.Namespace) -> Trust:
     """Read key and approved list; refuse a key that is enrolled at a table."""
-    beside = "://" not in args.port
+    beside = is_path(args.port)
     if beside and not Path(args.port).exists():
         raise PortMissing(f"{args.port}: no such port")
     path = args.key or (Path(args.port + ".key") if beside else None)
@@ -53,7 +53,7 @@ def bench_trust(args: argparse.Namespace) -> Trust:
 
 def slot_name(port: str) -> str:
     """Return what a capture calls this port: a path's last part, which is the slot's name on the bench."""
-    return port if "://" in port else Path(port).name
+    return Path(port).name if is_path(port) else port
 
 
 def open_capture(path: Path) -> CaptureFile:
@@ -82,7 +82,7 @@ async def bench_driver(
         raise WrongKind(f"the key file is that of a {trust.kind}, not of a {kind}")
     found = kind_named(trust.kind)
     driver: Driver = found.driver(on_event)
-    supervisor = Supervisor(args.port, lambda: open_serial(args.port), trust, found.decoder, driver, capture=capture)
+    supervisor = Supervisor(args.port, lambda: open_port(args.port), trust, found.decoder, driver, capture=capture)
     supervisor.start()
     try:
         await driver.ready()

@@ -1,4 +1,4 @@
-"""Draws a shuffler's card path as one line of text: where cards are, which sensors are dark, where it jammed. Pure."""
+"""Draws card paths as one line of text: where cards are, which sensors are dark, where it jammed. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final
 from devices.shuffler import messages as m
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from enum import IntEnum
+
     from devices.shuffler.state import ShufflerView
 
 Span = tuple[str, str]  # text, style
@@ -24,23 +27,42 @@ _TRACK: Final[list[m.Segment | m.Sensor | None]] = [
 
 
 def draw_path(view: ShufflerView, expected: int) -> list[Span]:
-    """Return the path as styled text. `expected` is how many cards the deck should have."""
+    """Return the path as styled text. `expected` is how many cards the deck, batch or set should have."""
     stuck = view.ended.segment if isinstance(view.ended, m.Jam | m.Fault) else None
-    waiting: int | None = max(0, expected - view.entered)
-    if view.phase is m.Phase.UNLOADING:
-        waiting = None if view.state is m.State.CLEARING else 0
-    spans: list[Span] = [("intake ", ""), (_box(waiting), CARDS), (" ", "")]
-    for part in _TRACK:
-        if part is None:
-            spans.append((_box(view.inside), CARDS))
-        elif isinstance(part, m.Segment):
+    digits = len(str(expected))
+    gap = " " if digits < 3 else ""  # so that three digits fit into 80 columns, too
+    track = [box(view.inside, digits) if part is None else part for part in _TRACK]
+    chute = view.continuous and view.phase is not m.Phase.UNLOADING
+    end, cards = ("chute", view.in_chute) if chute else ("gate", view.behind_gate)
+    return [
+        (f"intake{gap}", ""), (box(_waiting(view, expected), digits), CARDS), (gap, ""),
+        *draw_track(track, m.Sensor, stuck, view.blocked),
+        (gap, ""), (box(cards, digits), CARDS), (gap + end, ""),
+    ]  # fmt: skip
+
+
+def draw_track(
+    track: Sequence[IntEnum | str], sensors: type[IntEnum], stuck: IntEnum | None, blocked: int
+) -> list[Span]:
+    """Return segments, sensors and boxes in their order; `blocked` has a bit per sensor that is dark."""
+    spans: list[Span] = []
+    for part in track:
+        if isinstance(part, str):
+            spans.append((part, CARDS))
+        elif isinstance(part, sensors):
+            dark = bool(blocked >> part & 1)
+            spans.append(("●" if dark else "○", DARK if dark else CLEAR))
+        else:
             name = part.name.lower()
             spans.append((f"✖{name}✖", WRONG) if part is stuck else (f"─{name}─", CLEAR))
-        else:
-            dark = bool(view.blocked >> part & 1)
-            spans.append(("●" if dark else "○", DARK if dark else CLEAR))
-    spans += [(" ", ""), (_box(view.behind_gate), CARDS), (" gate", "")]
     return spans
+
+
+def _waiting(view: ShufflerView, expected: int) -> int | None:
+    """Return how many cards must still be in the intake; None where no count tells."""
+    if view.continuous or view.state is m.State.CLEARING:
+        return None
+    return 0 if view.phase is m.Phase.UNLOADING else max(0, expected - view.entered)
 
 
 def plain(spans: list[Span]) -> str:
@@ -48,5 +70,6 @@ def plain(spans: list[Span]) -> str:
     return "".join(text for text, _ in spans)
 
 
-def _box(cards: int | None) -> str:
-    return "▕ ?▏" if cards is None else f"▕{cards:2d}▏"
+def box(cards: int | None, digits: int = 2) -> str:
+    """Return a place where cards lie, with how many."""
+    return f"▕{'?' if cards is None else cards:>{max(2, digits)}}▏"

@@ -14,7 +14,7 @@ from devices.service import IN_SERVICE
 from firmware_bridge.errors import ConfigurationError, EnrolledKey, LinkSilent, NotInService, PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
-from firmware_bridge.transport.serial import open_serial
+from firmware_bridge.transport.ports import open_port
 from table_controller.cli import OK, exit_code
 from table_controller.cli.screen import Screen
 from table_controller.config import load_config
@@ -88,7 +88,7 @@ def _slot(slot: SlotConfig, config: TableConfig, answered: asyncio.Future[None])
             answered.set_result(None)
 
     trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench")
-    return Slot(slot.name, kind_named(slot.kind), lambda: open_serial(slot.port), trust, take)
+    return Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, take)
 
 
 def _found(slot: Slot[Any, Any], seconds: float) -> Found:

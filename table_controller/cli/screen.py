@@ -15,11 +15,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from devices.shuffler.messages import State
+from devices.shuffler.messages import Counted, State
 from table_controller.cli.card_path import draw_path
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from devices.shuffler.state import ShufflerView
+    from table_controller.cli.card_path import Span
 
 _BAR: Final = 46
 
@@ -38,7 +41,7 @@ class Screen:
     """A console with at most one living picture at its bottom."""
 
     def __init__(self, console: Console | None = None, *, live: bool | None = None, every: int = 10) -> None:
-        """`live`: redraw in place (default: on a terminal); `every`: else a line for so many cards, 0 for none."""
+        """`live`: redraw in place (default: on a terminal); `every`: else a line for so many of 50 cards, 0: none."""
         self.console = console or PatientConsole(highlight=False)
         self._lives = self.console.is_terminal if live is None else live
         self._every = every
@@ -72,35 +75,43 @@ class Screen:
 
     def path(self, view: ShufflerView, expected: int) -> None:
         """Show the card path and how far the cycle is."""
+        now_and_then = self._every and _moved(view) % (self._every * max(1, expected // 50)) == 0
+        self.show(
+            self._picture(view, expected),
+            last=view.ended is not None,
+            brief=self._path_text(view, expected) if now_and_then else None,
+        )
+
+    def show(self, picture: RenderableType, *, last: bool, brief: RenderableType | None = None) -> None:
+        """Show a picture that lives until the `last` one; where it cannot, print `brief` meanwhile if there is one."""
         if self._lives:
-            picture = self._picture(view, expected)
             if self._live is None:
                 self._live = Live(picture, console=self.console, refresh_per_second=20, transient=False)
                 self._live.start()
             self._live.update(picture)
-            if view.ended is not None:
+            if last:
                 self._freeze()
-        elif view.ended is not None:
-            self._print(self._picture(view, expected))
-        elif self._every and _moved(view) % self._every == 0:
-            self._print(self._path_text(view, expected))
+        elif last:
+            self._print(picture)
+        elif brief is not None:
+            self._print(brief)
 
     def _picture(self, view: ShufflerView, expected: int) -> Group:
         half = view.phase.name.lower()
         if view.state is State.CLEARING:
             half = "emptying"
-        elif view.behind_gate == expected:
+        elif view.behind_gate == expected or isinstance(view.ended, Counted):
             half = "done"
         bar = Table.grid(padding=(0, 1))
-        bar.add_row(
-            Text(half.ljust(9)),
-            ProgressBar(total=2 * expected, completed=min(2 * expected, _moved(view)), width=_BAR),
-            Text(f"in {view.entered:2d}  out {view.left:2d}  of {expected}"),
-        )
+        bar.add_row(Text(half.ljust(9)), *(_store if view.continuous else _cycle)(view, expected))
         return Group(self._path_text(view, expected), bar)
 
     def _path_text(self, view: ShufflerView, expected: int) -> Text:
-        text = Text.assemble(*draw_path(view, expected))
+        return self.styled(draw_path(view, expected))
+
+    def styled(self, spans: list[Span]) -> Text:
+        """Return a drawn path as text for this screen."""
+        text = Text.assemble(*spans)
         text.no_wrap = self.console.width > text.cell_len  # on a narrow screen two lines are better than half a path
         return text
 
@@ -120,3 +131,16 @@ class Screen:
 
 def _moved(view: ShufflerView) -> int:
     return view.entered + view.left
+
+
+def _cycle(view: ShufflerView, expected: int) -> tuple[ProgressBar, Text]:
+    """How far a cycle is."""
+    digits = max(2, len(str(expected)))
+    bar = ProgressBar(total=2 * expected, completed=min(2 * expected, _moved(view)), width=_BAR - 2 * (digits - 2))
+    return bar, Text(f"in {view.entered:{digits}d}  out {view.left:{digits}d}  of {expected}")
+
+
+def _store(view: ShufflerView, expected: int) -> tuple[ProgressBar, Text]:
+    """How full a store is."""
+    bar = ProgressBar(total=expected, completed=min(expected, view.inside or 0), width=_BAR)
+    return bar, Text(f"{'?' if view.inside is None else view.inside:>3} inside of {expected}")

@@ -1,8 +1,7 @@
-"""The order of the cards never leaves the machine: worlds that differ only in it send the same bytes."""
+"""The order of the cards never leaves the machine: worlds that differ only in it send the same bytes, and when."""
 
 from __future__ import annotations
 
-import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -12,52 +11,17 @@ from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed
 from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import Stand
+from simulators.house.stand import ShufflerStand, Stand
+from simulators.machines.continuous import SimulatedContinuous
 from simulators.machines.shuffler import SimulatedShuffler
+from simulators.world.shuffler import ShufflerMechanics
 from tests.support.entropy import seed_the_host
+from tests.support.tap import Heard, Tap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
-    from firmware_bridge.errors import LinkError
     from firmware_bridge.wire import Transport
-
-Heard = tuple[str, bytes, int]  # which way, what, and when (microseconds)
-
-
-class Tap:
-    """A transport that writes down every byte of both directions, and when it passed."""
-
-    def __init__(self, inner: Transport, heard: list[Heard]) -> None:
-        self.on_bytes: Callable[[bytes], None]
-        self.on_lost: Callable[[LinkError], None]
-        self._inner = inner
-        self._heard = heard
-        self._loop = asyncio.get_running_loop()
-        self._start = self._loop.time()
-        inner.on_bytes = self._take
-        inner.on_lost = self._lose
-
-    @property
-    def backlog(self) -> int:
-        return self._inner.backlog
-
-    def write(self, data: bytes) -> None:
-        self._note("to the machine", data)
-        self._inner.write(data)
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def _take(self, data: bytes) -> None:
-        self._note("from the machine", data)
-        self.on_bytes(data)
-
-    def _lose(self, cause: LinkError) -> None:
-        self.on_lost(cause)
-
-    def _note(self, way: str, data: bytes) -> None:
-        self._heard.append((way, data, round((self._loop.time() - self._start) * 1e6)))
 
 
 def arrange(machine: SimulatedShuffler, order: int, *, swapped: bool) -> list[int]:
@@ -78,6 +42,29 @@ async def session(seed: int, order: int, *faults: str, swapped: bool = False, **
     """Run a whole session with everything that a host can ask; return the wire's bytes and where the cards lay."""
     machine = SimulatedShuffler(seed=seed, **options)
     before = arrange(machine, order, swapped=swapped)
+
+    async def cycle(stand: ShufflerStand) -> list[int]:
+        try:
+            await stand.driver.shuffle(stand.next_id())
+            after = [card.face for card in machine.world.at(machine.mechanics.gate)]
+        except CommandFailed:
+            after = []
+        await ask_everything(stand)
+        if after:
+            await stand.driver.eject(stand.next_id())
+        else:
+            stand.inject("clear_path")
+            await stand.driver.clear_jam(stand.next_id())
+        return after
+
+    heard, after, completed = await overheard(machine, cycle, *faults)
+    return heard, before, after, completed
+
+
+async def overheard(
+    machine: SimulatedShuffler, play: Callable[[ShufflerStand], Awaitable[list[int]]], *faults: str
+) -> tuple[list[Heard], list[int], list[m.Completed]]:
+    """Play something on a tapped line; return what was heard, what the play returned, and how cycles were completed."""
     host, heard = MemoryHost(machine), list[Heard]()
 
     async def opened() -> Transport:
@@ -89,22 +76,16 @@ async def session(seed: int, order: int, *faults: str, swapped: bool = False, **
     stand.supervisor.start()
     try:
         await stand.driver.ready()
-        try:
-            await stand.driver.shuffle(stand.next_id())
-            after = [card.face for card in machine.world.at(machine.mechanics.gate)]
-        except CommandFailed:
-            after = []
-        for question in (stand.driver.status, stand.driver.sensors, stand.driver.transits, stand.driver.findings):
-            await question()
-        if after:
-            await stand.driver.eject(stand.next_id())
-        else:
-            stand.inject("clear_path")
-            await stand.driver.clear_jam(stand.next_id())
+        faces = await play(stand)
         await stand.driver.report()
     finally:
         await stand.close()
-    return heard, before, after, stand.told(m.Completed)
+    return heard, faces, stand.told(m.Completed)
+
+
+async def ask_everything(stand: ShufflerStand) -> None:
+    for question in (stand.driver.status, stand.driver.sensors, stand.driver.transits, stand.driver.findings):
+        await question()
 
 
 @pytest.fixture(autouse=True)
@@ -113,25 +94,98 @@ def _same_challenges(monkeypatch: pytest.MonkeyPatch) -> None:
     seed_the_host(monkeypatch)
 
 
+@pytest.mark.parametrize("batch", [False, True], ids=["deck", "batch"])
 @pytest.mark.parametrize("identifies", [False, True], ids=["counting", "identifying"])
 @pytest.mark.parametrize("faults", [(), ("sort_mode",), ("jam:segment=stack,card=30",)], ids=["shuffle", "sort", "jam"])
-async def test_no_byte_depends_on_the_order_of_a_whole_deck(
-    seed: int, identifies: bool, faults: tuple[str, ...]
+async def test_no_byte_depends_on_the_order_of_a_whole_deck_or_batch(
+    seed: int, batch: bool, identifies: bool, faults: tuple[str, ...]
 ) -> None:
-    heard, before, after, _ = await session(seed, 1, *faults, identifies=identifies)
+    heard, before, after, _ = await session(seed, 1, *faults, identifies=identifies, batch=batch)
     assert {way for way, _, _ in heard} == {"to the machine", "from the machine"}
-    for order in range(2, 6):
-        again, other_before, other_after, _ = await session(seed, order, *faults, identifies=identifies)
+    for order in range(2, 4 if batch else 6):
+        again, other_before, other_after, _ = await session(seed, order, *faults, identifies=identifies, batch=batch)
         assert other_before != before
         assert other_after != after or not after
         assert again == heard
 
 
-async def test_what_is_found_wrong_with_a_deck_does_not_depend_on_its_order_either(seed: int) -> None:
-    heard, _, _, (completed,) = await session(seed, 1, swapped=True, identifies=True)
+@pytest.mark.parametrize("batch", [False, True], ids=["deck", "batch"])
+async def test_what_is_found_wrong_with_a_deck_or_batch_does_not_depend_on_its_order_either(
+    seed: int, batch: bool
+) -> None:
+    heard, _, _, (completed,) = await session(seed, 1, swapped=True, identifies=True, batch=batch)
     assert completed.rejected
-    for order in range(2, 6):
-        assert (await session(seed, order, swapped=True, identifies=True))[0] == heard
+    for order in range(2, 4 if batch else 6):
+        assert (await session(seed, order, swapped=True, identifies=True, batch=batch))[0] == heard
+
+
+# --- a machine without cycles --------------------------------------------------------------------------------
+
+
+async def in_use(seed: int, order: int, *, choices: int | None = None, broken: bool = False) -> tuple[Any, ...]:
+    """Use a continuous machine in every way; return what was heard, and which cards were dealt.
+
+    `choices` seeds its shuffling anew once the set was counted.
+    """
+    machine = SimulatedContinuous(seed=seed)
+    arrange(machine, order, swapped=False)
+
+    async def play(stand: ShufflerStand) -> list[int]:
+        driver, dealt = stand.driver, []
+        await driver.count_all(stand.next_id())
+        if choices is not None:
+            machine.twin._rng.seed(choices)
+        for cards in (30, 1, 17):
+            await driver.deliver(stand.next_id(), cards)
+            dealt += [card.face for card in machine.world.at(machine.mechanics.chute)]
+            stand.inject(f"draw:cards={cards}")
+            stand.inject("discard")
+            await driver.take_in(stand.next_id())
+            await ask_everything(stand)
+        if broken:
+            stand.inject("jam:segment=stack,card=4")
+            with pytest.raises(CommandFailed):
+                await driver.deliver(stand.next_id(), 20)
+            stand.inject("clear_path")
+        if choices is None:  # emptied compartment by compartment, whose sizes are no secret
+            await driver.clear_jam(stand.next_id())
+            await driver.eject(stand.next_id())
+        return dealt
+
+    heard, dealt, _ = await overheard(machine, play)
+    return heard, dealt
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["good", "jam"])
+async def test_no_byte_of_a_machine_without_cycles_depends_on_the_order_of_its_set(seed: int, broken: bool) -> None:
+    heard, dealt = await in_use(seed, 1, broken=broken)
+    assert {way for way, _, _ in heard} == {"to the machine", "from the machine"}
+    for order in (2, 3):
+        again, other_dealt = await in_use(seed, order, broken=broken)
+        assert other_dealt != dealt
+        assert again == heard
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["good", "jam"])
+async def test_no_byte_tells_where_discards_were_put_or_dealt_cards_came_from(seed: int, broken: bool) -> None:
+    """Whoever sees the table knows the discards' order: which compartment each goes to must not show, nor when."""
+    heard, dealt = await in_use(seed, 1, choices=1, broken=broken)
+    for choices in (2, 3, 4):
+        again, other_dealt = await in_use(seed, 1, choices=choices, broken=broken)
+        assert other_dealt != dealt
+        assert again == heard
+
+
+async def test_a_machine_that_waits_for_its_elevator_would_be_caught(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = ShufflerMechanics.feed
+
+    def once_it_stands(mechanics: ShufflerMechanics) -> None:
+        mechanics._after(mechanics._shelf[0] * 0.001, lambda: feed(mechanics))
+
+    monkeypatch.setattr(ShufflerMechanics, "feed", once_it_stands)
+    assert (await in_use(seed, 1, choices=1))[0] != (await in_use(seed, 1, choices=2))[0]
 
 
 async def test_the_comparison_would_see_a_difference(seed: int) -> None:

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from firmware_bridge.capture import read_capture
 from firmware_bridge.keys import load_key, new_key, save_approved, save_key
 from simulators.machine import approved
-from tests.support.processes import PITBOX, background, pitbox, simulator
+from tests.support.processes import LIMIT, PITBOX, background, in_state, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +24,7 @@ def device(port: Path, *words: str, expect: int = 0) -> str:
 
 
 def test_a_jam_injected_half_way_is_located_by_the_driver_and_by_the_truth(tmp_path: Path) -> None:
-    with simulator(tmp_path, "--speed", "8") as port:
+    with simulator(tmp_path, "--speed", "3") as port:  # slow enough for a command to start meanwhile, on any computer
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
             assert shuffle.stdout is not None
             for line in shuffle.stdout:
@@ -175,9 +174,9 @@ def test_trace_prints_frames_and_keeps_them(tmp_path: Path) -> None:
 def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
-            time.sleep(1.5)
+            in_state(tmp_path, "shuffler.1", "feeding")
             shuffle.send_signal(signal.SIGINT)
-            said, _ = shuffle.communicate(timeout=10)
+            said, _ = shuffle.communicate(timeout=LIMIT)
         assert shuffle.returncode == 130
         assert "Stopped" in said
         assert "halted" in device(port, "status")
@@ -234,3 +233,58 @@ def test_output_may_be_cut_off_by_its_reader() -> None:
         process.stdout.readline()
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
+
+
+def test_a_batch_is_shuffled_as_a_person_types_it(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "200", model="shuffler-batch") as port:
+        folder = ("--folder", str(tmp_path))
+        said = device(port, "shuffle", "--expect", "312")
+        assert "in 312  out 312  of 312" in said
+        assert "a whole, shuffled batch" in said
+        assert "counts, batch" in device(port, "identify")
+        device(port, "eject")
+        assert "312 cards into play, 312 cards into the intake" in pitbox(
+            "sim", "inject", "shuffler.1", "swap_batches", *folder
+        )
+        pitbox("sim", "inject", "shuffler.1", "cards_left_inside:count=16", *folder)
+        assert "PB-433: 312 cards went in and 296 came out" in device(port, "shuffle", expect=1)
+        assert "16  shuffler.1/behind_shelves" in pitbox("sim", "world", "shuffler.1", *folder)
+        assert "PB-428 not for this model" in device(port, "count", expect=1)
+
+
+def test_a_batch_that_was_read_is_described_card_by_card(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "200", "--fault", "swapped_card", model="shuffler-batch-identifying") as port:
+        assert "not a batch to deal from: the machine read the cards" in device(port, "shuffle", expect=1)
+        findings = device(port, "findings")
+        assert re.search(r"missing +1 \w\w \(1 cards\)", findings), findings
+        assert re.search(r"extra +1 \w\w \(1 cards\)", findings), findings
+
+
+def test_a_machine_without_cycles_is_used_as_a_person_types_it(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", "200", model="shuffler-continuous") as port:
+        folder = ("--folder", str(tmp_path))
+        assert "PB-439 set not counted" in device(port, "deliver", "--cards", "5", expect=1)
+        assert "the whole set" in device(port, "count", "--expect", "312")
+        assert "20 cards delivered; 292 inside, 20 in the chute" in device(port, "deliver", "--cards", "20")
+        pitbox("sim", "inject", "shuffler.1", "draw:cards=18", *folder)
+        pitbox("sim", "inject", "shuffler.1", "discard", *folder)
+        assert "18 cards taken in; 310 inside, 2 outside" in device(port, "takein")
+        status = device(port, "status")
+        for row in (r"cards inside +310\s", r"in the chute +2\s", r"last count +312\s", r"store low +no\s"):
+            assert re.search(row, status), status
+        assert "PB-428 not for this model" in device(port, "shuffle", expect=1)
+        pitbox("sim", "inject", "shuffler.1", "jam:segment=stack", *folder)
+        jammed = device(port, "deliver", "--cards", "7", expect=1)
+        assert "PB-430: jammed in segment stack at card 1, 310 cards inside" in jammed
+        assert "card             1 while delivering" in jammed
+        pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)
+        assert "309 cards came out of the compartments; 309 lie behind the gate" in device(port, "clear")
+
+
+def test_numbers_of_cards_that_cannot_be_are_refused_before_anything_is_opened(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    assert "from 1 to 400" in device(gone, "shuffle", "--expect", "401", expect=2)
+    assert "--cards N goes with the action deliver" in device(gone, "deliver", expect=2)
+    assert "--cards N goes with the action deliver" in device(gone, "shuffle", "--cards", "3", expect=2)
+    with simulator(tmp_path, model="shuffler-continuous") as port:
+        assert "1 to 255 can" in device(port, "deliver", "--cards", "256", expect=2)

@@ -25,6 +25,7 @@ from firmware_bridge.link import REPLY_RTOS
 from firmware_bridge.round_trip import MAX_RTO
 from tests.support.beliefs import ask, behind_gate, beliefs_hold, carried_out
 from tests.support.bench import Bench, bench, over_the_ladder
+from tests.support.memory import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -46,30 +47,13 @@ ACTUATIONS: Final = {
     "set_mode": "SetMode",
     "clear_jam": "ClearJam",
     "reset": "Reset",
+    "take_in": "TakeIn",
+    "deliver": "Deliver",
+    "count_all": "CountAll",
 }
+# What only a machine without cycles does.
+CONTINUING: Final = ("take_in", "deliver", "count_all")
 NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "ask", "actuate"}
-
-
-class Watch:
-    """Notes every command that the machine began, every one it was given again, and every one it was asked about."""
-
-    def __init__(self, b: Bench) -> None:
-        self.begun: list[int] = []
-        self.repeated: list[int] = []
-        self.asked: list[int] = []
-        memory = b.machine.board.memory
-        begin, recall = memory.begin, memory.recall
-
-        def began(command: int, tag: int = 0) -> Any:
-            known = begin(command, tag)
-            (self.begun if known is None else self.repeated).append(command)
-            return known
-
-        def recalled(command: int) -> Any:
-            self.asked.append(command)
-            return recall(command)
-
-        memory.begin, memory.recall = began, recalled  # type: ignore[method-assign]
 
 
 def now() -> float:
@@ -80,7 +64,7 @@ def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with what it needs."""
     if method in ("status", "sensors", "transits", "findings", "report"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
-    extra = (m.Mode.SORT,) if method == "set_mode" else ()
+    extra = {"set_mode": (m.Mode.SORT,), "deliver": (7,)}.get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]
 
 
@@ -122,6 +106,8 @@ async def get_ready_for(b: Bench, method: str) -> asyncio.Task[Any] | None:
         cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
         await asyncio.sleep(3)
         return cycle
+    elif method == "deliver":
+        await carried_out(b, b.driver.count_all)
     return None
 
 
@@ -135,13 +121,16 @@ def times_done(b: Bench, method: str) -> list[int]:
         "self_test": [len(b.told(m.SelfTested))],
         "set_mode": [b.machine.twin.mode is m.Mode.SORT],
         "clear_jam": [behind_gate(b) / 8, len(b.told(m.Cleared))],
+        "take_in": [mechanics.inside() / 312, len(b.told(m.TakenIn))],
+        "deliver": [world.count(mechanics.place("chute")) / 7, len(b.told(m.Delivered))],
+        "count_all": [mechanics.inside() / 312, len(b.told(m.Counted))],
     }[method]  # type: ignore[return-value]
 
 
 @over_the_ladder
 @pytest.mark.parametrize("method", [name for name in ACTUATIONS if name != "reset"])
 async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: int, rung: str, method: str) -> None:
-    async with bench(seed, rung) as b:
+    async with bench(seed, rung, continuous=method in CONTINUING) as b:
         meanwhile = await get_ready_for(b, method)
         watch = Watch(b)
         b.inject(f"withhold:message={ACTUATIONS[method]}")
@@ -203,7 +192,7 @@ async def test_an_id_that_comes_back_with_another_message_is_refused_and_moves_n
 
 @pytest.mark.parametrize("method", [*QUESTIONS, *ACTUATIONS])
 async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(seed: int, method: str) -> None:
-    async with bench(seed) as b:
+    async with bench(seed, continuous=method in CONTINUING) as b:
         watch = Watch(b)
         b.inject("unplug:seconds=0")
         await b.until(lambda _: not b.view.connected)
@@ -217,9 +206,9 @@ async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(se
 
 
 @over_the_ladder
-@pytest.mark.parametrize("method", ["shuffle", "eject", "self_test", "clear_jam"])
+@pytest.mark.parametrize("method", ["shuffle", "eject", "self_test", "clear_jam", *CONTINUING])
 async def test_a_stalled_machine_is_given_up_after_the_documented_time(seed: int, rung: str, method: str) -> None:
-    async with bench(seed, rung) as b:
+    async with bench(seed, rung, continuous=method in CONTINUING) as b:
         await get_ready_for(b, method)
         command = b.next_id()
         waiting = asyncio.ensure_future(call(b, method, command))
@@ -305,7 +294,31 @@ async def _path_blocked(b: Bench) -> Callable[[int], Awaitable[Any]]:
     return b.driver.clear_jam
 
 
-REFUSALS: Final = {
+async def _too_few_cards(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    for card in b.machine.world.at(b.machine.mechanics.intake)[10:]:
+        b.machine.world.move(card, "pocket")
+    await carried_out(b, b.driver.count_all)
+    return lambda command: b.driver.deliver(command, 11)
+
+
+async def _chute_occupied(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    await carried_out(b, b.driver.count_all)
+    await carried_out(b, lambda command: b.driver.deliver(command, 1))
+    return b.driver.count_all
+
+
+async def _not_counted(b: Bench) -> Callable[[int], Awaitable[Any]]:
+    await carried_out(b, b.driver.take_in)
+    return lambda command: b.driver.deliver(command, 1)
+
+
+# Refusals of a machine without cycles alone.
+WITHOUT_CYCLES: Final = {
+    m.Reason.TOO_FEW_CARDS: _too_few_cards,
+    m.Reason.CHUTE_OCCUPIED: _chute_occupied,
+    m.Reason.NOT_COUNTED: _not_counted,
+}
+REFUSALS: Final = WITHOUT_CYCLES | {
     m.Reason.BUSY: _busy,
     m.Reason.NOTHING_LOADED: _nothing_loaded,
     m.Reason.DOOR_OPEN: _door_open,
@@ -319,7 +332,7 @@ REFUSALS: Final = {
 @over_the_ladder
 @pytest.mark.parametrize("reason", REFUSALS)
 async def test_a_refusal_names_its_reason_and_moves_nothing(seed: int, rung: str, reason: m.Reason) -> None:
-    async with bench(seed, rung) as b:
+    async with bench(seed, rung, continuous=reason in WITHOUT_CYCLES) as b:
         refused = await REFUSALS[reason](b)
         before = behind_gate(b)
         with pytest.raises(CommandRefused) as refusal:
@@ -334,7 +347,7 @@ async def test_a_refusal_names_its_reason_and_moves_nothing(seed: int, rung: str
 def test_every_reason_of_a_refusal_and_every_method_of_the_driver_is_tried_here() -> None:
     from devices.shuffler.driver import ShufflerDriver
 
-    refusals = {reason for reason in m.Reason if 420 <= reason < 430}
+    refusals = {reason for reason in m.Reason if 420 <= reason < 430} | {m.Reason.CHUTE_OCCUPIED, m.Reason.NOT_COUNTED}
     assert set(REFUSALS) | {m.Reason.NOT_A_FINDING} == refusals  # the last one answers a question: see test_faults
     methods = {name for name in dir(ShufflerDriver) if not name.startswith("_")}
     assert set(QUESTIONS) | set(ACTUATIONS) | NOT_ON_THE_WIRE == methods

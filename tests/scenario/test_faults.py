@@ -234,12 +234,13 @@ async def test_an_open_door_stops_all_motion_and_hands_make_the_count_unknown(
         await beliefs_hold(b)
 
 
-async def test_a_stop_at_any_instant_leaves_an_exact_count(seed: int) -> None:
+@pytest.mark.parametrize(("batch", "every"), [(False, 0.387), (True, 2.287)], ids=["deck", "batch"])
+async def test_a_stop_at_any_instant_leaves_an_exact_count(seed: int, batch: bool, every: float) -> None:
     halted: set[str] = set()
     for step in range(64):
-        async with bench(seed) as b:
+        async with bench(seed, batch=batch) as b:
             cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
-            await asyncio.sleep(0.5 + step * 0.387)
+            await asyncio.sleep(0.5 + step * every)
             await b.driver.stop(b.next_id())
             with pytest.raises(CommandFailed) as failed:
                 await cycle
@@ -251,12 +252,15 @@ async def test_a_stop_at_any_instant_leaves_an_exact_count(seed: int) -> None:
     assert halted >= {"feed", "bridge", "lift", "unload", "stack", "drop"}, "the instants met too few segments"
 
 
-async def test_the_firmware_knows_at_every_instant_of_a_good_cycle_how_many_cards_are_inside(seed: int) -> None:
-    async with bench(seed) as b:
+@pytest.mark.parametrize(("batch", "every"), [(False, 0.003), (True, 0.02)], ids=["deck", "batch"])
+async def test_the_firmware_knows_at_every_instant_of_a_good_cycle_how_many_cards_are_inside(
+    seed: int, batch: bool, every: float
+) -> None:
+    async with bench(seed, batch=batch) as b:
         cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
         looked = 0
         while not cycle.done():
-            await asyncio.sleep(0.003)
+            await asyncio.sleep(every)
             looked += 1
             assert b.machine.twin.handle(m.GetStatus()).inside == b.machine.mechanics.inside()  # type: ignore[attr-defined]
         await cycle

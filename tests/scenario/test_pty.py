@@ -16,7 +16,8 @@ from devices.report import LinkDown, Reported
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadPort, LinkError, OutcomeUnknown, PortBusy, PortFailed, PortMissing
-from firmware_bridge.transport.serial import MAX_BACKLOG, open_serial
+from firmware_bridge.transport.serial import open_serial
+from firmware_bridge.transport.threaded import MAX_BACKLOG
 from tests.support.ports import connected
 from tests.support.processes import pitbox, simulator
 

@@ -19,6 +19,8 @@ RUNGS: Final = list(LADDER)
 # Every rung, first with a machine that counts, then with one that identifies; about three minutes in all.
 RUNS: Final = 8
 CYCLES: Final = 400
+# Six decks take six times as long.
+BATCHES: Final = 60
 ALL: Final[Counter[str]] = Counter()
 
 
@@ -28,9 +30,9 @@ def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
     caplog.set_level(logging.CRITICAL, "firmware_bridge.supervisor")  # thousands of lost links are no news here
 
 
-async def soak(seed: int, run: int, cycles: int) -> Counter[str]:
+async def soak(seed: int, run: int, cycles: int, *, batch: bool = False) -> Counter[str]:
     identifies = run % 8 >= 4
-    async with bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies) as b:
+    async with bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies, batch=batch) as b:
         soaked = Soak(b, Random(f"{seed} {run}"), identifies=identifies)
         for _ in range(cycles):
             await soaked.play()
@@ -44,6 +46,15 @@ async def test_a_few_random_cycles_never_leave_a_wrong_belief(seed: int, run: in
     assert figures["looks"] > 500
     assert figures["looks that found it unknown"] < figures["looks"] / 2, "to know nothing is no art"
     assert figures["times back in service"] > 10
+
+
+@pytest.mark.parametrize("run", [3, 6])
+async def test_a_few_random_batches_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+    figures = await soak(seed, run, 6, batch=True)
+    assert figures["cycles"] == 6
+    assert figures["looks"] > 500
+    assert figures["batches swapped"] > 0
+    assert figures["times back in service"] > 2
 
 
 async def test_the_same_seed_plays_the_same_soak_again(seed: int) -> None:
@@ -61,6 +72,16 @@ async def test_many_random_cycles_never_leave_a_wrong_belief(seed: int, run: int
     if run == RUNS - 1:
         print(f"all runs: {dict(sorted(ALL.items()))}; wrong beliefs: 0; bad decks called good: 0,")
         print("but for swapped cards that a machine which only counts cannot see (the count above)")
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("run", range(RUNS))
+async def test_many_random_batches_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+    figures = await soak(seed, run, BATCHES, batch=True)
+    assert figures["cycles"] == BATCHES
+    print(
+        f"batches, {RUNGS[run % 4]}, {'identifying' if run % 8 >= 4 else 'counting'}: {dict(sorted(figures.items()))}"
+    )
 
 
 def _never(*_: Any, **__: Any) -> bool:
@@ -84,11 +105,12 @@ MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
 
 
 @pytest.mark.proof
+@pytest.mark.parametrize("batch", [False, True], ids=["deck", "batch"])
 @pytest.mark.parametrize("mistake", MISTAKES)
 async def test_a_planted_mistake_does_not_survive_the_soak(
-    seed: int, monkeypatch: pytest.MonkeyPatch, mistake: str
+    seed: int, monkeypatch: pytest.MonkeyPatch, mistake: str, batch: bool
 ) -> None:
     owner, name, instead, run = MISTAKES[mistake]
     monkeypatch.setattr(owner, name, instead)
     with pytest.raises(AssertionError):
-        await soak(seed, run, 3 * CYCLES)
+        await soak(seed, run, 3 * (BATCHES if batch else CYCLES), batch=batch)

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, ReplyTimeout
-from simulators.world.table import TRAY
+from simulators.machines.continuous import SimulatedContinuous
+from simulators.world.table import IN_PLAY, TRAY
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from devices.shuffler import messages as m
     from firmware_bridge.commands import Settled
+    from simulators.house.stand import Stand
     from tests.support.bench import Bench
+
+    AnyBench = Stand[Any, Any, Any]
 
 # Far more than any line of the ladder needs; a machine that leaves so many questions open does not answer at all.
 TRIES: Final = 20
 # Between two tries (s), so that the answers do not queue up behind each other on the lossy rung.
 PAUSE: Final = 2.0
-# No command of a shuffler runs longer, whatever the line does to the questions about it.
-RUNNING_SECONDS: Final = 120
+# No command of a shuffler runs longer (a count of six decks takes four minutes), whatever the line does to questions.
+RUNNING_SECONDS: Final = 300
 
 _Answer = TypeVar("_Answer")
 
 
-async def ask(b: Bench, question: Callable[[], Awaitable[_Answer]]) -> _Answer:
+async def ask(b: Stand[Any, Any, Any], question: Callable[[], Awaitable[_Answer]]) -> _Answer:
     """Ask until an answer comes: questions move nothing, and the lossy rung loses whole rows of frames."""
     for _ in range(TRIES):
         try:
@@ -38,14 +42,14 @@ async def ask(b: Bench, question: Callable[[], Awaitable[_Answer]]) -> _Answer:
     return await question()
 
 
-async def carried_out(b: Bench, method: Callable[[int], Awaitable[Settled]]) -> Settled:
+async def carried_out(b: Stand[Any, Any, Any], method: Callable[[int], Awaitable[Settled]]) -> Settled:
     """Have a command carried out; one whose outcome a bad line hides is asked about, and then the machine is read."""
     command = b.next_id()
     try:
         return await method(command)
     except OutcomeUnknown:
         for _ in range(RUNNING_SECONDS):
-            answer = await ask(b, lambda: b.driver.outcome(command))
+            answer: Settled = await ask(b, lambda: b.driver.outcome(command))
             if answer.outcome is not Outcome.RUNNING:
                 break
             await asyncio.sleep(1)
@@ -62,6 +66,12 @@ def behind_gate(b: Bench) -> int:
     return b.machine.world.count(b.machine.mechanics.gate)
 
 
+def in_chute(b: Bench) -> int | None:
+    """The truth: how many cards lie in the chute, if there is one."""
+    machine = b.machine
+    return machine.world.count(machine.mechanics.chute) if isinstance(machine, SimulatedContinuous) else None
+
+
 def faces_behind_gate(b: Bench) -> list[int]:
     """The truth: which cards lie behind the gate, in ascending order."""
     return sorted(card.face for card in b.machine.world.at(b.machine.mechanics.gate))
@@ -75,6 +85,13 @@ async def beliefs_hold(b: Bench) -> m.Status:
     assert b.view.inside in (None, inside), f"the view says {b.view.inside} inside, the truth is {inside}"
     assert status.behind_gate in (None, gate), f"the firmware says {status.behind_gate} at the gate, truth {gate}"
     assert b.view.behind_gate in (None, gate), f"the view says {b.view.behind_gate} at the gate, the truth is {gate}"
+    if isinstance(status, m.Inventory):
+        chute = in_chute(b)
+        assert status.in_chute in (None, chute), (
+            f"the firmware says {status.in_chute} in the chute, the truth is {chute}"
+        )
+        assert b.view.in_chute in (None, chute), f"the view says {b.view.in_chute} in the chute, the truth is {chute}"
+        assert b.view.outside in (None, status.outside)
     assert b.view.door_open is status.door_open is b.machine.mechanics.door_open
     return status
 
@@ -88,7 +105,7 @@ async def all_cards_back(b: Bench, expected: int = 53) -> None:
         await carried_out(b, b.driver.eject)
     mechanics, world = b.machine.mechanics, b.machine.world
     assert mechanics.inside() == behind_gate(b) == 0
-    outside = (mechanics.intake, mechanics.place("presented"), TRAY)
+    outside = {*mechanics.outside, TRAY} | ({IN_PLAY} if b.view.continuous else set())
     assert sum(world.count(place) for place in outside) == expected
     await beliefs_hold(b)
     b.inject("clear_path")  # a look inside, with nothing to take
@@ -105,6 +122,6 @@ async def comes_true(condition: Callable[[], object], seconds: float = 60.0) -> 
     raise TimeoutError("what the test waits for did not come true")
 
 
-async def moving(b: Bench) -> None:
+async def moving(b: AnyBench) -> None:
     """Wait until a command has arrived and motors run, however slow the line."""
     await comes_true(lambda: any(b.machine.mechanics.currents()))

@@ -10,6 +10,7 @@ import pytest
 from devices.kinds import SHUFFLER, D, Kind, V
 from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import M, ShufflerStand, Stand
+from simulators.machines.continuous import SimulatedContinuous
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -26,6 +27,19 @@ LADDER: Final[dict[str, list[str]]] = {
     "slow": ["slow:baud=9600"],
 }
 over_the_ladder = pytest.mark.parametrize("rung", list(LADDER))
+
+
+def in_turn_over_the_ladder(names: str, cases: list[Any]) -> pytest.MarkDecorator:
+    """Each case on one rung, in turn; on the others too in `make proof`. For tables of cases that are long."""
+    return pytest.mark.parametrize(
+        (*names.split(), "rung"),
+        [
+            pytest.param(*(case if isinstance(case, tuple) else (case,)), rung, marks=[pytest.mark.proof] * (turn != 0))
+            for number, case in enumerate(cases)
+            for turn, rung in enumerate([*LADDER, *LADDER][number % len(LADDER) :][: len(LADDER)])
+        ],
+    )
+
 
 Bench = ShufflerStand
 
@@ -54,8 +68,15 @@ async def stand(
 
 @asynccontextmanager
 async def bench(
-    seed: int, rung: str = "clean", *, trust: Trust | None = None, capture: Capture | None = None, **options: Any
+    seed: int,
+    rung: str = "clean",
+    *,
+    trust: Trust | None = None,
+    capture: Capture | None = None,
+    continuous: bool = False,
+    **options: Any,
 ) -> AsyncIterator[Bench]:
-    """A shuffler's stand in virtual time."""
-    async with stand(SimulatedShuffler(seed=seed, **options), SHUFFLER, rung, trust=trust, capture=capture) as b:
+    """A shuffler's stand in virtual time; `options` say which model, and so does `continuous`."""
+    model = SimulatedContinuous if continuous else SimulatedShuffler
+    async with stand(model(seed=seed, **options), SHUFFLER, rung, trust=trust, capture=capture) as b:
         yield b

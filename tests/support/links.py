@@ -283,7 +283,7 @@ class Pair:
         """Give both directions a fate of their own."""
         self.host_port.fate, self.device_port.fate = fate(0), fate(1)
 
-    def ask(self, n: int, patience: float = 0.3, **how: bool) -> asyncio.Future[Any]:
+    def ask(self, n: int, patience: float = 0.3, **how: Any) -> asyncio.Future[Any]:
         """Ask the device a question."""
         return self.host.request(Question(n), patience, **how)
 

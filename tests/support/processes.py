@@ -10,6 +10,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from simulators.control import ask
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -59,3 +61,11 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
         assert process.poll() is None, process.stdout.read() if process.stdout else ""
         assert time.monotonic() < until, f"{path} did not appear"
         time.sleep(0.02)
+
+
+def in_state(folder: Path, name: str, state: str) -> None:
+    """Wait until a running simulator's firmware is in a state."""
+    until = time.monotonic() + LIMIT
+    while ask(folder, name, {"do": "truth"})["state"] != state:
+        assert time.monotonic() < until, f"{name} was never {state}"
+        time.sleep(0.05)

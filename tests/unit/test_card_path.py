@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from devices.gauges import SensorLevel
 from devices.shuffler import messages as m
 from devices.shuffler.state import ShufflerView
 from table_controller.cli.card_path import WRONG, draw_path, plain
 
-LEVELS = [m.SensorLevel(False, 900, 500)] * len(m.Sensor)
+LEVELS = [SensorLevel(False, 900, 500)] * len(m.Sensor)
 
 
 def jam(segment: m.Segment, phase: m.Phase) -> ShufflerView:
@@ -36,3 +37,22 @@ def test_counts_and_dark_sensors_are_shown() -> None:
 def test_what_nobody_knows_is_a_question_mark() -> None:
     view = ShufflerView(state=m.State.CLEARING, phase=m.Phase.UNLOADING, inside=None, behind_gate=None)
     assert plain(draw_path(view, 53)).count("▕ ?▏") == 3
+
+
+def test_three_digits_fit_into_eighty_columns() -> None:
+    full = ShufflerView(phase=m.Phase.UNLOADING, entered=312, left=100, inside=212, behind_gate=100)
+    line = plain(draw_path(full, 312))
+    assert line.startswith("intake▕  0▏─feed─")
+    assert "─shelf─▕212▏─unload─" in line
+    assert line.endswith("▕100▏gate")
+    assert len(line) <= 80
+
+
+def test_a_machine_without_cycles_ends_in_its_chute_but_for_a_count() -> None:
+    view = ShufflerView(continuous=True, phase=m.Phase.DELIVERING, entered=312, left=20, inside=292, in_chute=20)
+    line = plain(draw_path(view, 312))
+    assert line.startswith("intake▕  ?▏─feed─"), "nobody counts what waits in its intake"
+    assert line.endswith("▕ 20▏chute")
+    assert len(line) <= 80
+    counting = ShufflerView(continuous=True, phase=m.Phase.UNLOADING, entered=312, left=20, inside=292, behind_gate=20)
+    assert plain(draw_path(counting, 312)).endswith("▕ 20▏gate")

@@ -20,6 +20,7 @@ from firmware_bridge.capture import Blanker, CaptureFile, Packet, read_capture, 
 from firmware_bridge.messages import DeviceHello, HostHello, HostProof, Message, encode, tag_of
 from tests.support.bench import bench
 from tests.support.capture import START_NS, captured_so_far, keep_in_memory, rows, signed_with, tshark, virtual_ns
+from tests.wire import second_opinion
 from tools import dissector
 
 
@@ -227,7 +228,7 @@ async def test_what_cards_were_found_is_not_in_the_file(seed: int, tmp_path: Pat
     assert shown == [["Findings", "", "payload blanked: Findings names cards"]] * len(told)
 
 
-class Novel(Message, frozen=True, tag=200):
+class Novel(Message, frozen=True, tag=255):
     cards: bytes
 
 
@@ -239,8 +240,8 @@ class Impostor(Message, frozen=True, tag=64):
 @pytest.mark.parametrize(
     ("payload", "kept", "why"),
     [
-        (encode(Novel(b"secret")), b"\x92\xcc\xc8", "tag 200 is unknown"),
-        (b"\x92\x7f" + b"secret", b"\x92\x7f", "tag 127 is unknown"),
+        (encode(Novel(b"secret")), b"\x92\xcc\xff", "tag 255 is unknown"),
+        (b"\x92\x3f" + b"secret", b"\x92\x3f", "tag 63 is unknown"),
         (b"\x92\xcc\x56" + b"secret", b"", "no readable tag"),  # a known tag, written longer than it need be
         (b"\x92\xcd\x00\x56" + b"secret", b"", "no readable tag"),
         (b"\xdc\x00\x02\x56" + b"secret", b"", "no readable tag"),
@@ -289,5 +290,5 @@ def test_a_payload_is_kept_only_if_its_tag_is_harmless(payload: bytes) -> None:
 
 @pytest.mark.parametrize("message", all_messages(), ids=lambda message: message.__name__)
 def test_every_message_is_judged_by_its_class(message: type[Message]) -> None:
-    payload = bytes([0x91, tag_of(message)])
+    payload = second_opinion.pack([tag_of(message)])
     assert bool(Blanker(all_messages()).objection(payload)) is message.carries_cards

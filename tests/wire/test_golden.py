@@ -37,14 +37,17 @@ from firmware_bridge.transport.memory import MemoryTransport, memory_pair
 from firmware_bridge.wire import Wire
 from simulators.device_clock import DeviceClock
 from simulators.twins.board import Board
+from simulators.twins.continuous import ContinuousTwin
 from simulators.twins.shuffler import ShufflerTwin
 from simulators.world.cards import World
-from simulators.world.shuffler import ShufflerMechanics
+from simulators.world.continuous import ContinuousMechanics
+from simulators.world.shuffler import ONE_BATCH, ShufflerMechanics
 from tests.support.golden import CLASSES, GOLDEN, MESSAGES, class_of, message, payload, values
 from tests.wire import second_opinion
 
 if TYPE_CHECKING:
     from devices.shuffler.state import DriverEvent
+    from simulators.twins.every_shuffler import EveryShufflerTwin
 
 SESSION: Final[list[dict[str, Any]]] = GOLDEN["session"]
 FRAMES: Final[list[dict[str, Any]]] = SESSION + GOLDEN["frame"]
@@ -170,11 +173,17 @@ def _out_of_range(value: Any) -> list[Any]:
         (second_opinion.pack([17, 7, 2, 65536]), "a reason has 16 bits"),
         (second_opinion.pack([85, 7, 0, 1, 0, 256]), "seven sensors fit in a byte"),
         (second_opinion.pack([86, 7, 65536, 1, 0, False]), "a count has 16 bits"),
-        (second_opinion.pack([90, 7, 429, 0, 1, 1, 0]), "there is no reason 429"),
+        (second_opinion.pack([90, 7, 419, 0, 1, 1, 0]), "there is no reason 419"),
         (second_opinion.pack([88, 7, 0, 7, 1, 1, 0, [[False, 1, 1]] * 7, [0] * 4]), "there is no segment 7"),
         (second_opinion.pack([81, [[False, 1, 1]] * 6, [0] * 4]), "seven sensors, not six"),
         (second_opinion.pack([81, [[False, 1, 1]] * 7, [0] * 5]), "four motors, not five"),
         (second_opinion.pack([83, 7, b"", bytes(65)]), "no deck has 65 cards too many"),
+        (second_opinion.pack([76, 7, 0]), "nobody delivers nothing"),
+        (second_opinion.pack([76, 7, 256]), "a delivery has a byte of cards"),
+        (second_opinion.pack([85, 7, 3, 1, 0, 0]), "there is no phase 3"),
+        (second_opinion.pack([241, 7, [0] * 52, [0] * 53]), "there are 53 cards, not 52"),
+        (second_opinion.pack([241, 7, [0] * 53, [0] * 54]), "there are 53 cards, not 54"),
+        (second_opinion.pack([241, 7, bytes(53), [0] * 53]), "a tally is an array"),
         (second_opinion.pack([1, "table", bytes(15)]), "a challenge has 16 bytes"),
         (second_opinion.pack([4, bytes(17)]), "a proof has 16 bytes"),
         (second_opinion.pack([255]), "no such tag"),
@@ -299,15 +308,21 @@ class _GoldenRandom(Random):
 class _Twin:
     """A real twin with the golden identity, key and challenge, on a real link; its deck is still in the tray."""
 
-    def __init__(self, challenge: bytes = SHAKE["device_challenge"]) -> None:
+    def __init__(self, challenge: bytes = SHAKE["device_challenge"], *, continuous: bool = False) -> None:
         world, clock = World(), DeviceClock()
         self.world = world
-        self.mechanics = ShufflerMechanics(world, clock, Random(1), "shuffler.1")
-        self.twin = ShufflerTwin(self.mechanics, Random(2), identifies=False)
+        self.mechanics: ShufflerMechanics
+        self.twin: EveryShufflerTwin
+        if continuous:
+            self.mechanics = store = ContinuousMechanics(world, clock, Random(1), "shuffler.1")
+            self.twin = ContinuousTwin(store, Random(2), ONE_BATCH)
+        else:
+            self.mechanics = ShufflerMechanics(world, clock, Random(1), "shuffler.1")
+            self.twin = ShufflerTwin(self.mechanics, Random(2), identifies=False)
         hello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
         self.board = Board(
-            hello, SHAKE["key"], m.ToDevice, self.twin.handle, self.twin.boot, clock, _GoldenRandom(3),
-            lambda _: challenge,
+            hello, SHAKE["key"], m.ToContinuing if continuous else m.ToCycling, self.twin.handle, self.twin.boot,
+            clock, _GoldenRandom(3), lambda _: challenge,
         )  # fmt: skip
         self.twin.board = self.board
         world.make_deck("tray", "blue")
@@ -415,17 +430,46 @@ REPLIES: Final[dict[str, type[Message]]] = {
 }
 
 
+# Of a machine without cycles, which understands the last three instead of StartCycle and SetMode.
+REPLIES_WITHOUT_CYCLES: Final[dict[str, type[Message]]] = {
+    **{name: reply for name, reply in REPLIES.items() if name not in ("StartCycle", "SetMode")},
+    "GetStatus": m.Inventory,
+    "TakeIn": Accepted,
+    "Deliver": Settled,  # refused: the set was not counted
+    "CountAll": Accepted,
+}
+_REQUESTS: Final = [(name, False) for name in REPLIES] + [(name, True) for name in REPLIES_WITHOUT_CYCLES]
+
+
 def test_every_request_has_an_expected_reply() -> None:
-    assert set(REPLIES) == {cls.__name__ for cls in get_args(m.ToDevice)}
+    assert set(REPLIES) == {cls.__name__ for cls in get_args(m.ToCycling)}
+    assert set(REPLIES_WITHOUT_CYCLES) == {cls.__name__ for cls in get_args(m.ToContinuing)}
+    assert {*REPLIES, *REPLIES_WITHOUT_CYCLES} == {cls.__name__ for cls in get_args(m.ToDevice)}
 
 
-@pytest.mark.parametrize("name", list(REPLIES))
-async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(name: str) -> None:
-    device = _Twin()
+@pytest.mark.parametrize(("name", "continuous"), _REQUESTS)
+async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(name: str, continuous: bool) -> None:
+    device = _Twin(continuous=continuous)
     await device.open_session()
     device.load()
     reply = await device.ask(TWIN_DECODER.decode(payload(name)))
-    assert type(reply) is REPLIES[name]
+    assert type(reply) is (REPLIES_WITHOUT_CYCLES if continuous else REPLIES)[name]
+    device.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "continuous"),
+    [("TakeIn", False), ("Deliver", False), ("CountAll", False), ("StartCycle", True), ("SetMode", True)],
+)
+async def test_a_request_that_is_not_for_the_model_ends_the_session_and_moves_nothing(
+    name: str, continuous: bool
+) -> None:
+    device = _Twin(continuous=continuous)
+    await device.open_session()
+    device.load()
+    truth = device.world.census()
+    await _ends_the_session(device, payload(name))
+    assert device.world.census() == truth
     device.close()
 
 
@@ -454,13 +498,18 @@ async def test_a_real_twins_events_are_read_by_the_driver() -> None:
 async def test_a_message_in_the_wrong_direction_ends_the_session(name: str) -> None:
     device = _Twin()
     await device.open_session()
-    key = SHAKE["key_to_device"]
-    device.host.say(_sealed(key, payload(name), seq=0x0101, counter=0x01010101))
-    device.host.say(_sealed(key, payload("GetStatus"), seq=0x0102, counter=0x01010102))
-    (frame,) = Framer().feed(await device.host.hear())
-    assert not frame.flags & fr.SEALED
-    assert frame.payload == payload("NoSession")
+    await _ends_the_session(device, payload(name))
     device.close()
+
+
+async def _ends_the_session(device: _Twin, wrong: bytes) -> None:
+    """Say it, then ask: the answer must be that there is no session."""
+    key = SHAKE["key_to_device"]
+    device.host.say(_sealed(key, wrong, seq=0x0101, counter=0x01010101))
+    device.host.say(_sealed(key, payload("GetStatus"), seq=0x0102, counter=0x01010102))
+    while (frame := Framer().feed(await device.host.hear())[0]).flags & fr.SEALED:
+        assert frame.type == fr.EVENT, "what the machine said of itself before"
+    assert frame.payload == payload("NoSession")
 
 
 @pytest.mark.parametrize("name", ["GetStatus", "StartCycle", "DeviceHello"])

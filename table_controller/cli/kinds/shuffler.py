@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.report import Misread
+from devices.cards import CARD_NUMBERS, card_name
+from devices.report import LinkUp, Misread
 from devices.shuffler import messages as m
 from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
 from firmware_bridge.errors import CommandFailed, ConfigurationError, code_of
 from table_controller.cli.bench_link import bench_command_id
+from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from devices.shuffler.driver import ShufflerDriver
+    from firmware_bridge.commands import Settled
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
@@ -27,16 +30,26 @@ ACTIONS: Final = {
     "stop": "stop all motion",
     "selftest": "test lamps, sensors and motors",
     "mode": "choose shuffle or sort (--to)",
-    "clear": "after the path was cleared by hand: empty the compartments",
+    "clear": "check that the path is clear and empty the compartments, after a jam or to take the cards out",
     "reset": "restart the firmware",
+    "takein": "continuous: take the cards from the intake into the store",
+    "deliver": "continuous: bring cards from the store into the chute (--cards)",
+    "count": "continuous: bring every card out and in again, and count the whole set",
 }
 # What moves cards, and is stopped by Ctrl-C.
-MOVING: Final = ("shuffle", "eject", "selftest", "clear")
+MOVING: Final = ("shuffle", "eject", "selftest", "clear", "takein", "deliver", "count")
+# More cards than any model holds.
+MOST: Final = 400
+DECK: Final = 53
+SIX_DECKS: Final = 312
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments that only a shuffler has."""
-    parser.add_argument("--expect", type=int, default=53, help="cards in a whole deck (default 53)")
+    parser.add_argument(
+        "--expect", type=int, help=f"cards in a whole deck (default {DECK}; {SIX_DECKS} if the model is for six decks)"
+    )
+    parser.add_argument("--cards", type=int, help="with deliver: how many")
     parser.add_argument("--to", choices=[mode.name.lower() for mode in m.Mode], help="with mode: shuffle or sort")
 
 
@@ -44,8 +57,10 @@ def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if (args.action == "mode") != (args.to is not None):
         raise ConfigurationError("--to shuffle or --to sort goes with the action mode, and only with it")
-    if not 1 <= args.expect <= 60:
-        raise ConfigurationError("--expect takes a number of cards from 1 to 60")
+    if (args.action == "deliver") != (args.cards is not None):
+        raise ConfigurationError("--cards N goes with the action deliver, and only with it")
+    if args.expect is not None and not 1 <= args.expect <= MOST:
+        raise ConfigurationError(f"--expect takes a number of cards from 1 to {MOST}")
 
 
 class Session:
@@ -55,20 +70,23 @@ class Session:
         self.view = ShufflerView()
         self._args = args
         self._screen = screen
-        self._expected = args.expect
+        self._expected: int = args.expect or DECK
 
     def take(self, event: DriverEvent) -> None:
         """Show what the driver tells."""
         self.view = fold(self.view, event)
-        if isinstance(event, m.Progress | m.Completed | m.Jam | m.Fault | m.Stopped | m.Incomplete):
+        if isinstance(event, m.Progress | m.Completed | m.Counted | m.Jam | m.Fault | m.Stopped | m.Incomplete):
             self._screen.path(self.view, self._expected)
+        elif isinstance(event, LinkUp):
+            many = {m.BATCH, m.CONTINUOUS} & {*event.hello.capabilities}
+            self._expected = self._args.expect or (SIX_DECKS if many else DECK)
         elif isinstance(event, m.Cleared):
             gate = "an unknown number" if event.behind_gate is None else str(event.behind_gate)
             self._screen.line(f"{event.emptied} cards came out of the compartments; {gate} lie behind the gate")
         elif isinstance(event, m.SelfTested):
-            bad = [s.name.lower() for s in m.Sensor if event.bad_sensors >> s & 1]
-            bad += [f"motor {motor.name.lower()}" for motor in m.Motor if event.bad_motors >> motor & 1]
-            self._screen.line("not passed: " + ", ".join(bad) if bad else "every sensor and motor passed")
+            self._screen.line(failed_parts(m.Sensor, event.bad_sensors, m.Motor, event.bad_motors))
+        elif isinstance(event, m.TakenIn | m.Delivered | m.Holds):
+            self._screen.line(_store(event))
         elif isinstance(event, m.Door):
             self._screen.line(f"the door is {'open' if event.open else 'closed'}")
         elif isinstance(event, Misread):
@@ -86,20 +104,27 @@ class Session:
             case "status":
                 screen.table(_status(await driver.status()))
             case "sensors":
-                screen.table(*_sensors(await driver.sensors()))
+                sensors = await driver.sensors()
+                screen.table(*sensor_table(m.Sensor, sensors.levels, m.Motor, sensors.currents))
             case "transits":
-                screen.table(*_transits(await driver.transits()))
+                screen.table(*transit_table(m.Segment, (await driver.transits()).segments))
             case "findings":
                 screen.table(_findings(await driver.findings()))
             case "shuffle":
-                return await show_shuffle(driver, command, screen, lambda: self.view, args.expect)
+                return await show_shuffle(driver, command, screen, lambda: self.view, self._expected)
+            case "count":
+                return await show_count(driver, command, screen, lambda: self.view, self._expected)
+            case "takein" | "deliver":
+                run = driver.take_in(command) if args.action == "takein" else driver.deliver(command, args.cards)
+                if not await _carried_out(run, screen, lambda: self.view, self._expected):
+                    return 1
             case "mode":
                 await driver.set_mode(command, m.Mode[args.to.upper()])
             case _:
                 method = {"eject": driver.eject, "stop": driver.stop, "selftest": driver.self_test,
                           "clear": driver.clear_jam, "reset": driver.reset}[args.action]  # fmt: skip
                 await method(command)
-        if args.action in ("eject", "stop", "selftest", "clear", "reset", "mode"):
+        if args.action not in ("status", "sensors", "transits", "findings"):
             screen.line(f"{args.action}: done", "green")
         return 0
 
@@ -108,22 +133,50 @@ async def show_shuffle(
     driver: ShufflerDriver, command: int, screen: Screen, view: Callable[[], ShufflerView], expected: int
 ) -> int:
     """Run a cycle and judge what came out; exit code 1 unless it is a whole, shuffled deck."""
+    if not await _carried_out(driver.shuffle(command), screen, view, expected):
+        return 1
+    ended = view().ended
+    assert isinstance(ended, m.Completed)
+    batch = "deck" if expected < SIX_DECKS else "batch"
+    screen.line(f"{ended.count} cards in {ended.duration_ms / 1000:.1f} s, mode {ended.mode.name}")
+    return _judge(view(), expected, screen, f"a whole, shuffled {batch}", f"not a {batch} to deal from")
+
+
+async def show_count(
+    driver: ShufflerDriver, command: int, screen: Screen, view: Callable[[], ShufflerView], expected: int
+) -> int:
+    """Count the whole set and judge it; exit code 1 unless it is complete."""
+    if not await _carried_out(driver.count_all(command), screen, view, expected):
+        return 1
+    ended = view().ended
+    assert isinstance(ended, m.Counted)
+    screen.line(f"{ended.count} cards in {ended.duration_ms / 1000:.1f} s, {ended.outside} outside")
+    return _judge(view(), expected, screen, "the whole set", "not a set to deal from")
+
+
+async def _carried_out(
+    run: Awaitable[Settled], screen: Screen, view: Callable[[], ShufflerView], expected: int
+) -> bool:
+    """Wait for what moves cards; say where and why it failed if it did."""
     try:
-        await driver.shuffle(command)
+        await run
     except CommandFailed as failed:
         ended = view().ended
         if ended is None:
             raise
         screen.line(f"{failed.code}: {'; '.join(verdict(ended, expected))}", "bold red")
         _show_jam(view(), screen)
-        return 1
-    ended = view().ended
-    assert isinstance(ended, m.Completed)
-    wrong = verdict(ended, expected)
-    if view().inside is None:
+        return False
+    return True
+
+
+def _judge(view: ShufflerView, expected: int, screen: Screen, good: str, bad: str) -> int:
+    """Say what is wrong with the cards, or that nothing is; return the exit code."""
+    assert view.ended is not None
+    wrong = verdict(view.ended, expected)
+    if view.inside is None:
         wrong.append("the machine cannot tell whether a card is still inside")
-    screen.line(f"{ended.count} cards in {ended.duration_ms / 1000:.1f} s, mode {ended.mode.name}")
-    screen.line("not a deck to deal from: " + "; ".join(wrong) if wrong else "a whole, shuffled deck", _colour(wrong))
+    screen.line(f"{bad}: " + "; ".join(wrong) if wrong else good, "bold red" if wrong else "bold green")
     return 1 if wrong else 0
 
 
@@ -131,61 +184,64 @@ def _show_jam(view: ShufflerView, screen: Screen) -> None:
     if not isinstance(view.ended, m.Jam):
         return
     jam = view.ended
-    strained = max(range(len(jam.currents)), key=lambda motor: jam.currents[motor])
-    dark = [sensor.name.lower() for sensor in m.Sensor if jam.levels[sensor].blocked]
     screen.table(
         [
             ("segment", jam.segment.name.lower()),
             ("card", f"{jam.card} while {jam.phase.name.lower()}"),
             ("cards inside", str(jam.inside)),
             ("behind the gate", str(jam.left)),
-            ("dark sensors", ", ".join(dark) or "none"),
-            ("strained motor", f"{m.Motor(strained).name.lower()}, {jam.currents[strained]} mA"),
+            ("dark sensors", dark(m.Sensor, jam.levels)),
+            ("strained motor", strained(m.Motor, jam.currents)),
         ]
     )
 
 
-def _colour(wrong: Any) -> str:
-    return "bold red" if wrong else "bold green"
+def _store(event: m.TakenIn | m.Delivered | m.Holds) -> str:
+    inside = f"{count_text(event.inside)} inside"
+    match event:
+        case m.TakenIn():
+            return f"{event.count} cards taken in; {inside}, {count_text(event.outside)} outside"
+        case m.Delivered():
+            low = "; too few cards to go on, bring the discards back" if event.low else ""
+            return f"{event.count} cards delivered; {inside}, {count_text(event.in_chute)} in the chute{low}"
+        case m.Holds():
+            why = f" ({code_of(event.reason)} {event.reason.name.lower()})" if event.reason else ""
+            return f"{inside}, {count_text(event.in_chute)} in the chute{why}"
 
 
 def _status(status: m.Status) -> list[tuple[str, ...]]:
     reason = f"{code_of(status.reason)} {status.reason.name.lower()}" if status.reason else "none"
+    kept: list[tuple[str, ...]] = []
+    if isinstance(status, m.Inventory):
+        kept = [
+            ("in the chute", count_text(status.in_chute)),
+            ("outside", f"{count_text(status.outside)}, the chute included"),
+            ("last count", "none since it was filled" if status.counted is None else str(status.counted)),
+            ("store low", "yes" if status.low else "no"),
+        ]
     return [
         ("state", status.state.name.lower()),
         ("mode", status.mode.name),
         ("door", "open" if status.door_open else "closed"),
         ("cards in intake", "yes" if status.cards_in_intake else "no"),
-        ("cards inside", _count(status.inside)),
-        ("behind the gate", _count(status.behind_gate)),
+        ("cards inside", count_text(status.inside)),
+        ("behind the gate", count_text(status.behind_gate)),
+        *kept,
         ("cycles", str(status.cycles)),
         ("last halt", reason),
     ]
 
 
-def _count(cards: int | None) -> str:
-    return "unknown" if cards is None else str(cards)
-
-
-def _sensors(sensors: m.Sensors) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [
-        (s.name.lower(), "dark" if v.blocked else "clear", str(v.level), str(v.threshold), str(v.margin))
-        for s, v in zip(m.Sensor, sensors.levels, strict=True)
-    ]
-    rows += [(f"motor {motor.name.lower()}", f"{sensors.currents[motor]} mA", "", "", "") for motor in m.Motor]
-    return rows, ("", "now", "level", "threshold", "margin")
-
-
-def _transits(transits: m.Transits) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [
-        (s.name.lower(), str(t.cards), *(f"{us / 1000:.1f}" for us in (t.mean, t.least, t.most, t.deviation, t.last)))
-        for s, t in zip(m.Segment, transits.segments, strict=True)
-    ]
-    return rows, ("segment", "cards", "mean ms", "least", "most", "deviation", "last")
-
-
-def _findings(findings: m.Findings | m.NoFindings) -> list[tuple[str, ...]]:
+def _findings(findings: m.Findings | m.BatchFindings | m.NoFindings) -> list[tuple[str, ...]]:
     if isinstance(findings, m.NoFindings):
         return [("findings", "none: no rejected deck, or a machine that only counts")]
     names = {"missing": findings.missing, "extra": findings.extra}
-    return [(name, " ".join(m.card_name(card) for card in cards) or "none") for name, cards in names.items()]
+    if isinstance(findings, m.BatchFindings):
+        return [(name, _tally(tally)) for name, tally in names.items()]
+    return [(name, " ".join(card_name(card) for card in cards) or "none") for name, cards in names.items()]
+
+
+def _tally(tally: Any) -> str:
+    """Return a tally as people write it: 2 As, 1 Td (3 cards)."""
+    named = [f"{count} {card_name(card)}" for card, count in zip(CARD_NUMBERS, tally, strict=True) if count]
+    return f"{', '.join(named)} ({sum(tally)} cards)" if named else "none"

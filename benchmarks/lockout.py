@@ -1,0 +1,220 @@
+"""Lock-out over six real ptys: from the call until the sixth sensor has confirmed, beside bare fan-outs.
+
+The host's ends of all rows share this process and one event loop; each row's six far ends are one process. Before every
+measured lock each row opens a round, unmeasured, so that every lock is a new latch. The bridge is measured against far
+ends that do no more than the floor's; the last row has six of our own twins there, which one process plays in turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.far_ends import CHUNK, TO_DEVICE, TO_HOST, Codec, latched, seat_ports, sensor_keys
+from benchmarks.link import TRIP_PATIENCE, far_end
+from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
+from devices.bet_sensor import messages as m
+from devices.bet_sensor.driver import BetSensorDriver
+from devices.kinds import BET_SENSOR
+from devices.lockout import LockOut
+from firmware_bridge.frame import REQUEST
+from firmware_bridge.handshake import Trust, greet
+from firmware_bridge.transport.serial import open_serial
+from firmware_bridge.wire import Wire
+from simulators.machine import approved
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from firmware_bridge.link import Link
+    from firmware_bridge.messages import DeviceHello
+
+    # Opens a round (unmeasured) and then locks it (measured); both take the round's number.
+    Steps = tuple[Callable[[int], Awaitable[Any]], Callable[[int], Awaitable[Any]]]
+
+BATCH: Final = 40
+ROUNDS: Final = 150
+BATCH_PATIENCE: Final = 30.0
+# Of the design page: the bridge alone, and the whole service of which drivers and decisions are a part.
+BUDGET: Final = 1.3
+SERVICE_BUDGET: Final = 2.0
+
+
+class _Fan:
+    """The host's end of both floors: bytes to six ports, and a future for the sixth answer."""
+
+    def __init__(self, folder: Path, read: list[Callable[[bytes], Any]]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fds = [os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK) for port in seat_ports(folder)]
+        self._left = 0
+        self._done: asyncio.Future[None]
+        for fd, take in zip(self._fds, read, strict=True):
+            self._loop.add_reader(fd, self._readable, fd, take)
+
+    def ask(self, frames: list[bytes]) -> asyncio.Future[None]:
+        self._done = self._loop.create_future()
+        self._left = len(self._fds)
+        for fd, frame in zip(self._fds, frames, strict=True):
+            os.write(fd, frame)
+        return self._done
+
+    def _readable(self, fd: int, take: Callable[[bytes], Any]) -> None:
+        take(os.read(fd, CHUNK))
+        self._left -= 1
+        if not self._left:
+            self._done.set_result(None)
+
+    def close(self) -> None:
+        for fd in self._fds:
+            self._loop.remove_reader(fd)
+            os.close(fd)
+
+
+async def _bare(folder: Path, closing: ExitStack) -> Steps:
+    frame = Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST).write(m.Lock(1, 1))
+    fan = _Fan(folder, [bytes] * 6)
+    closing.callback(fan.close)
+
+    def step(_: int) -> Awaitable[Any]:
+        return fan.ask([frame] * 6)
+
+    return step, step
+
+
+async def _codec(folder: Path, closing: ExitStack) -> Steps:
+    ends = [Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST) for _ in range(6)]
+    fan = _Fan(folder, [end.read for end in ends])
+    closing.callback(fan.close)
+
+    def step(number: int) -> Awaitable[Any]:
+        lock = m.Lock(number, number)
+        return fan.ask([end.write(lock) for end in ends])
+
+    return step, step
+
+
+async def _links(folder: Path, closing: ExitStack) -> list[tuple[Link, DeviceHello]]:
+    found = []
+    for port, key in zip(seat_ports(folder), sensor_keys(), strict=True):
+        trust = Trust(m.KIND, {key.serial: key}, frozenset([approved(m.KIND)]))
+        transport = await open_serial(str(port))
+        closing.callback(transport.close)
+        link, hello = await greet(Wire(transport), trust, BET_SENSOR.decoder)
+        closing.callback(link.close)
+        found.append((link, hello))
+    return found
+
+
+async def _bridge(folder: Path, closing: ExitStack) -> Steps:
+    """Six links and nothing above them."""
+    links = [link for link, _ in await _links(folder, closing)]
+
+    left, done = 0, asyncio.get_running_loop().create_future()
+
+    def answered(_: object) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            done.set_result(None)
+
+    def lock(number: int) -> Awaitable[Any]:
+        nonlocal left, done
+        left, done = len(links), asyncio.get_running_loop().create_future()
+        message = m.Lock(number, 2 * number)
+        for link in links:
+            link.request(message, TRIP_PATIENCE, urgent=True, actuation=True, on_end=answered)
+        return done
+
+    async def open_round(number: int) -> None:
+        for link in links:
+            await link.request(m.Open(2 * number - 1, number), TRIP_PATIENCE)
+
+    await open_round(1)
+    for link in links:
+        assert isinstance(await link.request(m.Lock(1, 2), TRIP_PATIENCE), m.Locked)
+    return open_round, lock
+
+
+def _ignore(_: object) -> None:
+    """Take what nobody listens to."""
+
+
+async def _lock_out(folder: Path, closing: ExitStack) -> Steps:
+    """The lock-out with its drivers and decisions."""
+    drivers = {seat: BetSensorDriver(_ignore) for seat in range(1, 7)}
+    lock_out = LockOut(drivers)
+    for (seat, driver), (link, hello) in zip(drivers.items(), await _links(folder, closing), strict=True):
+        driver.tell = partial(lock_out.take, seat)
+        driver.link_up(link, hello)
+        await driver.ready()
+
+    def lock(number: int) -> Awaitable[Any]:
+        return lock_out.lock(number, 2 * number)
+
+    async def open_round(number: int) -> None:
+        for driver in drivers.values():
+            await driver.need_link().request(m.Open(2 * number - 1, number), TRIP_PATIENCE)
+
+    await open_round(1)
+    ended = await lock_out.lock(1, 2)
+    assert not ended.findings, ended.findings
+    return open_round, lock
+
+
+ROWS: Final[dict[str, Any]] = {
+    "bare": ("bare fan-out", "fan_bare", _bare),
+    "codec": ("fan-out + codec + MAC", "fan_codec", _codec),
+    "bridge": ("six links", "fan_session", _bridge),
+    "lockout": ("lock-out", "fan_session", _lock_out),
+    "twins": ("lock-out, six twins", "fan_pitbox", _lock_out),
+}
+
+
+def _row(runner: asyncio.Runner, name: str, steps: Steps) -> Row:
+    open_round, lock = steps
+    numbers = count(2)
+
+    async def locks() -> list[float]:
+        took = []
+        async with asyncio.timeout(BATCH_PATIENCE):
+            for _ in range(BATCH):
+                number = next(numbers)
+                await open_round(number)
+                start = perf_counter()
+                await lock(number)
+                took.append(perf_counter() - start)
+        return took
+
+    return Row(name, lambda: runner.run(locks()))
+
+
+def main() -> None:
+    """Start the far ends, measure, print, judge."""
+    rounds = arguments(
+        "Lock-out of six bet sensors over six ptys beside two bare fan-outs. Ratios count.",
+        "python -m benchmarks.lockout --rounds 40",
+        ROUNDS,
+    )
+    assert latched(m.Lock(1, 1)).latch.lies is m.Lies.CHIP
+    with TemporaryDirectory() as folder, ExitStack() as far_ends, asyncio.Runner() as runner, ExitStack() as hosts:
+        rows = []
+        for name, (title, far, host) in ROWS.items():
+            Path(folder, name).mkdir()
+            far_ends.enter_context(far_end(far, Path(folder, name)))
+            rows.append(_row(runner, title, runner.run(host(Path(folder, name), hosts))))
+        interleave(rows, rounds)
+        bare, codec, bridge, lock_out, _ = rows
+        print_table("lock written -> sixth sensor confirmed, two processes", rows, [bare, codec])
+        print_at_most("six links / fan-out + codec + MAC, p50", BUDGET, bridge.ratio(codec))
+        print_at_most("lock-out with its drivers / fan-out + codec + MAC, p50", SERVICE_BUDGET, lock_out.ratio(codec))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The bet sensor's driver: its questions and actuations, typed. What all drivers share is in devices/driver.py."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from devices.bet_sensor import messages as m
+from devices.bet_sensor.state import Opened, Unlocked
+from devices.driver import Driver
+from devices.report import Misread
+from firmware_bridge.errors import NotSent, PitboxError
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from devices.bet_sensor.state import DriverEvent
+    from firmware_bridge.commands import Settled
+    from firmware_bridge.messages import Message
+
+# How long (s) a confirmation is still taken from the link. Whoever locks has a shorter deadline; what comes later than
+# that decides nothing, but is worth recording.
+LOCK_PATIENCE: Final = 10.0
+
+
+class BetSensorDriver(Driver):
+    """Talks to one seat's bet sensor."""
+
+    def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
+        super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
+
+    # --- questions -------------------------------------------------------------------------------------------
+
+    async def status(self) -> m.Status:
+        """Whether bets are taken, what lies there, what is latched."""
+        return await self.ask(m.GetStatus(), m.Status)
+
+    async def health(self) -> m.Health:
+        """How well the sensing works."""
+        return await self.ask(m.GetHealth(), m.Health)
+
+    # --- the lock --------------------------------------------------------------------------------------------
+
+    def lock(self, number: int, lock_id: int) -> asyncio.Future[m.Locked | m.LockRefused]:
+        """Write the lock of a round in this very call, before everything queued; queued actuations are revoked.
+
+        Returns the future of the device's answer; the listener is told it in the order of the wire. NotSent or
+        QueueFull if it cannot be written. It may be sent again with the same id: a lock only closes, and the same lock
+        gets the same answer.
+        """
+        answer: asyncio.Future[m.Locked | m.LockRefused] = self.need_link().request(
+            m.Lock(number, lock_id), LOCK_PATIENCE, urgent=True, actuation=True, on_end=partial(self._ended, lock_id)
+        )
+        if answer.done():
+            answer.result()  # raises: it was not even queued
+        return answer
+
+    def _ended(self, lock_id: int, answer: Message | PitboxError) -> None:
+        if not isinstance(answer, PitboxError):
+            self._take_event(answer)
+        elif not isinstance(answer, NotSent):
+            self.tell(Misread(lock_id))  # it may have latched: read the sensor before it serves again
+
+    # --- actuations: each is done at most once -----------------------------------------------------------------
+
+    async def open(self, command: int, number: int) -> Settled:
+        """Take bets for a round; the spot must be empty."""
+        settled = await self.actuate(m.Open(command, number), command)
+        self.tell(Opened(number))
+        return settled
+
+    async def unlock(self, command: int, lock_id: int) -> Settled:
+        """End the latch of this lock; no bets are taken."""
+        settled = await self.actuate(m.Unlock(command, lock_id), command)
+        self.tell(Unlocked(lock_id))
+        return settled
+
+    async def light(self, command: int, light: m.Light, sequence: int = 0) -> Settled:
+        """Light a lamp for the bet with this number, or switch both off."""
+        return await self.actuate(m.SetLight(command, light, sequence), command)
+
+    async def self_test(self, command: int) -> Settled:
+        """Test coil and lamps."""
+        return await self.actuate(m.SelfTest(command), command)
+
+    async def reset(self, command: int) -> Settled:
+        """Restart the firmware; the link goes down and comes back with a new boot id. A latch stands."""
+        return await self.actuate(m.Reset(command), command)

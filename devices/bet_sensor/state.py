@@ -1,0 +1,147 @@
+"""What is known of one bet sensor, folded from its events. Pure. Which bets count is decided in devices/bets.py."""
+
+from __future__ import annotations
+
+import msgspec
+
+from devices.bet_sensor import messages as m
+from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from firmware_bridge.commands import Settled
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """Bets are taken on command."""
+
+    round: int
+
+
+class Unlocked(msgspec.Struct, frozen=True):
+    """A latch was ended on command."""
+
+    lock_id: int
+
+
+# Everything that a bet sensor's driver tells; the answers to a lock come as they are.
+DriverEvent = m.Event | m.Locked | m.LockRefused | Opened | Unlocked | Told
+
+
+class BetSensorView(View, frozen=True):
+    """The last known picture of one seat's sensor. None is what nobody knows."""
+
+    state: m.State | None = None
+    round: int | None = None
+    lies: m.Lies | None = None
+    sequence: int = 0  # of the last change that is known
+    latch: m.Latch | None = None
+    broken: bool = False  # the sensing failed, and no self-test has passed since
+
+    @property
+    def sensed(self) -> int | None:
+        """The number of the bet that lies there and may still be withdrawn; None if there is none."""
+        return self.sequence if self.state is m.State.PLACED else None
+
+    @property
+    def latched(self) -> int | None:
+        """The number of the bet that was latched; None if there is none."""
+        return self.latch.last if self.latch is not None and self.latch.lies is m.Lies.CHIP else None
+
+    @property
+    def to_give_back(self) -> bool:
+        """True if more lies there than bets that were taken: what was laid too late never counts."""
+        if self.lies in (None, m.Lies.EMPTY, m.Lies.UNREAD):
+            return False
+        if self.latch is None:
+            return self.state is m.State.NONE
+        return self.latch.lies is m.Lies.EMPTY or self.lies in (m.Lies.SEVERAL, m.Lies.FOREIGN)
+
+
+def fold(view: BetSensorView, event: DriverEvent) -> BetSensorView:
+    """Return the picture after an event. Numbers order changes and latch, not the order in which they are heard."""
+    replace = msgspec.structs.replace
+    match event:
+        case m.Changed() if event.sequence > view.sequence:
+            return _fold_change(view, event)
+        case m.Locked(latch=latch):
+            known = replace(view, state=m.State.LOCKED, round=latch.round, latch=latch)
+            return replace(known, lies=latch.lies, sequence=latch.last) if latch.last >= view.sequence else known
+        case m.LockRefused():
+            state = m.State.NONE if event.latch is None else m.State.LOCKED
+            return replace(view, state=state, round=event.round, latch=event.latch)
+        case Opened():
+            if view.round == event.round and view.state not in (None, m.State.NONE):
+                return view  # what happened since then was heard first
+            return replace(view, state=m.State.AWAITING, round=event.round, latch=None)
+        case Unlocked() if view.latch is not None and view.latch.lock_id == event.lock_id:
+            return replace(view, state=m.State.NONE, latch=None)
+        case m.Fault() | m.SelfTested():
+            return replace(view, broken=isinstance(event, m.Fault) or event.bad_parts > 0)
+        case LinkUp() | LinkDown() | Reported() | Misread() | Settled():
+            return _fold_told(view, event)
+        case _:
+            return view
+
+
+def _fold_told(view: BetSensorView, event: Told) -> BetSensorView:
+    replace = msgspec.structs.replace
+    match event:
+        case LinkUp():
+            return BetSensorView(connected=True, unsettled=view.unsettled)
+        case LinkDown():
+            return replace(view, connected=False, state=None, round=None, lies=None, latch=None)
+        case Reported(inventory=m.Status() as s):
+            if s.sequence < view.sequence:
+                return view  # what happened since it was asked was heard first
+            return replace(view, state=s.state, round=s.round, lies=s.lies, sequence=s.sequence, latch=s.latch,
+                           broken=s.reason is m.Reason.SENSING_FAILED)  # fmt: skip
+        case _:
+            return replace(view, unsettled=unsettled_after(view.unsettled, event))
+
+
+def _fold_change(view: BetSensorView, event: m.Changed) -> BetSensorView:
+    known = msgspec.structs.replace(view, round=event.round, lies=event.lies, sequence=event.sequence)
+    if view.latch is not None and view.latch.round == event.round:
+        return known  # whatever happens after the latch, it stands
+    state = {
+        m.Change.PLACED: m.State.PLACED,
+        m.Change.WITHDRAWN: m.State.AWAITING,
+        m.Change.UNCLEAR: m.State.AWAITING if view.state is m.State.PLACED else view.state,
+        m.Change.LATE: m.State.NONE,  # locked, most likely: then the confirmation is on its way
+        m.Change.TAKEN: m.State.NONE,
+    }[event.change]
+    return msgspec.structs.replace(known, state=state, latch=None)
+
+
+def findings(view: BetSensorView) -> list[tuple[m.Reason, str]]:
+    """Return what people must see to at this seat, each with its code."""
+    found = []
+    if view.to_give_back:
+        found.append((m.Reason.LATE_BET, "something lies there that is no bet of a round: give it back"))
+    elif view.lies in (m.Lies.EDGE, m.Lies.SEVERAL, m.Lies.FOREIGN):
+        assert view.lies is not None
+        found.append((m.Reason.UNCLEAR_BET, f"not clearly one chip: {view.lies.name.lower()}"))
+    elif view.latched is not None and view.lies is m.Lies.EMPTY:
+        found.append((m.Reason.BET_TAKEN, f"bet {view.latched} was latched, and its chip is gone"))
+    if view.broken:
+        found.append((m.Reason.SENSING_FAILED, "the sensing does not work"))
+    return found
+
+
+def service_trigger(event: DriverEvent) -> str | None:
+    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    match event:
+        case LinkUp():
+            return "appear"
+        case LinkDown():
+            return "vanish"
+        case Reported(inventory=m.Status() as status):
+            if status.reason is m.Reason.SENSING_FAILED:
+                return "fault"
+            return None if status.state is m.State.TESTING else "verify"
+        case Misread():
+            return "doubt"
+        case m.Fault():
+            return "fault"
+        case m.SelfTested() if event.bad_parts:
+            return "fault"
+        case _:
+            return None

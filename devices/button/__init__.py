@@ -1,0 +1,1 @@
+"""The flat button: its messages, its driver, and what is known of it."""

@@ -1,0 +1,69 @@
+"""What is known of a flat button, folded from its events. Pure: no clock, no link, and no rule of a game."""
+
+from __future__ import annotations
+
+import msgspec
+
+from devices.button import messages as m
+from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.witness import link_trigger
+from firmware_bridge.commands import Settled
+
+# Everything that a button's driver tells.
+DriverEvent = m.Event | Told
+
+
+class ButtonView(View, frozen=True):
+    """The last known picture of one mat. `place` is None when nobody knows, and then `reason` says why, if it can."""
+
+    state: m.State | None = None
+    place: int | None = None
+    reason: m.Reason = m.Reason.NONE
+
+
+def fold(view: ButtonView, event: DriverEvent) -> ButtonView:
+    """Return the picture after an event."""
+    replace = msgspec.structs.replace
+    match event:
+        case LinkUp() | LinkDown():
+            return ButtonView(connected=isinstance(event, LinkUp), unsettled=view.unsettled)
+        case Reported(inventory=m.Status() as status):
+            return replace(view, state=status.state, place=status.place, reason=status.reason)
+        case Misread() | Settled():
+            return replace(view, unsettled=unsettled_after(view.unsettled, event))
+        case m.Moved():
+            state = m.State.FAULTY if event.reason is m.Reason.SENSOR_DEAD else view.state
+            return replace(view, state=state, place=event.place, reason=event.reason)
+        case m.SelfTested():
+            return replace(view, state=m.State.FAULTY if event.bad_places else m.State.WATCHING)
+        case _:
+            return view
+
+
+def contradiction(view: ButtonView, said: object) -> str | None:  # noqa: ARG001 - the same shape for every kind
+    """Return what is wrong with something that a mat says; None if nothing. A place that is not clear is no place."""
+    if not isinstance(said, m.Status | m.Moved):
+        return None
+    if said.place is not None and said.reason:
+        return f"the button lies at {said.place}, and that is not clear ({said.reason.name})"
+    if said.place is None and not said.reason:
+        return "the button has no place, and there is no reason for it"
+    return None
+
+
+def service_trigger(event: DriverEvent) -> str | None:
+    """Return what an event means for the slot's service state (`devices.service`), or None.
+
+    A button that lies nowhere clear is people's to put right; only the mat itself can be at fault.
+    """
+    match event:
+        case Reported(inventory=m.Status(state=m.State.FAULTY)):
+            return "fault"
+        case Reported(inventory=m.Status(state=m.State.WATCHING)):
+            return "verify"
+        case m.Moved(reason=m.Reason.SENSOR_DEAD):
+            return "fault"
+        case m.SelfTested() if event.bad_places:
+            return "fault"
+        case _:
+            return link_trigger(event)

@@ -1,0 +1,156 @@
+"""How noise becomes a number from 1 to 7: health tests, conditioning, unbiased scaling. No noise is made here.
+
+Pure, and the one module that both sides share: the firmware twin draws with it, `pitbox rng report` examines it. It
+knows no message and imports nothing of the house. Section numbers are those of NIST SP 800-90B.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from hashlib import sha256
+from math import ceil, exp, lgamma, log, log1p
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The numbers that can be drawn are 1 to this.
+NUMBERS: Final = 7
+# What the noise source claims of itself: min-entropy (bits) in each raw sample of 8 bits. Half of what a sample could
+# hold, so that a source may age a good deal before the tests below call it ill; the conditioning makes up for it.
+CLAIMED_ENTROPY: Final = 4.0
+# A test may fail a good source once in 2^this samples (4.4 suggests 20 to 40). A device that draws every minute for ten
+# years tests 2^29 samples, so one of 2^11 such devices would ever raise a false alarm.
+FALSE_ALARM_BITS: Final = 40
+# Samples in a window of the adaptive proportion test, for samples of more than one bit (4.4.2).
+WINDOW: Final = 512
+# Samples that must pass before the first one is used (4.3).
+STARTUP_SAMPLES: Final = 1024
+# Raw samples for one block of 256 conditioned bits: 80 x 4 = 320 bits of entropy go in, 64 more than can come out,
+# which is what SP 800-90C asks for before it calls the output full entropy.
+BLOCK_SAMPLES: Final = 80
+
+
+def repetition_cutoff(entropy: float, bits: int) -> int:
+    """Return how many equal samples in a row fail a source (4.4.1): one more than log2(1/alpha) / H, rounded up."""
+    return 1 + ceil(bits / entropy)
+
+
+def proportion_cutoff(entropy: float, window: int, bits: int) -> int:
+    """Return how many samples equal to a window's first one fail a source (4.4.2): 1 + critbinom(W, 2^-H, 1 - alpha).
+
+    Summed from the top, where the terms are small, so that no digit of the tail is lost.
+    """
+    alpha, chance = 2.0**-bits, 2.0**-entropy
+    tail = 0.0
+    for equal in range(window, 0, -1):
+        ways = lgamma(window + 1) - lgamma(equal + 1) - lgamma(window - equal + 1)
+        tail += exp(ways + equal * log(chance) + (window - equal) * log1p(-chance))
+        if tail > alpha:
+            return 1 + equal
+    return 1
+
+
+# 1 + ceil(40 / 4) = 11.
+REPETITION_CUTOFF: Final = repetition_cutoff(CLAIMED_ENTROPY, FALSE_ALARM_BITS)
+# 1 + critbinom(512, 1/16, 1 - 2^-40) = 78, where a source that is as good as its claim gives 32 on average.
+PROPORTION_CUTOFF: Final = proportion_cutoff(CLAIMED_ENTROPY, WINDOW, FALSE_ALARM_BITS)
+
+
+class Failure(Enum):
+    """What is wrong with a noise source."""
+
+    STUCK = "the same sample too often in a row"
+    BIASED = "one sample too often among others"
+    DEAD = "no samples"
+
+
+class Health:
+    """The two continuous tests over every raw sample. The first failure stays."""
+
+    def __init__(self) -> None:
+        self.failure: Failure | None = None
+        self.samples = 0
+        self.longest = 0  # equal samples in a row, the most so far
+        self.highest = 0  # samples equal to their window's first, the most so far
+        self._last = -1
+        self._run = 0
+        self._first = -1
+        self._equal = 0
+        self._left = 0  # samples until the window ends
+
+    def check(self, samples: bytes) -> Failure | None:
+        """Test samples in their order; return what has failed, now or before."""
+        if self.failure is not None:
+            return self.failure
+        last, run, first, equal, left = self._last, self._run, self._first, self._equal, self._left
+        longest, highest = self.longest, self.highest
+        for sample in samples:
+            if sample == last:
+                run += 1
+                longest = max(longest, run)
+            else:
+                last, run = sample, 1
+            if not left:
+                highest = max(highest, equal)
+                first, equal, left = sample, 1, WINDOW - 1
+            else:
+                left -= 1
+                equal += sample == first
+            if run >= REPETITION_CUTOFF or equal >= PROPORTION_CUTOFF:
+                self.failure = Failure.STUCK if run >= REPETITION_CUTOFF else Failure.BIASED
+                break
+        self._last, self._run, self._first, self._equal, self._left = last, run, first, equal, left
+        self.longest, self.highest = max(longest, run), max(highest, equal)
+        self.samples += len(samples)
+        return self.failure
+
+    def starve(self) -> Failure:
+        """No sample came when one was due."""
+        self.failure = self.failure or Failure.DEAD
+        return self.failure
+
+
+# Each number gets as many of the 256 bytes as there are in a seventh, 36; the four bytes that are left over are thrown
+# away. Taking a remainder instead would give the first four numbers a 37th byte each.
+_SHARE: Final = 256 // NUMBERS
+_NUMBER_OF: Final = bytes(byte // _SHARE + 1 for byte in range(256))
+_REJECTED: Final = bytes(range(_SHARE * NUMBERS, 256))
+
+
+def scaled(even: bytes) -> bytes:
+    """Turn evenly distributed bytes into numbers from 1 to 7, without bias: a byte that would tip it gives none."""
+    return even.translate(_NUMBER_OF, _REJECTED)
+
+
+def conditioned(samples: bytes) -> bytes:
+    """Press a block of raw samples into 32 bytes of full entropy (SHA-256, a vetted component of 3.1.5.1.1)."""
+    return sha256(samples).digest()
+
+
+class Generator:
+    """Numbers from a noise source whose every sample is tested first. Once a test has failed there are none."""
+
+    def __init__(self, noise: Callable[[int], bytes]) -> None:
+        """`noise` gives so many raw samples, or fewer if the source is dead."""
+        self.health = Health()
+        self._noise = noise
+
+    def start_up(self) -> Failure | None:
+        """Test the first samples and use none of them; return what is wrong."""
+        self._sample(STARTUP_SAMPLES)
+        return self.health.failure
+
+    def numbers(self) -> bytes:
+        """Draw the numbers of one fresh block, about 31; none if the source is ill."""
+        while samples := self._sample(BLOCK_SAMPLES):
+            drawn = scaled(conditioned(samples))
+            if drawn:
+                return drawn
+        return b""
+
+    def _sample(self, wanted: int) -> bytes:
+        samples = self._noise(wanted)
+        if len(samples) < wanted:
+            self.health.starve()
+        return b"" if self.health.check(samples) else samples

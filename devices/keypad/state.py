@@ -1,0 +1,123 @@
+"""What is known of the keypad, folded from its events, and which presses are too old to mean anything. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from devices.keypad import messages as m
+from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from firmware_bridge.commands import Settled
+from firmware_bridge.errors import StalePress
+
+# A press that is older than this (ms) is refused: whoever saw nothing happen has done something else meanwhile.
+FRESH_MS: Final = 1500
+
+
+class Prompted(msgspec.Struct, frozen=True):
+    """The keypad shows and asks what it was told to."""
+
+    command: int
+    prompt: m.Prompt
+
+
+# Everything that a keypad's driver tells.
+DriverEvent = m.Event | Prompted | Told
+
+
+class KeypadView(View, frozen=True):
+    """The last known picture of the keypad."""
+
+    state: m.State | None = None
+    switch: m.Switch | None = None
+    prompt: m.Prompt | None = None
+    press: int = 0  # the last number heard
+    lost: int = 0  # presses that were never heard and never will be
+    start: int | None = None  # the number of the last Start Game that may start something
+    refused: m.Act | None = None  # the last press that was too old
+    seats: m.SeatsEntered | None = None
+    count: m.CountEntered | None = None
+    answered: int = 0  # the id of the last Show that was answered
+    stuck: int = 0  # bit per Key
+
+
+def stale(act: m.Act) -> StalePress | None:
+    """Return why a press must not be acted on, or None. A lock-out is never too old: it only closes."""
+    lock_out = isinstance(act, m.Pressed) and act.key is m.Key.LOCK_OUT
+    if lock_out or isinstance(act, m.Turned) or act.age_ms <= FRESH_MS:  # where a switch stands has no age
+        return None
+    return StalePress(f"press {act.press} is {act.age_ms / 1000:.1f} s old, more than {FRESH_MS / 1000:g} s")
+
+
+def fold(view: KeypadView, event: DriverEvent) -> KeypadView:
+    """Return the picture after an event; a press that was heard before changes nothing."""
+    replace = msgspec.structs.replace
+    match event:
+        case m.Pressed() | m.SeatsEntered() | m.CountEntered() | m.Turned():
+            return _fold_act(view, event) if event.press > view.press else view
+        case LinkUp():
+            return KeypadView(connected=True, unsettled=view.unsettled, press=view.press, lost=view.lost)
+        case LinkDown():
+            return replace(view, connected=False, state=None, switch=None, prompt=None, start=None)
+        case Reported(inventory=m.Status() as s):
+            gone = max(0, s.oldest - 1 - view.press) if view.press else 0
+            return replace(view, state=s.state, switch=s.switch, prompt=s.prompt, stuck=s.stuck,
+                           lost=view.lost + gone, press=max(view.press, s.oldest - 1))  # fmt: skip
+        case Prompted() if event.command != view.answered:
+            asking = m.State.ASKING if event.prompt else m.State.IDLE
+            return replace(view, state=asking, prompt=event.prompt)
+        case m.Fault():
+            return replace(view, stuck=view.stuck | 1 << event.key)
+        case m.SelfTested():
+            return replace(view, stuck=event.bad_keys)
+        case Misread() | Settled():
+            return replace(view, unsettled=unsettled_after(view.unsettled, event))
+        case _:
+            return view
+
+
+def _fold_act(view: KeypadView, act: m.Act) -> KeypadView:
+    replace = msgspec.structs.replace
+    known = replace(view, press=act.press, lost=view.lost + act.press - view.press - 1)
+    if isinstance(act, m.SeatsEntered | m.CountEntered):
+        known = replace(known, state=m.State.IDLE, prompt=m.Prompt.NOTHING, answered=act.asked)
+    if stale(act) is not None:
+        return replace(known, refused=act)
+    match act:
+        case m.Pressed(key=m.Key.START_GAME):
+            return replace(known, start=act.press)
+        case m.SeatsEntered():
+            return replace(known, seats=act)
+        case m.CountEntered():
+            return replace(known, count=act)
+        case m.Turned():
+            return replace(known, switch=act.switch)
+        case _:
+            return known
+
+
+def seats_of(entered: m.SeatsEntered) -> tuple[int, ...]:
+    """Return the seats that were entered, in order."""
+    return tuple(seat for seat in range(1, 7) if entered.seats >> (seat - 1) & 1)
+
+
+def service_trigger(event: DriverEvent) -> str | None:
+    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    match event:
+        case LinkUp():
+            return "appear"
+        case LinkDown():
+            return "vanish"
+        case Reported(inventory=m.Status() as status):
+            if status.stuck:
+                return "fault"
+            return None if status.state is m.State.TESTING else "verify"
+        case Misread():
+            return "doubt"
+        case m.Fault():
+            return "fault"
+        case m.SelfTested() if event.bad_keys or event.bad_lamps or not event.display:
+            return "fault"
+        case _:
+            return None

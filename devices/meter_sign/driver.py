@@ -1,0 +1,66 @@
+"""The meter sign's driver: its questions and actuations, typed. Whether an amount is right, the ledger knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from devices.driver import Driver
+from devices.meter_sign import messages as m
+from devices.meter_sign.state import Amounts
+from firmware_bridge.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from devices.meter_sign.state import DriverEvent
+    from firmware_bridge.commands import Settled
+
+_CENTS: Final = list[m.Cents]
+
+
+class MeterSignDriver(Driver):
+    """Talks to one meter sign."""
+
+    def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
+        super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
+
+    # --- questions -------------------------------------------------------------------------------------------
+
+    async def status(self) -> m.Status:
+        """What the sign does, and how old it is."""
+        return await self.ask(m.GetStatus(), m.Status)
+
+    async def shown(self) -> m.Shown:
+        """What can really be read on the glass; the listener is told too, to compare it with what was told."""
+        shown = await self.ask(m.GetShown(), m.Shown)
+        self.tell(shown)
+        return shown
+
+    # --- actuations: each is done at most once -----------------------------------------------------------------
+
+    async def show(self, command: int, sequence: int, value: int, pending: int = 0, won: int = 0) -> Settled:
+        """Show amounts (cents); it ends when the sign has read them back from its own glass."""
+        try:
+            msgspec.convert([value, pending, won], _CENTS)
+        except msgspec.ValidationError as error:
+            raise ConfigurationError(f"amounts are whole cents from 0 up: {error}") from error
+        self.tell(Amounts(sequence, value, pending, won))  # told before: from now on this is what should be read there
+        return await self.actuate(m.Show(command, sequence, value, pending, won), command)
+
+    async def set_limit(self, command: int, limit_ms: int) -> Settled:
+        """Say after how long (ms) without a Show what is shown is stale."""
+        return await self.actuate(m.SetLimit(command, limit_ms), command)
+
+    async def blank(self, command: int) -> Settled:
+        """Show no amount at all."""
+        return await self.actuate(m.Blank(command), command)
+
+    async def self_test(self, command: int) -> Settled:
+        """Show the test pattern and measure every digit."""
+        return await self.actuate(m.SelfTest(command), command)
+
+    async def reset(self, command: int) -> Settled:
+        """Restart the firmware; the link goes down and comes back with a new boot id."""
+        return await self.actuate(m.Reset(command), command)

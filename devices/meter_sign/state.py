@@ -1,0 +1,99 @@
+"""What is known of the meter sign: what it was told, what can be read on it, and whether these agree. Pure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from devices.meter_sign import messages as m
+from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from firmware_bridge.commands import Settled
+
+
+class Amounts(msgspec.Struct, frozen=True):
+    """What a host wants to be read on the sign (cents)."""
+
+    sequence: int
+    value: int
+    pending: int
+    won: int
+
+
+# Everything that a meter sign's driver tells; a readback comes as it is.
+DriverEvent = m.Event | m.Shown | Amounts | Told
+
+
+class MeterSignView(View, frozen=True):
+    """The last known picture of the sign."""
+
+    state: m.State | None = None
+    told: Amounts | None = None
+    shown: m.Shown | None = None  # the last readback
+
+
+def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
+    """Return the picture after an event."""
+    replace = msgspec.structs.replace
+    match event:
+        case LinkUp():
+            return MeterSignView(connected=True, unsettled=view.unsettled, told=view.told)
+        case LinkDown():
+            return replace(view, connected=False, state=None, shown=None)
+        case Reported(inventory=m.Status() as status):
+            return replace(view, state=status.state)
+        case Amounts():
+            return replace(view, told=event, shown=None)
+        case m.Shown():
+            return replace(view, state=event.state, shown=event)
+        case m.Stale():
+            return replace(view, state=m.State.STALE, shown=None)
+        case m.Fault():
+            return replace(view, shown=None)  # read it again
+        case Misread() | Settled():
+            return replace(view, unsettled=unsettled_after(view.unsettled, event))
+        case _:
+            return view
+
+
+def verdict(view: MeterSignView) -> list[tuple[m.Reason, str]]:
+    """Return every reason why the sign does not show what it was told, each with its code; none means that it does."""
+    told, shown = view.told, view.shown
+    if told is None:
+        return []
+    if shown is None:
+        return [(m.Reason.WRONG_GLASS, "what it shows was not read back")]
+    found = []
+    if shown.stale or shown.state is m.State.STALE:
+        found.append((m.Reason.STALE, f"marked as stale since sequence {shown.sequence}"))
+    if shown.sequence != told.sequence:
+        found.append((m.Reason.WRONG_GLASS, f"it shows sequence {shown.sequence}, told was {told.sequence}"))
+    for row in m.Row:
+        name = row.name.lower()
+        seen, wanted = getattr(shown, name), getattr(told, name)
+        if seen != wanted:
+            found.append((m.Reason.WRONG_GLASS, f"{name}: {_cents(seen)} is read, {_cents(wanted)} was told"))
+    return found
+
+
+def _cents(cents: int | None) -> str:
+    return "nothing" if cents is None else f"{cents // 100}.{cents % 100:02d}"
+
+
+def service_trigger(event: DriverEvent) -> str | None:
+    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    match event:
+        case LinkUp():
+            return "appear"
+        case LinkDown():
+            return "vanish"
+        case Reported(inventory=m.Status() as status):
+            if status.reason in (m.Reason.WRONG_GLASS, m.Reason.SELF_TEST_FAILED):
+                return "fault"
+            return None if status.state is m.State.TESTING else "verify"
+        case Misread():
+            return "doubt"
+        case m.Fault():
+            return "fault"
+        case m.SelfTested() if any(event.digits):
+            return "fault"
+        case _:
+            return None

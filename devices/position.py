@@ -1,0 +1,41 @@
+"""What a position number means: from dice, to a seat. Pure lookups; which device gives the number is not known here.
+
+Position numbers run from 1, the dealer, counterclockwise around the table to 7 (575.5(g), 688a.5(i)).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+POSITIONS: Final = 7
+DEALER: Final = 1
+DICE: Final = 3
+FACES: Final = 6
+
+# Every number alike, as a generator must draw them.
+EVEN: Final = (Fraction(1, POSITIONS),) * POSITIONS
+
+
+def number_of_dice(values: Sequence[int]) -> int:
+    """Count around the table, the dealer as one, until the count is the total of the three dice."""
+    assert len(values) == DICE, f"{len(values)} dice"
+    assert all(1 <= value <= FACES for value in values), values
+    return (sum(values) - 1) % POSITIONS + 1
+
+
+def seat_of(number: int) -> int | None:
+    """Return the seat with a position number; None for the dealer's place. Seat 1 is dealt first and counted last."""
+    assert 1 <= number <= POSITIONS, number
+    return None if number == DEALER else 8 - number
+
+
+def dice_odds() -> tuple[Fraction, ...]:
+    """Return the odds of each position number with three fair dice, by counting every way they can fall."""
+    ways = Counter(number_of_dice(values) for values in product(range(1, FACES + 1), repeat=DICE))
+    return tuple(Fraction(ways[number], FACES**DICE) for number in range(1, POSITIONS + 1))

@@ -1,0 +1,56 @@
+"""The number generator's driver: its questions and actuations, typed. What all drivers share: devices/driver.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devices.rng import messages as m
+from devices.rng.state import RngView, contradiction, fold
+from devices.witness import Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from devices.rng.state import DriverEvent
+    from firmware_bridge.commands import Settled
+
+
+class RngDriver(Witness):
+    """Talks to one number generator."""
+
+    def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
+        super().__init__(
+            m.KIND, m.GetStatus(), m.Status, on_event, blank=RngView(), fold=fold, contradiction=contradiction
+        )
+
+    # --- questions -------------------------------------------------------------------------------------------
+
+    async def status(self) -> m.Status:
+        """What the generator does, and what it shows."""
+        return await self.ask(m.GetStatus(), m.Status)
+
+    async def health(self) -> m.Health:
+        """How close its noise came to failing a test."""
+        return await self.ask(m.GetHealth(), m.Health)
+
+    async def drawn(self, command: int) -> m.PastDraw:
+        """Which number a command drew: the way to learn it when the Drawn event was lost. Never draws again."""
+        return await self.ask(m.GetDraw(command), m.PastDraw)
+
+    # --- actuations: each is done at most once -----------------------------------------------------------------
+
+    async def draw(self, command: int) -> Settled:
+        """Draw one number and show it; returns when it stands there. The number is in the Drawn event."""
+        return await self.actuate(m.Draw(command), command)
+
+    async def clear(self, command: int) -> Settled:
+        """Blank the display."""
+        return await self.actuate(m.Clear(command), command)
+
+    async def self_test(self, command: int) -> Settled:
+        """Run the start-up tests; a latched failure ends if all pass."""
+        return await self.actuate(m.SelfTest(command), command)
+
+    async def reset(self, command: int) -> Settled:
+        """Restart the firmware; the link goes down and comes back with a new boot id."""
+        return await self.actuate(m.Reset(command), command)

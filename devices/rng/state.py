@@ -1,0 +1,86 @@
+"""What is known of a number generator, folded from its events. Pure: no clock, no link, and no rule of a game."""
+
+from __future__ import annotations
+
+import msgspec
+
+from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.rng import messages as m
+from devices.witness import link_trigger
+from firmware_bridge.commands import Settled
+
+# Everything that a generator's driver tells.
+DriverEvent = m.Event | Told
+
+
+class RngView(View, frozen=True):
+    """The last known picture of one generator. `draw` and `number` are its last number, and outlive the link."""
+
+    state: m.State | None = None
+    draw: int | None = None
+    number: int | None = None
+    shown: bool = False  # that number stands on the display
+    failed: m.Reason = m.Reason.NONE
+
+
+def fold(view: RngView, event: DriverEvent) -> RngView:
+    """Return the picture after an event."""
+    replace = msgspec.structs.replace
+    match event:
+        case LinkUp() | LinkDown():
+            return RngView(connected=isinstance(event, LinkUp), unsettled=view.unsettled,
+                           draw=view.draw, number=view.number)  # fmt: skip
+        case Reported(inventory=m.Status() as status):
+            kept = view.number if status.draw == view.draw else None
+            return replace(view, state=status.state, draw=status.draw, number=status.number or kept,
+                           shown=status.state is m.State.SHOWING, failed=status.reason)  # fmt: skip
+        case Misread() | Settled():
+            return replace(view, unsettled=unsettled_after(view.unsettled, event))
+        case m.Drawn():
+            return replace(view, state=m.State.SHOWING, draw=event.command, number=event.number, shown=True)
+        case m.Cleared():
+            return replace(view, state=m.State.IDLE, shown=False)
+        case m.HealthFailed():
+            return replace(view, state=m.State.FAILED, shown=False, failed=event.reason)
+        case m.SelfTested() if not event.reason:
+            return replace(view, state=m.State.IDLE, failed=m.Reason.NONE)
+        case _:
+            return view
+
+
+def contradiction(view: RngView, said: object) -> str | None:
+    """Return what is wrong with something that a generator says, by itself or by what it told before; or None."""
+    match said:
+        case m.Status():
+            draw = said.draw
+            if said.state is m.State.SHOWING and said.number is None:
+                return "a number is shown, and none is told"
+            if said.state is m.State.IDLE and said.segments != m.BLANK:
+                return f"nothing should be on the display, which shows segments {said.segments:#04x}"
+        case m.Drawn() | m.PastDraw():
+            draw = said.command
+        case _:
+            return None
+    number = said.number
+    if number is None:
+        return None
+    if not isinstance(said, m.PastDraw) and said.segments != m.SEGMENTS[number]:
+        return f"draw {draw} gave {number}, and the display shows segments {said.segments:#04x}"
+    if draw == view.draw and view.number not in (None, number):
+        return f"draw {draw} gave {view.number}, and now {number}"
+    return None
+
+
+def service_trigger(event: DriverEvent) -> str | None:
+    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    match event:
+        case Reported(inventory=m.Status(state=m.State.FAILED)):
+            return "fault"
+        case Reported(inventory=m.Status(state=m.State.IDLE | m.State.SHOWING)):
+            return "verify"
+        case m.HealthFailed():
+            return "fault"
+        case m.SelfTested() if event.reason:
+            return "fault"
+        case _:
+            return link_trigger(event)

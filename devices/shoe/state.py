@@ -1,0 +1,196 @@
+"""What is known of a shoe, folded from its events. Pure: no clock, no link, and no rule of a game."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.shoe import messages as m
+from firmware_bridge.commands import Settled
+
+# Everything that a shoe's driver tells.
+DriverEvent = m.Event | Told
+# How a command that moves cards can end, and what can go wrong without one.
+Ended = m.Loaded | m.Dispensed | m.ShortStack | m.Stub | m.Unbalanced | m.Jam | m.Stopped | m.Fault
+
+_BUSY: Final = {
+    m.Phase.LOADING: m.State.LOADING,
+    m.Phase.DISPENSING: m.State.DISPENSING,
+    m.Phase.STUB: m.State.COUNTING,
+    m.Phase.CLEARING: m.State.CLEARING,
+    m.Phase.DRAWING: m.State.DEALING,
+}
+
+
+class ShoeView(View, frozen=True):
+    """The last known picture of one shoe. A count is None when nobody knows."""
+
+    state: m.State | None = None
+    door_open: bool = False
+    phase: m.Phase = m.Phase.LOADING
+    moved: int = 0  # cards of this stack, this stub or this round
+    left: int | None = None
+    in_path: int | None = None
+    drawn: int | None = None  # since loading
+    in_intake: bool = False
+    in_well: bool = False
+    in_slot: bool = False
+    stack: int | None = None  # cards of the last stack
+    blocked: int = 0  # bit per Sensor
+    ended: Ended | None = None  # how the last motion ended
+    sure: bool = True  # False: a card may be inside that no count shows; only a report says otherwise
+
+
+def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
+    """Return the picture after an event."""
+    replace = msgspec.structs.replace
+    match event:
+        case LinkUp():
+            return ShoeView(connected=True, unsettled=view.unsettled)
+        case LinkDown():
+            return replace(view, connected=False, state=None, left=None, in_path=None, drawn=None)
+        case Reported(inventory=m.Status() as s):
+            return replace(view, state=s.state, door_open=s.door_open, moved=s.moved, left=s.left, in_path=s.in_path,
+                           drawn=s.drawn, in_intake=s.in_intake, in_well=s.in_well, in_slot=s.in_slot,
+                           sure=s.sure)  # fmt: skip
+        case Misread():
+            return _in_doubt(replace(view, unsettled=unsettled_after(view.unsettled, event)))
+        case Settled():
+            return replace(view, unsettled=unsettled_after(view.unsettled, event))
+        case m.Progress():
+            return replace(view, state=_BUSY[event.phase], phase=event.phase, moved=event.moved,
+                           left=event.left if view.sure else None, in_path=None, blocked=event.blocked,
+                           ended=None)  # fmt: skip
+        case m.Drawn() | m.RoundEnded() | m.Pile() | m.Door():
+            return _fold_hands(view, event)
+        case m.Cleared():
+            return replace(_in_doubt(view), state=m.State.IDLE, blocked=0, ended=None)
+        case m.Loaded() | m.Dispensed() | m.ShortStack() | m.Stub():
+            return _fold_end(view, event)
+        case m.Unbalanced() | m.Jam() | m.Fault() | m.Stopped():
+            return _fold_halt(view, event)
+        case _:
+            return view
+
+
+def _in_doubt(view: ShoeView) -> ShoeView:
+    return msgspec.structs.replace(view, left=None, in_path=None, drawn=None, sure=False)
+
+
+def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door) -> ShoeView:
+    """Return the picture after hands did something at the shoe."""
+    replace = msgspec.structs.replace
+    match event:
+        case m.Drawn():
+            known = view if event.drawn is not None else _in_doubt(view)
+            return replace(known, moved=event.moved if event.ordered else view.moved,
+                           left=event.left if known.sure else None,
+                           drawn=event.drawn if known.sure else None)  # fmt: skip
+        case m.RoundEnded():
+            return replace(view, state=m.State.READY, moved=0)
+        case m.Door():  # hands may take what is inside; where nothing was, nothing can be missed
+            reached = _in_doubt(view) if event.open and view.state is not m.State.IDLE else view
+            return replace(reached, door_open=event.open)
+        case m.Pile(place=m.Place.INTAKE):
+            return replace(view, in_intake=event.cards)
+        case m.Pile(place=m.Place.SLOT):
+            return replace(view, in_slot=event.cards)
+        case m.Pile():
+            emptied = not event.cards and view.state in (m.State.READY, m.State.DEALING)
+            return replace(view, in_well=event.cards, state=m.State.IDLE if emptied else view.state,
+                           left=None if event.cards else view.left)  # fmt: skip
+
+
+def _fold_end(view: ShoeView, event: m.Loaded | m.Dispensed | m.ShortStack | m.Stub) -> ShoeView:
+    """Return the picture after motion has ended by itself."""
+    drawn = None
+    if isinstance(event, m.Stub):
+        drawn = event.drawn
+    elif isinstance(event, m.Loaded):
+        drawn = 0 if event.count is None or event.left is None else event.count - event.left
+    return msgspec.structs.replace(
+        view, state=m.State.READY if view.in_well else m.State.IDLE, left=event.left if view.sure else None,
+        in_path=0 if view.sure else None, drawn=drawn if view.sure else None, blocked=0, ended=event,
+        stack=event.count if isinstance(event, m.Dispensed) else None,
+    )  # fmt: skip
+
+
+def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped) -> ShoeView:
+    """Return the picture after something went wrong."""
+    replace = msgspec.structs.replace
+    if isinstance(event, m.Unbalanced):
+        return replace(_in_doubt(view), state=m.State.HALTED, ended=event)
+    state, bits, known = m.State.HALTED, view.blocked, view
+    if isinstance(event, m.Jam):
+        bits = sum(1 << i for i, level in enumerate(event.levels) if level.blocked)
+    if event.phase is m.Phase.DRAWING or (not isinstance(event, m.Jam) and event.reason is m.Reason.DOUBLE_FEED):
+        known = _in_doubt(view)  # hands are at what sticks, or two cards were counted as one
+    elif not isinstance(event, m.Jam) and event.reason is m.Reason.LIFTED_OUT:
+        state = m.State.IDLE
+    return replace(known, state=state, phase=event.phase, left=event.left if known.sure else None,
+                   in_path=event.in_path if known.sure else None, stack=None, blocked=bits, ended=event)  # fmt: skip
+
+
+def verdict(ended: Ended, expected: int) -> list[str]:
+    """Return every reason why the cards are not what was ordered; none means they are.
+
+    `expected`: the cards of the stack (Dispensed and what may end it), of the block (Loaded), or of the whole deck
+    (Stub: all that came out since loading).
+    """
+    match ended:
+        case m.Loaded():
+            reasons = [] if ended.count is not None else ["nobody counted the block in"]
+            if ended.count not in (None, expected):
+                reasons.append(f"{ended.count} cards counted, {expected} expected")
+            return reasons + _face_up(ended.face_up)
+        case m.Dispensed():
+            wrong = ended.count != expected
+            return [f"{ended.count} cards dispensed, {expected} ordered"] * wrong + _face_up(ended.face_up)
+        case m.Stub():
+            if ended.drawn is None:
+                return ["nobody knows how many cards came out in all"]
+            return [f"{ended.drawn} cards came out in all, {expected} expected"] * (ended.drawn != expected)
+        case m.ShortStack():
+            return [f"{ended.got} of {ended.wanted} cards dispensed, then the well was empty"]
+        case m.Unbalanced():
+            return [f"{ended.loaded} cards went in and {ended.drawn} came out, which is not what the well shows"]
+        case m.Jam():
+            where = f"segment {ended.segment.name.lower()} at card {ended.card}"
+            return [f"jammed in {where}, {_count(ended.in_path)} on the path, {_count(ended.left)} left"]
+        case m.Stopped():
+            why = ended.reason.name.lower().replace("_", " ")
+            return [f"stopped after {ended.moved} cards ({why}), {_count(ended.in_path)} on the path"]
+        case m.Fault():
+            return [f"{ended.reason.name.lower().replace('_', ' ')} in segment {ended.segment.name.lower()}"]
+
+
+def _face_up(cards: int) -> list[str]:
+    return [f"{cards} of them {'lies' if cards == 1 else 'lie'} face up"] if cards else []
+
+
+def _count(cards: int | None) -> str:
+    return "an unknown number" if cards is None else str(cards)
+
+
+def service_trigger(event: DriverEvent) -> str | None:
+    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    match event:
+        case LinkUp():
+            return "appear"
+        case LinkDown():
+            return "vanish"
+        case Reported(inventory=m.Status() as status):
+            if status.state in (m.State.HALTED, m.State.DOUBTFUL):
+                return "fault"
+            at_rest = status.state in (m.State.IDLE, m.State.READY, m.State.DEALING) and status.in_path == 0
+            return "verify" if at_rest and status.sure else None  # it stays unverified until it rests and knows
+        case Misread() | m.Door(open=True) | m.Drawn(drawn=None) | m.Cleared():
+            return "doubt"
+        case m.Jam() | m.Fault() | m.Stopped() | m.ShortStack() | m.Unbalanced():
+            return "fault"
+        case m.SelfTested() if event.bad_sensors or event.bad_motors:
+            return "fault"
+        case _:
+            return None

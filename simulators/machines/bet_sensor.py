@@ -1,0 +1,100 @@
+"""A whole simulated bet sensor: spot, firmware, board, and people's hands. The chips are the world's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.bet_sensor import messages as m
+from firmware_bridge.errors import BadFault
+from simulators.machine import Machine
+from simulators.twins.bet_sensor import BetSensorTwin
+from simulators.world.bet_sensor import BetSpot
+from simulators.world.chips import RAIL, TRAY, Chips, hand
+
+if TYPE_CHECKING:
+    from firmware_bridge.keys import DeviceKey
+    from simulators.faults import Fault
+    from simulators.world.cards import World
+
+# Chips that a seat's player begins with.
+CHIPS: Final = 20
+
+
+class SimulatedBetSensor(Machine):
+    """A seat's bet sensor on the bench, with a player beside it. Six of them at one table share the chips."""
+
+    kind = m.KIND
+
+    def __init__(
+        self,
+        slot: str = "bet_sensor.1",
+        *,
+        seed: int = 0,
+        speed: float = 1.0,
+        live_entropy: bool = False,
+        key: DeviceKey | None = None,
+        world: World | None = None,
+        chips: Chips | None = None,
+    ) -> None:
+        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+        self.chips = Chips() if chips is None else chips
+        self.hand = hand(slot)
+        self.chips.make(self.hand, CHIPS)
+        self.spot = BetSpot(self.chips, slot)
+        self.twin = BetSensorTwin(self.spot, self.clock)
+        self.twin.on_latch = self._note_latch
+        self.latched: list[tuple[m.Latch, int]] = []  # every latch, with how many chips really lay there
+        self.assemble(self.twin, m.ToDevice, "PB-B1", [m.LATCHES])
+
+    def _note_latch(self, latch: m.Latch) -> None:
+        self.latched.append((latch, self.spot.lying()))
+
+    def truth(self) -> dict[str, int]:
+        """Where the chips really are."""
+        return self.chips.census()
+
+    def summary(self) -> list[str]:
+        """What really burns, and what really lay there at the last latch."""
+        said = [f"light: {self.spot.light.name.lower()}"]
+        if self.latched:
+            latch, lying = self.latched[-1]
+            said.append(f"at the latch of round {latch.round}: {lying} chip{'s' * (lying != 1)} lay there")
+        return said
+
+    def machine_fault(self, fault: Fault) -> None:
+        """Let something happen to coil or lamps."""
+        self.spot.inject(fault)
+
+    def hands(self, fault: Fault) -> str:
+        """Let a player or the dealer do something with chips."""
+        match fault.kind.name:
+            case "place_bet":
+                return _said(self.spot.lay(self.hand, self._few(fault)), "laid on the spot")
+            case "edge_bet":
+                return _said(self.spot.lay(self.hand, edge=True), "laid half over the spot's edge")
+            case "straighten":
+                return _said(self.spot.straighten(), "pushed to the middle of the spot")
+            case "take_bet":
+                return _said(self.spot.take(self.hand, self._few(fault)), "taken back by the player")
+            case "collect":
+                return _said(self.spot.take(TRAY), "collected to the tray")
+            case "drop_chip":
+                return _said(self.spot.take(RAIL, 1), "fell from the spot under the rail")
+            case "foreign_object":
+                self.spot.put_object(there=True)
+                return "something that is no chip lies on the spot"
+            case "take_object":
+                self.spot.put_object(there=False)
+                return "what is no chip was taken off the spot"
+        raise AssertionError(fault.kind.name)
+
+    @staticmethod
+    def _few(fault: Fault) -> int:
+        count = fault.whole("chips")
+        if not 1 <= count <= CHIPS:
+            raise BadFault(f"{fault.kind.name}: chips is from 1 to {CHIPS}, not {count}")
+        return count
+
+
+def _said(chips: int, what: str) -> str:
+    return f"{chips} chip{'s' * (chips != 1)} {what}"

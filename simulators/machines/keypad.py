@@ -1,0 +1,77 @@
+"""A whole simulated dealer keypad: contacts, firmware, board, and fingers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from devices.keypad import messages as m
+from firmware_bridge.errors import BadFault
+from simulators.machine import Machine
+from simulators.twins.keypad import KeypadTwin
+from simulators.world.keypad import POSITIONS, KeypadMechanics, key_of
+
+if TYPE_CHECKING:
+    from firmware_bridge.keys import DeviceKey
+    from simulators.faults import Fault
+    from simulators.world.cards import World
+
+# Between two keys of a quick finger (s).
+TYPING: Final = 0.1
+
+
+class SimulatedKeypad(Machine):
+    """A keypad on the bench, its key switch on DEALER."""
+
+    kind = m.KIND
+
+    def __init__(
+        self,
+        slot: str = "keypad.1",
+        *,
+        seed: int = 0,
+        speed: float = 1.0,
+        live_entropy: bool = False,
+        key: DeviceKey | None = None,
+        world: World | None = None,
+    ) -> None:
+        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+        self.mechanics = KeypadMechanics()
+        self.mechanics.switch = m.Switch.DEALER
+        self.twin = KeypadTwin(self.mechanics, self.clock)
+        self.assemble(self.twin, m.ToDevice, "PB-K1", [m.DISPLAY])
+
+    def truth(self) -> dict[str, int]:
+        """How often each key was really pressed."""
+        pressed = self.mechanics.pressed
+        return {key.name.lower(): pressed.count(key) for key in m.Key if key in pressed}
+
+    def summary(self) -> list[str]:
+        """What can be read and what burns."""
+        lamps = ", ".join(sorted(lamp.name.lower() for lamp in self.mechanics.lamps)) or "none"
+        shown = [f"  |{line:20}|" for line in self.mechanics.glass]
+        return [f"key switch: {self.mechanics.switch.name.lower()}", f"lamps: {lamps}", *shown]
+
+    def machine_fault(self, fault: Fault) -> None:
+        """Let something happen to contacts, lamps or glass."""
+        self.mechanics.inject(fault)
+
+    def hands(self, fault: Fault) -> str:
+        """Let fingers do something."""
+        match fault.kind.name:
+            case "press":
+                key = key_of(fault)
+                self.mechanics.press(key)
+                return f"{key.name.lower()} pressed"
+            case "type":
+                digits = fault.text("digits")
+                if not digits.isdecimal():
+                    raise BadFault(f"type: digits is a number, not {digits!r}")
+                keys = [*(m.Key(m.Key.DIGIT_0 + int(digit)) for digit in digits), m.Key.ENTER]
+                for number, key in enumerate(keys):
+                    self.clock.after(number * TYPING, partial(self.mechanics.press, key))
+                return f"{digits} and enter are being typed"
+            case "turn":
+                self.mechanics.turn(m.Switch(fault.one_of("to", POSITIONS)))
+                return f"key switch turned to {self.mechanics.switch.name.lower()}"
+        raise AssertionError(fault.kind.name)

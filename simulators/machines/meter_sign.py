@@ -1,0 +1,49 @@
+"""A whole simulated meter sign: glass, firmware, board. Nobody's hands are on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devices.meter_sign import messages as m
+from simulators.machine import Machine
+from simulators.twins.meter_sign import MeterSignTwin
+from simulators.world.meter_sign import Glass
+
+if TYPE_CHECKING:
+    from firmware_bridge.keys import DeviceKey
+    from simulators.faults import Fault
+    from simulators.world.cards import World
+
+
+class SimulatedMeterSign(Machine):
+    """A meter sign on the bench."""
+
+    kind = m.KIND
+
+    def __init__(
+        self,
+        slot: str = "meter_sign.1",
+        *,
+        seed: int = 0,
+        speed: float = 1.0,
+        live_entropy: bool = False,
+        key: DeviceKey | None = None,
+        world: World | None = None,
+    ) -> None:
+        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+        self.glass = Glass()
+        self.twin = MeterSignTwin(self.glass, self.clock)
+        self.assemble(self.twin, m.ToDevice, "PB-M1", [m.READS_BACK])
+
+    def truth(self) -> dict[str, int]:
+        """There is nothing to count."""
+        return {}
+
+    def summary(self) -> list[str]:
+        """What can be read."""
+        rows = [f"{row.name.lower():8}|{self.glass.read(row)}|" for row in m.Row]
+        return [*rows, *(["marked as stale"] if self.glass.stale else [])]
+
+    def machine_fault(self, fault: Fault) -> None:
+        """Let something happen to the glass."""
+        self.glass.inject(fault)

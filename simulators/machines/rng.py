@@ -1,0 +1,60 @@
+"""A whole simulated number generator: noise from a seed, or from the operating system on request, and a display."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import TYPE_CHECKING
+
+from devices.rng import messages as m
+from simulators.machine import Machine
+from simulators.twins.rng import RngTwin
+from simulators.world.rng import Display, Noise
+
+if TYPE_CHECKING:
+    from firmware_bridge.keys import DeviceKey
+    from simulators.faults import Fault
+    from simulators.world.cards import World
+
+
+class SimulatedRng(Machine):
+    """A generator on the bench, its display blank."""
+
+    kind = m.KIND
+
+    def __init__(
+        self,
+        slot: str = "rng.1",
+        *,
+        seed: int = 0,
+        speed: float = 1.0,
+        live_entropy: bool = False,
+        key: DeviceKey | None = None,
+        world: World | None = None,
+    ) -> None:
+        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+        seeded = Random(self.rng.random()).randbytes
+        self.noise = Noise(os.urandom if live_entropy else seeded, Random(self.rng.random()))
+        self.display = Display()
+        self.twin = RngTwin(self.noise, self.display, self.clock)
+        self.assemble(self.twin, m.ToDevice, "PB-N7", [m.DISPLAYS])
+
+    def reads(self) -> int | None:
+        """What people read off the display; None if it is no number."""
+        return next((number for number, lit in m.SEGMENTS.items() if lit == self.display.lit), None)
+
+    def summary(self) -> list[str]:
+        """What people see."""
+        read = self.reads()
+        shown = "is blank" if self.display.lit == m.BLANK else f"shows {read or 'no number'}"
+        return [f"the display {shown} (segments {self.display.lit:#04x})"]
+
+    def machine_fault(self, fault: Fault) -> None:
+        """Let something happen to noise or display."""
+        if fault.kind.name == "mend":
+            self.noise.mend()
+            self.display.mend()
+        elif fault.kind.name.startswith("segment"):
+            self.display.inject(fault)
+        else:
+            self.noise.inject(fault)

@@ -1,0 +1,85 @@
+"""A whole simulated dice shaker with its three dice, and the dealer's hands."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from devices.shaker import messages as m
+from simulators.device_clock import DeviceClock
+from simulators.machine import Machine
+from simulators.twins.shaker import ShakerTwin
+from simulators.world.shaker import ShakerMechanics
+
+if TYPE_CHECKING:
+    from firmware_bridge.keys import DeviceKey
+    from simulators.faults import Fault
+    from simulators.world.cards import World
+
+
+class SimulatedShaker(Machine):
+    """A shaker on the bench, its lid on, three dice inside."""
+
+    kind = m.KIND
+
+    def __init__(
+        self,
+        slot: str = "shaker.1",
+        *,
+        seed: int = 0,
+        speed: float = 1.0,
+        live_entropy: bool = False,
+        key: DeviceKey | None = None,
+        world: World | None = None,
+    ) -> None:
+        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+        self.mechanics = ShakerMechanics(DeviceClock(speed), Random(self.rng.random()), slot)
+        self.twin = ShakerTwin(self.mechanics, self.clock)
+        self.assemble(self.twin, m.ToDevice, "PB-D3", [m.READS])
+
+    def truth(self) -> dict[str, int]:
+        """Where the dice really are."""
+        return self.mechanics.dice.census()
+
+    def summary(self) -> list[str]:
+        """How the dice in the shaker really lie."""
+        mechanics = self.mechanics
+        lid = f"the lid is {'on' if mechanics.lid_on else 'off'}"
+        rolling = ", the dice still roll" if mechanics.moving else ""
+        return [lid + rolling, *(f"die {d.number}: {d.up} up, {d.attitude.value}" for d in mechanics.in_shaker)]
+
+    def machine_fault(self, fault: Fault) -> None:
+        """Let something happen to dice or sensors."""
+        self.mechanics.inject(fault)
+
+    def hands(self, fault: Fault) -> str:
+        """Let the dealer's hands, or others, do something."""
+        mechanics = self.mechanics
+        match fault.kind.name:
+            case "shake":
+                times = fault.whole("times")
+                mechanics.shake(times, fault.number("strength") / 100)
+                return f"shaken {times} times"
+            case "lid":
+                on = fault.one_of("to", ("off", "on")) == 1
+                mechanics.put_lid(on=on)
+                return f"the lid is {'on' if on else 'off'}"
+            case "door":
+                is_open = fault.one_of("to", ("closed", "open")) == 1
+                mechanics.open_door(is_open=is_open)
+                return f"the dice door is {'open' if is_open else 'closed'}"
+            case "bump":
+                mechanics.bump()
+                return "somebody knocked against the shaker"
+            case "pick_up":
+                return f"{mechanics.pick_up()} dice put back into the shaker"
+            case "remove_die":
+                mechanics.take_die()
+                return "one die was taken out"
+            case "swap_die":
+                new = mechanics.swap_die(fault)
+                return f"die {new.number} lies where another was" + (f", loaded for {new.loaded}" * bool(new.loaded))
+            case "exchange_dice":
+                mechanics.exchange()
+                return "three new dice are in the shaker"
+        return super().hands(fault)

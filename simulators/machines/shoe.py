@@ -1,0 +1,149 @@
+"""Whole simulated shoes, automated and manual: mechanics, firmware, board, hands. The cards are the world's."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from devices.shoe import messages as m
+from firmware_bridge.errors import BadFault
+from simulators.machine import Machine
+from simulators.twins.manual_shoe import ManualShoeTwin
+from simulators.twins.shoe import ShoeTwin
+from simulators.world.cards import DECK_52
+from simulators.world.shoe import ManualShoeMechanics, ShoeMechanics
+from simulators.world.table import LAYOUT, TRAY, add_foreign, gather, insert_cover, lose_card, put_down, turn_card
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.faults import Fault
+
+
+class _Shoe(Machine):
+    """What hands can do with either."""
+
+    kind = m.KIND
+    mechanics: ManualShoeMechanics
+    twin: ShoeTwin | ManualShoeTwin
+
+    def __init__(self, slot: str, **options: Any) -> None:
+        super().__init__(slot, **options)
+        self._own_world = options.get("world") is None
+        self._entry = ""  # where hands lay the deck
+
+    def summary(self) -> list[str]:
+        """How many cards are really inside."""
+        mechanics = self.mechanics
+        return [f"{mechanics.left():3d}  left in the shoe in all", f"{mechanics.in_path():3d}  on the path"]
+
+    def hands(self, fault: Fault) -> str:
+        """Let hands do something with the deck, the slot or the throat."""
+        said = self._hands()[fault.kind.name](fault)
+        self.twin.hands_moved()
+        return said
+
+    def _hands(self) -> dict[str, Callable[[Fault], str]]:
+        return {
+            "load": lambda _: f"{self.world.move_all(TRAY, self._entry)} cards put into the shoe",
+            "take": self._take,
+            "draw": self._draw,
+            "lift": lambda _: self._lift(),
+            "face_up": lambda fault: turn_card(self.world, self._pile(), fault.whole("depth")),
+            "cover_card": lambda fault: insert_cover(self.world, self._pile(), fault.whole("depth")),
+            "missing_card": lambda _: lose_card(self.world, self.rng, self._pile()),
+            "foreign_card": lambda _: add_foreign(self.world, self.rng, self._pile()),
+            "clear_path": lambda _: self._clear_path(),
+            "gather": lambda _: gather(self.world),
+        }
+
+    def _pile(self) -> str:
+        """Where the deck can be reached by hand before it is dealt."""
+        if not self.world.count(self._entry):
+            raise BadFault(f"no deck lies in {self._entry}; hands cannot reach one")
+        return self._entry
+
+    def _draw(self, fault: Fault) -> str:
+        cards = fault.whole("cards")
+        if not cards:
+            raise BadFault("draw: cards is at least 1")
+        self.mechanics.pull(cards)
+        return f"a hand draws {cards} card{'s' * (cards != 1)}"
+
+    def _clear_path(self) -> str:
+        cards = self.mechanics.path_cards()
+        if self.mechanics.drawing:
+            raise BadFault("clear_path: a hand is drawing a card; wait until it is out")
+        self.mechanics.clear_path(TRAY)
+        put_down(self.world, cards, TRAY)
+        return f"{len(cards)} card{'s' * (len(cards) != 1)} taken off the path by hand"
+
+    def _take(self, _: Fault) -> str:
+        raise BadFault("take: a manual shoe has no slot; hands draw")
+
+    def _lift(self) -> str:
+        raise BadFault("lift: the well of an automated shoe is inside; nothing can be lifted out")
+
+
+class SimulatedShoe(_Shoe):
+    """An automated shoe on the bench, with a deck of 53 in its intake unless it stands in a world that has its own."""
+
+    mechanics: ShoeMechanics
+    twin: ShoeTwin
+
+    def __init__(self, slot: str = "shoe.1", **options: Any) -> None:
+        super().__init__(slot, **options)
+        self.mechanics = ShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
+        self.twin = ShoeTwin(self.mechanics)
+        self._entry = self.mechanics.intake
+        if self.alone:
+            self.world.make_deck(self._entry, "blue")
+        self.assemble(self.twin, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES])
+
+    def machine_fault(self, fault: Fault) -> None:
+        """Let something happen to the mechanics, or to the switches that the firmware reads."""
+        if fault.kind.name == "door":
+            self.twin.inject(fault)
+        else:
+            self.mechanics.inject(fault)
+
+    def _take(self, fault: Fault) -> str:
+        cards = self.world.at(self.mechanics.delivery)[-fault.whole("cards") :]
+        put_down(self.world, cards, LAYOUT)
+        self.mechanics.taken()
+        return f"{len(cards)} card{'s' * (len(cards) != 1)} taken from the slot"
+
+    def _clear_path(self) -> str:
+        self.twin.door(is_open=True)
+        try:
+            return super()._clear_path()
+        finally:
+            self.twin.door(is_open=False)
+
+
+class SimulatedManualShoe(_Shoe):
+    """A manual shoe on the bench, with a deck of 53 in its well, or with several decks of 52."""
+
+    twin: ManualShoeTwin
+
+    def __init__(self, slot: str = "shoe.1", *, sees_faces: bool = True, decks: int = 1, **options: Any) -> None:
+        super().__init__(slot, **options)
+        self.mechanics = ManualShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
+        self.twin = ManualShoeTwin(self.mechanics, sees_faces=sees_faces)
+        self._entry = self.mechanics.well
+        if self.alone and decks == 1:
+            self.world.make_deck(self._entry, "blue")
+        elif self.alone:
+            self.world.make_deck(self._entry, "blue", DECK_52 * decks)
+        self.assemble(self.twin, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS] + [m.SEES_FACES] * sees_faces)
+
+    def machine_fault(self, fault: Fault) -> None:
+        """Let something happen to the throat; there is no door."""
+        if fault.kind.name == "door":
+            self.twin.inject(fault)
+        self.mechanics.inject(fault)
+
+    def _lift(self) -> str:
+        cards = self.world.at(self.mechanics.well)
+        put_down(self.world, cards, TRAY)
+        return f"{len(cards)} cards lifted out of the well"

@@ -1,0 +1,84 @@
+"""Deliberate mistakes in simulated machines: each proves that one requirement of the conformance kit can fail.
+
+A mutant is a machine with one mistake, chosen by name (`pitbox sim up shuffler --mutant NAME`). Nobody else uses them.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import ConfigurationError
+from simulators.mutants import (
+    bet_sensor,
+    button,
+    commands,
+    framing,
+    handshake,
+    keypad,
+    meter_sign,
+    payloads,
+    receiving,
+    rng,
+    sealing,
+    sending,
+    shaker,
+    shoe,
+    shoe_faults,
+    shuffler,
+    shuffler_faults,
+)
+
+if TYPE_CHECKING:
+    from simulators.machine import Machine
+    from simulators.mutants.workshop import Mutant, Workshop
+
+WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
+    module.WORKSHOP
+    for module in (
+        handshake,
+        framing,
+        sealing,
+        receiving,
+        sending,
+        payloads,
+        commands,
+        shuffler,
+        shuffler_faults,
+        shoe,
+        shoe_faults,
+        keypad,
+        meter_sign,
+        bet_sensor,
+        shaker,
+        rng,
+        button,
+    )
+)
+
+
+def all_mutants() -> list[Mutant]:
+    """Return every mutant there is."""
+    return [mutant for workshop in WORKSHOPS for mutant in workshop.mutants]
+
+
+def mutants_of(kind: str) -> dict[str, Mutant]:
+    """Return the mutants that a kind of machine can be, by name."""
+    return {mutant.name: mutant for mutant in all_mutants() if mutant.kind in ("", kind)}
+
+
+def check_mutant(kind: str, name: str) -> Mutant:
+    """Return a mutant by its name; ConfigurationError if machines of this kind know no such mistake."""
+    known = mutants_of(kind)
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ConfigurationError(f"a {kind} has no mutant {name!r}{hint}; docs/conformance.md lists them")
+    return known[name]
+
+
+def spoil(machine: Machine, name: str) -> Mutant:
+    """Build the mistake of this name into a machine; ConfigurationError if its kind knows no such mistake."""
+    mutant = check_mutant(machine.kind, name)
+    mutant.spoil(machine)
+    return mutant

@@ -1,0 +1,212 @@
+"""Mutants of the flat button's mat (FB): places that are guessed, and moves that nobody is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.button import messages as m
+from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+from simulators.twins.button import PRESENT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.machines.button import SimulatedButton
+
+WORKSHOP: Final = Workshop(m.KIND)
+R: Final = m.Reason
+
+
+def guesses(machine: SimulatedButton, reason: m.Reason, guess: Callable[[list[int]], int | None]) -> None:
+    """Guess a place from the levels where there is none for a reason; None leaves it as it is."""
+
+    def judge(real: Callable[[], tuple[int | None, m.Reason]]) -> tuple[int | None, m.Reason]:
+        found = real()
+        place = guess(machine.mat.levels()) if found[1] is reason else None
+        return (place, R.NONE) if place is not None else found
+
+    wrap(machine.twin, "_judge", judge)
+
+
+def strongest(levels: list[int]) -> int:
+    """Return the place with the highest level."""
+    return levels.index(max(levels)) + 1
+
+
+def at_boot(machine: SimulatedButton, around: Callable[[Callable[[], None], Any], None]) -> None:
+    """Change how it starts; `around` gets the real start and the firmware."""
+    wrap(machine.board, "_on_boot", lambda real: around(real, machine.twin))
+
+
+@WORKSHOP.mutant("PL-12", also="FB-01")
+def levels_are_status(machine: SimulatedButton) -> None:
+    """Asked for its levels it tells its state."""
+    answers(machine, m.GetSensors, lambda _: machine.twin.handle(m.GetStatus()))
+
+
+@WORKSHOP.mutant("FB-01")
+def levels_of_an_empty_mat(machine: SimulatedButton) -> None:
+    """Its levels say that no button lies there, and its status that one does."""
+    answers(machine, m.GetSensors, lambda sensors: replaced(sensors, levels=[40] * m.PLACES))
+
+
+@WORKSHOP.mutant("FB-02")
+def chatters(machine: SimulatedButton) -> None:
+    """It tells where the button lies though it was not moved."""
+    twin: Any = machine.twin
+
+    def handle(real: Callable[[Any], Any], message: Any) -> Any:
+        status, session = real(message), machine.board._link
+
+        def again() -> None:
+            if machine.board._link is session and (twin._place, twin._moves) == (status.place, status.moves):
+                machine.board.emit(m.Moved(status.place, status.place, R.NONE))
+
+        if isinstance(message, m.GetStatus) and status.place is not None:
+            machine.clock.after(1.8, again)
+        return status
+
+    wrap(machine.board, "_handle", handle)
+
+
+@WORKSHOP.mutant("FB-03")
+def untold_places(machine: SimulatedButton) -> None:
+    """A self-test ends without telling which sensors passed."""
+    tells(machine, m.SelfTested, lambda _: [])
+
+
+@WORKSHOP.mutant("FB-04")
+def tests_while_testing(machine: SimulatedButton) -> None:
+    """It begins a self-test while one runs."""
+    allows(machine, m.SelfTest, R.BUSY)
+
+
+@WORKSHOP.mutant("FB-05", also="FB-19")
+def blind_until_moved(machine: SimulatedButton) -> None:
+    """After a restart it does not see the button until somebody moves it."""
+
+    def boot(real: Callable[[], None], twin: Any) -> None:
+        real()
+        twin._place, twin._reason = None, R.NO_BUTTON
+
+    at_boot(machine, boot)
+
+
+@WORKSHOP.mutant("FB-10")
+def tells_the_end_only(machine: SimulatedButton) -> None:
+    """It does not tell at once that the button moves."""
+    tells(machine, m.Moved, lambda event: [] if event.reason is R.MOVING else [event])
+
+
+@WORKSHOP.mutant("FB-10")
+def forgets_where_it_lay(machine: SimulatedButton) -> None:
+    """It does not tell where the button lay before."""
+    tells(machine, m.Moved, lambda event: [replaced(event, before=None)])
+
+
+@WORKSHOP.mutant("FB-10")
+def places_run_the_other_way(machine: SimulatedButton) -> None:
+    """It counts its places clockwise."""
+
+    def judge(real: Callable[[], tuple[int | None, m.Reason]]) -> tuple[int | None, m.Reason]:
+        place, reason = real()
+        return (9 - place if place and place > 1 else place), reason
+
+    wrap(machine.twin, "_judge", judge)
+
+
+@WORKSHOP.mutant("FB-11", also="FB-14 FB-16")
+def nearest_place(machine: SimulatedButton) -> None:
+    """A button between two places is at the nearer one."""
+    guesses(machine, R.BETWEEN_PLACES, strongest)
+
+
+@WORKSHOP.mutant("FB-11", also="FB-16")
+def place_with_a_reason(machine: SimulatedButton) -> None:
+    """It tells a place though it is not clear."""
+    tells(
+        machine, m.Moved,
+        lambda event: [replaced(event, place=event.before) if event.reason is R.BETWEEN_PLACES else event],
+    )  # fmt: skip
+
+
+@WORKSHOP.mutant("FB-12")
+def stronger_of_two(machine: SimulatedButton) -> None:
+    """Of two buttons it takes the stronger one."""
+    guesses(machine, R.MORE_THAN_ONE, strongest)
+
+
+@WORKSHOP.mutant("FB-13")
+def lies_where_it_lay(machine: SimulatedButton) -> None:
+    """A button that was taken away is still where it lay."""
+    guesses(machine, R.NO_BUTTON, lambda _: machine.twin._before)
+
+
+@WORKSHOP.mutant("FB-14")
+def looks_at_the_strongest_only(machine: SimulatedButton) -> None:
+    """If one place is clear it does not look at the others."""
+    guesses(machine, R.BETWEEN_PLACES, lambda levels: strongest(levels) if max(levels) >= PRESENT else None)
+
+
+@WORKSHOP.mutant("FB-15")
+def last_place_while_moving(machine: SimulatedButton) -> None:
+    """While the button moves its status tells where it lay."""
+
+    def change(status: m.Status) -> m.Status:
+        moving = status.reason is R.MOVING and machine.twin._before is not None
+        return replaced(status, place=machine.twin._before, reason=R.NONE) if moving else status
+
+    answers(machine, m.GetStatus, change)
+
+
+@WORKSHOP.mutant("FB-16")
+def counts_every_landing(machine: SimulatedButton) -> None:
+    """A button that comes back to its own place counts as a move."""
+    twin: Any = machine.twin
+
+    def steady(real: Callable[[], None]) -> None:
+        real()
+        twin._moves += twin._place is not None and twin._place == twin._before
+
+    wrap(twin, "_steady", steady)
+
+
+@WORKSHOP.mutant("FB-16")
+def moves_uncounted(machine: SimulatedButton) -> None:
+    """It does not count moves."""
+    answers(machine, m.GetStatus, lambda status: replaced(status, moves=0))
+
+
+@WORKSHOP.mutant("FB-17")
+def dead_sensor_unnamed(machine: SimulatedButton) -> None:
+    """Its self-test does not say which sensor is dead."""
+    tells(machine, m.SelfTested, lambda event: [replaced(event, bad_places=0)])
+
+
+@WORKSHOP.mutant("FB-17")
+def guesses_without_a_sensor(machine: SimulatedButton) -> None:
+    """With a dead sensor it goes by the others."""
+    guesses(machine, R.SENSOR_DEAD, strongest)
+
+
+@WORKSHOP.mutant("FB-18")
+def restart_mends_the_mat(machine: SimulatedButton) -> None:
+    """A restart makes it forget that a sensor was dead."""
+
+    def boot(real: Callable[[], None], twin: Any) -> None:
+        twin._faulty = False
+        real()
+
+    at_boot(machine, boot)
+
+
+@WORKSHOP.mutant("FB-19")
+def counts_over_restarts(machine: SimulatedButton) -> None:
+    """Its count of moves goes on after a restart."""
+
+    def boot(real: Callable[[], None], twin: Any) -> None:
+        count = twin._moves
+        real()
+        twin._moves = count
+
+    at_boot(machine, boot)

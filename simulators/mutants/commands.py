@@ -1,0 +1,252 @@
+"""Mutants of commands and reports (CM): what a device remembers, and what it does twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.commands import REMEMBERED, Outcome, Report, Settled
+from simulators.mutants.workshop import Workshop, each_boot, each_reply, each_session, replaced, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.machine import Machine
+
+WORKSHOP: Final = Workshop()
+
+
+def _forget(memory: Any, command: int) -> None:
+    memory._known.pop(command, None)
+    memory._tags.pop(command, None)
+
+
+def _in_memory(machine: Machine, method: str, around: Callable[..., Any]) -> None:
+    """Replace a method of the command memory; `around` gets memory, real method, arguments."""
+    memory = machine.board.memory
+    wrap(memory, method, lambda real, *given: around(memory, real, *given))
+
+
+@WORKSHOP.mutant("CM-01")
+def uptime_stands_still(machine: Machine) -> None:
+    """Its clock stands still."""
+    each_reply(machine, lambda message: replaced(message, uptime_s=7) if isinstance(message, Report) else message)
+
+
+@WORKSHOP.mutant("CM-01", also="HS-18")
+def report_of_another_boot(machine: Machine) -> None:
+    """Its report names another boot than its hello."""
+    each_reply(
+        machine,
+        lambda message: replaced(message, boot_id=message.boot_id ^ 1) if isinstance(message, Report) else message,
+    )
+
+
+@WORKSHOP.mutant("CM-02", also="CM-16")
+def hides_bench_visits(machine: Machine) -> None:
+    """It does not count visits to a bench."""
+
+    def session(_: Any) -> None:
+        machine.board._bench_visits = -1  # the board adds this visit in a moment
+
+    each_session(machine, session)
+
+
+@WORKSHOP.mutant("CM-02", also="CM-16")
+def counts_hellos(machine: Machine) -> None:
+    """Every hello counts as a visit."""
+
+    def spoil(greeter: Any) -> None:
+        def take(real: Callable[..., None], *hello: Any) -> None:
+            machine.board._bench_visits += 1
+            real(*hello)
+
+        wrap(greeter, "_take_hello", take)
+
+    each_boot(machine, spoil)
+
+
+@WORKSHOP.mutant("CM-03", also="PL-09")
+def short_ids(machine: Machine) -> None:
+    """It knows ids of 32 bits."""
+
+    def recall(_: Any, real: Callable[[int], Settled], command: int) -> Settled:
+        known = real(command)
+        return known if known.outcome is not Outcome.UNKNOWN else replaced(known, command=(command & 0x7FFFFFFF) or 1)
+
+    _in_memory(machine, "recall", recall)
+
+
+@WORKSHOP.mutant("CM-04", also="CM-09 SH-03")
+def tells_twice(machine: Machine) -> None:
+    """What was done at once is told once more as an event."""
+
+    def once(real: Callable[..., Any], *given: Any) -> Any:
+        reply = real(*given)
+        if isinstance(reply, Settled) and reply.outcome is Outcome.DONE:
+            machine.board.emit(reply)
+        return reply
+
+    wrap(machine.board, "once", once)
+
+
+@WORKSHOP.mutant("CM-05", also="CM-09 SH-04 SH-11 SH-42 SH-47 SH-50 SH-54 SH-55")
+def ends_twice(machine: Machine) -> None:
+    """A command ends twice."""
+
+    def settle(real: Callable[..., None], *given: Any) -> None:
+        real(*given)
+        real(*given)
+
+    wrap(machine.board, "settle", settle)
+
+
+@WORKSHOP.mutant("CM-06")
+def forgets_refusals(machine: Machine) -> None:
+    """It does not remember what it refused."""
+
+    def settle(memory: Any, real: Callable[..., Settled], command: int, outcome: Outcome, *reason: int) -> Settled:
+        settled = real(command, outcome, *reason)
+        if outcome is Outcome.REFUSED:
+            _forget(memory, command)
+        return settled
+
+    _in_memory(machine, "settle", settle)
+
+
+@WORKSHOP.mutant("CM-07", also="SH-07 SH-23")
+def slow_commands(machine: Machine) -> None:
+    """It thinks for a second before it says that a command is done."""
+
+    def spoil(link: Any) -> None:
+        def reply(real: Callable[..., None], seq: int, message: Any) -> None:
+            if isinstance(message, Settled) and message.outcome is Outcome.DONE:
+                machine.clock.after(1.0, lambda: real(seq, message))
+            else:
+                real(seq, message)
+
+        wrap(link, "reply", reply)
+
+    each_session(machine, spoil)
+
+
+@WORKSHOP.mutant("CM-08", also="CM-09")
+def does_it_again(machine: Machine) -> None:
+    """A command that was done is done again when its id comes back."""
+
+    def begin(memory: Any, real: Callable[..., Settled | None], command: int, tag: int = 0) -> Settled | None:
+        if memory.recall(command).outcome is Outcome.DONE and memory._tags[command] == tag:
+            _forget(memory, command)
+        return real(command, tag)
+
+    _in_memory(machine, "begin", begin)
+
+
+@WORKSHOP.mutant("CM-09")
+def begins_again(machine: Machine) -> None:
+    """A running command is taken for new when its id comes back."""
+
+    def begin(memory: Any, real: Callable[..., Settled | None], command: int, tag: int = 0) -> Settled | None:
+        return None if memory.recall(command).outcome is Outcome.RUNNING else real(command, tag)
+
+    _in_memory(machine, "begin", begin)
+
+
+@WORKSHOP.mutant("CM-10")
+def id_alone(machine: Machine) -> None:
+    """It looks at the id alone, not at the message."""
+
+    def begin(memory: Any, real: Callable[..., Settled | None], command: int, tag: int = 0) -> Settled | None:
+        return real(command, memory._tags.get(command, tag))
+
+    _in_memory(machine, "begin", begin)
+
+
+@WORKSHOP.mutant("CM-11", also="CM-13 CM-15 SH-32")
+def running_is_unknown(machine: Machine) -> None:
+    """Asked about a running command it knows nothing."""
+
+    def recall(_: Any, real: Callable[[int], Settled], command: int) -> Settled:
+        known = real(command)
+        return Settled(command, Outcome.UNKNOWN, 0) if known.outcome is Outcome.RUNNING else known
+
+    _in_memory(machine, "recall", recall)
+
+
+@WORKSHOP.mutant("CM-12")
+def remembers_eight(machine: Machine) -> None:
+    """It remembers eight commands."""
+
+    def remember(memory: Any, real: Callable[[Settled], None], settled: Settled) -> None:
+        real(settled)
+        ended = [command for command, known in memory._known.items() if known.outcome is not Outcome.RUNNING]
+        for command in ended[:-8]:
+            _forget(memory, command)
+
+    _in_memory(machine, "_remember", remember)
+
+
+@WORKSHOP.mutant("CM-12")
+def newest_first(machine: Machine) -> None:
+    """It reports the newest command first."""
+    _in_memory(machine, "last", lambda _, real: real()[::-1])
+
+
+@WORKSHOP.mutant("CM-13")
+def forgets_running(machine: Machine) -> None:
+    """Sixteen commands later it has forgotten one that runs."""
+
+    def remember(memory: Any, real: Callable[[Settled], None], settled: Settled) -> None:
+        memory._tags.setdefault(settled.command, 0)  # of one that was forgotten and ends now
+        real(settled)
+        oldest = next(iter(memory._known))
+        if len(memory._known) == REMEMBERED and memory.recall(oldest).outcome is Outcome.RUNNING:
+            _forget(memory, oldest)
+
+    _in_memory(machine, "_remember", remember)
+
+
+@WORKSHOP.mutant("CM-14", also="CM-15 CM-16 SH-07 SH-32 SH-60")
+def forgets_with_the_session(machine: Machine) -> None:
+    """A new session begins with an empty memory."""
+    memory: Any = machine.board.memory
+
+    def session(_: Any) -> None:
+        for command in list(memory._known):
+            _forget(memory, command)
+
+    each_session(machine, session)
+
+
+@WORKSHOP.mutant("CM-15", also="SH-32 SH-60")
+def loses_running_with_the_session(machine: Machine) -> None:
+    """What ran when its session was lost is never settled."""
+    memory: Any = machine.board.memory
+    lost: set[int] = set()
+
+    def session(link: Any) -> None:
+        def down(real: Callable[..., None], cause: Any) -> None:
+            running = [command for command, known in memory._known.items() if known.outcome is Outcome.RUNNING]
+            lost.update(running)
+            for command in running:
+                _forget(memory, command)
+            real(cause)
+
+        wrap(link, "on_down", down)
+
+    def settle(_: Any, real: Callable[..., Settled], command: int, outcome: Outcome, *reason: int) -> Settled:
+        return Settled(command, outcome, *reason or (0,)) if command in lost else real(command, outcome, *reason)
+
+    each_session(machine, session)
+    _in_memory(machine, "settle", settle)
+
+
+@WORKSHOP.mutant("CM-16", also="SH-07 SH-60")
+def forgets_with_the_power(machine: Machine) -> None:
+    """Its memory does not survive a power cut."""
+    memory: Any = machine.board.memory
+
+    def boot(_: Any) -> None:
+        for command in list(memory._known):
+            _forget(memory, command)
+
+    each_boot(machine, boot)

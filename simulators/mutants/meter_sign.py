@@ -1,0 +1,237 @@
+"""Mutants of the meter sign (MS): what it shows, what it says of it, how old it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.meter_sign import messages as m
+from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.machines.meter_sign import SimulatedMeterSign
+
+WORKSHOP: Final = Workshop(m.KIND)
+R: Final = m.Reason
+S: Final = m.State
+
+
+def _shows(machine: SimulatedMeterSign, change: Callable[[m.Show], Any]) -> None:
+    """Change what is put on the glass."""
+    wrap(machine.twin, "_show", lambda real, message: real(change(message)))
+
+
+# --- what it shows ----------------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("PL-12", also="MS-01 MS-05")
+def glass_is_status(machine: SimulatedMeterSign) -> None:
+    """Asked what can be read it tells its state."""
+    answers(machine, m.GetShown, lambda shown: m.Status(shown.state, shown.sequence, 0, 5000, R.NONE))
+
+
+@WORKSHOP.mutant("MS-01")
+def rows_change_places(machine: SimulatedMeterSign) -> None:
+    """It shows what is pending as won."""
+    _shows(machine, lambda message: replaced(message, pending=message.won, won=message.pending))
+
+
+@WORKSHOP.mutant("MS-01")
+def cents_are_cut(machine: SimulatedMeterSign) -> None:
+    """It shows whole dollars."""
+    _shows(machine, lambda message: replaced(message, value=message.value // 100 * 100))
+
+
+@WORKSHOP.mutant("MS-02")
+def never_falls(machine: SimulatedMeterSign) -> None:
+    """A value that is lower than what it shows is refused."""
+    twin: Any = machine.twin
+    shown = [0]
+
+    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
+        falls = isinstance(message, m.Show) and twin.state is S.SHOWING and message.value < shown[0]
+        reason = R.TOO_LARGE if falls and not real(message) else real(message)
+        if isinstance(message, m.Show) and not reason:
+            shown[0] = message.value
+        return reason
+
+    wrap(twin, "_refusal", refusal)
+
+
+@WORKSHOP.mutant("MS-03", also="MS-05 MS-13")
+def takes_late_shows(machine: SimulatedMeterSign) -> None:
+    """A late Show replaces a newer one."""
+    allows(machine, m.Show, R.OLD_SEQUENCE)
+
+
+@WORKSHOP.mutant("MS-04")
+def too_large_is_cut(machine: SimulatedMeterSign) -> None:
+    """Of an amount that is too large it shows the last ten digits."""
+    allows(machine, m.Show, R.TOO_LARGE)
+
+    def cut(message: m.Show) -> Any:
+        value, pending, won = (cents % (m.MOST_CENTS + 1) for cents in (message.value, message.pending, message.won))
+        return replaced(message, value=value, pending=pending, won=won)
+
+    _shows(machine, cut)
+
+
+@WORKSHOP.mutant("MS-05", also="MS-06")
+def blank_is_zero(machine: SimulatedMeterSign) -> None:
+    """With nothing to show it shows nothing won, nothing pending, no value: 0.00."""
+
+    def zero(shown: m.Shown) -> m.Shown:
+        return replaced(shown, value=0, pending=0, won=0) if shown.state is S.BLANK else shown
+
+    answers(machine, m.GetShown, zero)
+
+
+@WORKSHOP.mutant("MS-06")
+def remembers_its_amounts(machine: SimulatedMeterSign) -> None:
+    """After a restart it shows what it showed before."""
+    twin: Any = machine.twin
+
+    def forget(real: Callable[[], None]) -> None:
+        state, rows, sequence = twin.state, twin._rows, twin._sequence
+        real()
+        twin.state, twin._rows, twin._sequence = state, rows, sequence
+
+    wrap(twin, "_forget", forget)
+
+
+# --- how old it is ----------------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("MS-10")
+def age_of_the_last_question(machine: SimulatedMeterSign) -> None:
+    """It tells no age while it is not stale."""
+    answers(machine, m.GetStatus, lambda status: replaced(status, age_ms=0) if status.state is S.SHOWING else status)
+
+
+@WORKSHOP.mutant("MS-11", also="CM-06")
+def never_is_a_limit(machine: SimulatedMeterSign) -> None:
+    """A limit of 0 is taken."""
+    allows(machine, m.SetLimit, R.NO_LIMIT)
+
+
+@WORKSHOP.mutant("MS-12")
+def never_grows_stale(machine: SimulatedMeterSign) -> None:
+    """It shows for ever what it was last told, as if it were new."""
+    setattr(machine.twin, "_grow_old", lambda: None)  # noqa: B010 - a method of this one machine
+
+
+@WORKSHOP.mutant("MS-12")
+def stale_without_a_mark(machine: SimulatedMeterSign) -> None:
+    """It tells that it is stale, and its glass does not show it."""
+    answers(machine, m.GetShown, lambda shown: replaced(shown, stale=False))
+
+
+@WORKSHOP.mutant("MS-12")
+def stale_too_soon(machine: SimulatedMeterSign) -> None:
+    """It is stale after a third of its limit."""
+    twin: Any = machine.twin
+
+    def expect(real: Callable[[], None]) -> None:
+        limit, twin._limit_ms = twin._limit_ms, twin._limit_ms // 3
+        real()
+        twin._limit_ms = limit
+        twin._watch.cancel()
+        twin._watch = machine.clock.after(limit / 3000, grow)
+
+    def grow() -> None:
+        told_at = twin._told_at
+        twin._told_at = told_at - twin._limit_ms / 1000
+        twin._grow_old()
+        twin._told_at = told_at
+
+    wrap(twin, "_expect", expect)
+
+
+@WORKSHOP.mutant("MS-12")
+def stale_again_and_again(machine: SimulatedMeterSign) -> None:
+    """It tells twice that it is stale."""
+    tells(machine, m.Stale, lambda event: [event, event])
+
+
+@WORKSHOP.mutant("MS-13")
+def refused_is_fresh(machine: SimulatedMeterSign) -> None:
+    """Any Show takes the mark off, refused or not."""
+    twin: Any = machine.twin
+
+    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
+        reason = real(message)
+        if isinstance(message, m.Show) and reason and twin.state is S.STALE:
+            twin.state = S.SHOWING
+            twin._drive()
+        return reason
+
+    wrap(twin, "_refusal", refusal)
+
+
+@WORKSHOP.mutant("MS-14")
+def limit_for_the_next(machine: SimulatedMeterSign) -> None:
+    """A new limit holds from the next Show on."""
+    twin: Any = machine.twin
+
+    def begin(real: Callable[[Any], bool], message: Any) -> bool:
+        if not isinstance(message, m.SetLimit):
+            return real(message)
+        twin._limit_ms = message.limit_ms
+        return True
+
+    wrap(twin, "_begin", begin)
+
+
+# --- the test, and a broken glass -------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("MS-20")
+def pattern_stays(machine: SimulatedMeterSign) -> None:
+    """After a self-test the pattern is still shown."""
+    twin: Any = machine.twin
+
+    def tested(real: Callable[[int], None], command: int) -> None:
+        wrap(twin, "_drive", lambda _: None)
+        real(command)
+        del twin._drive
+
+    wrap(twin, "_tested", tested)
+
+
+@WORKSHOP.mutant("MS-21")
+def limit_while_testing(machine: SimulatedMeterSign) -> None:
+    """Its limit can be changed while it tests itself."""
+    allows(machine, m.SetLimit, R.BUSY)
+
+
+@WORKSHOP.mutant("MS-30", also="MS-31")
+def believes_its_glass(machine: SimulatedMeterSign) -> None:
+    """It never measures its glass."""
+    wrap(machine.twin, "_wrong", lambda *_: [0, 0, 0])
+
+
+@WORKSHOP.mutant("MS-30")
+def reads_what_it_was_told(machine: SimulatedMeterSign) -> None:
+    """Asked what can be read it tells what it was told."""
+    told: list[m.Show] = []
+
+    def change(message: m.Show) -> m.Show:
+        told[:] = [message]
+        return message
+
+    def read(shown: m.Shown) -> m.Shown:
+        return replaced(shown, value=told[0].value) if told and shown.state is S.SHOWING else shown
+
+    _shows(machine, change)
+    answers(machine, m.GetShown, read)
+
+
+@WORKSHOP.mutant("MS-31")
+def forgives_itself(machine: SimulatedMeterSign) -> None:
+    """A self-test that failed is forgotten at once."""
+    answers(
+        machine,
+        m.GetStatus,
+        lambda status: replaced(status, reason=R.NONE) if status.reason is R.SELF_TEST_FAILED else status,
+    )

@@ -1,0 +1,177 @@
+"""Mutants of receiving within a session (LK)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import Report
+from firmware_bridge.link import URGENT_WINDOW
+from simulators.mutants.workshop import Workshop, each_link, each_seal, each_session, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.machine import Machine
+
+WORKSHOP: Final = Workshop()
+
+
+@WORKSHOP.mutant("LK-01")
+def answers_twice(machine: Machine) -> None:
+    """A question about its state is answered twice."""
+
+    def reply(_: Any, real: Callable[..., None], seq: int, message: Any) -> None:
+        real(seq, message)
+        if not hasattr(message, "command") and not isinstance(message, Report):
+            real(seq, message)
+
+    each_link(machine, "reply", reply)
+
+
+@WORKSHOP.mutant("LK-02", also="RT-08 RT-09")
+def leaves_a_number_out(machine: Machine) -> None:
+    """It leaves a number out before its fourth report."""
+
+    def spoil(link: Any) -> None:
+        reports: list[Any] = []
+
+        def reply(real: Callable[..., None], seq: int, message: Any) -> None:
+            if isinstance(message, Report):
+                reports.append(message)
+                link._next_seq += len(reports) == 4
+            real(seq, message)
+
+        wrap(link, "reply", reply)
+
+    each_session(machine, spoil)
+
+
+def _late(machine: Machine, fits: Callable[[Any], bool], seconds: float) -> None:
+    def reply(_: Any, real: Callable[..., None], seq: int, message: Any) -> None:
+        if fits(message):
+            machine.clock.after(seconds, lambda: real(seq, message))
+        else:
+            real(seq, message)
+
+    each_link(machine, "reply", reply)
+
+
+@WORKSHOP.mutant("LK-03")
+def slow_answers(machine: Machine) -> None:
+    """It thinks for 0.7 s before it tells its state."""
+    _late(machine, lambda message: not hasattr(message, "command") and not isinstance(message, Report), 0.7)
+
+
+@WORKSHOP.mutant("LK-04")
+def reply_acknowledges_too_little(machine: Machine) -> None:
+    """Its replies acknowledge everything but the request that they answer."""
+
+    def change(fields: list[Any]) -> None:
+        if fields[1] == fr.REPLY:
+            fields[3] -= 1
+
+    each_seal(machine, change)
+
+
+@WORKSHOP.mutant("LK-05", also="LK-10")
+def drops_marked_requests(machine: Machine) -> None:
+    """It takes every marked frame for a duplicate."""
+
+    def take(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
+        if frame.flags & fr.RETRANSMIT:
+            link._acknowledge()
+        else:
+            real(frame, now)
+
+    each_link(machine, "_take_sequenced", take)
+
+
+@WORKSHOP.mutant("LK-06")
+def carries_out_duplicates(machine: Machine) -> None:
+    """A request that comes twice is answered twice."""
+
+    def take(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
+        behind = (frame.seq - link._expected) & 0xFFFF >= 0x8000
+        real(frame, now)
+        if behind and frame.type == fr.REQUEST:
+            link.on_request(link._decode(frame.payload), frame.seq)
+
+    each_link(machine, "_take_sequenced", take)
+
+
+@WORKSHOP.mutant("LK-07", also="LK-09")
+def answers_out_of_order(machine: Machine) -> None:
+    """What comes early is answered early."""
+
+    def spoil(link: Any) -> None:
+        done: set[int] = set()
+
+        def take(_: Callable[..., None], frame: fr.Frame, now: float) -> None:
+            ahead = (frame.seq - link._expected) & 0xFFFF
+            if 0 < ahead < URGENT_WINDOW:
+                expected = link._expected
+                link._deliver(frame, now)
+                link._expected = expected
+                done.add(frame.seq)
+                link._acknowledge(frame.seq)
+                return
+            if ahead:
+                link._acknowledge()
+                return
+            link._deliver(frame, now)
+            while link._expected in done:
+                done.remove(link._expected)
+                link._expected += 1
+
+        wrap(link, "_take_sequenced", take)
+
+    each_session(machine, spoil)
+
+
+@WORKSHOP.mutant("LK-08")
+def silent_about_gaps(machine: Machine) -> None:
+    """It holds early frames and says nothing of the gap."""
+
+    def acknowledge(_: Any, real: Callable[..., None], held: int = fr.NO_RE) -> None:
+        if held == fr.NO_RE:
+            real()
+
+    each_link(machine, "_acknowledge", acknowledge)
+
+
+def _holds(machine: Machine, room: int) -> None:
+    def take(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
+        ahead = (frame.seq - link._expected) & 0xFFFF
+        if 0 < ahead < room:
+            link._early[frame.seq] = frame
+            link._acknowledge(frame.seq)
+        elif ahead:
+            link._acknowledge()
+        else:
+            real(frame, now)
+
+    each_link(machine, "_take_sequenced", take)
+
+
+@WORKSHOP.mutant("LK-09")
+def holds_four(machine: Machine) -> None:
+    """It has room for four early frames."""
+    _holds(machine, 5)
+
+
+@WORKSHOP.mutant("LK-10")
+def holds_anything(machine: Machine) -> None:
+    """It holds whatever comes, however far ahead."""
+    _holds(machine, 1000)
+
+
+@WORKSHOP.mutant("LK-11")
+def numbered_pings(machine: Machine) -> None:
+    """Its pings have numbers."""
+
+    def change(fields: list[Any]) -> None:
+        if fields[1] == fr.PING:
+            fields[2] = 1
+
+    each_seal(machine, change)

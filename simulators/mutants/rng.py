@@ -1,0 +1,317 @@
+"""Mutants of the number generator (RN): numbers that change, noise that is not looked at, displays that lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.rng import messages as m
+from firmware_bridge.commands import Outcome
+from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.machines.rng import SimulatedRng
+
+WORKSHOP: Final = Workshop(m.KIND)
+S: Final = m.State
+R: Final = m.Reason
+
+
+def refuses(machine: SimulatedRng, command: type[Any], state: m.State, reason: m.Reason) -> None:
+    """Give another reason to a command in a state."""
+
+    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
+        found = real(message)
+        return reason if isinstance(message, command) and machine.twin.state is state else found
+
+    wrap(machine.twin, "_refusal", refusal)
+
+
+def at_boot(machine: SimulatedRng, spoil: Callable[[Any], None]) -> None:
+    """Do something to the firmware before it starts."""
+
+    def boot(real: Callable[[], None]) -> None:
+        spoil(machine.twin)
+        real()
+
+    wrap(machine.board, "_on_boot", boot)
+
+
+def numbers(machine: SimulatedRng, change: Callable[[Callable[[], Any]], Any]) -> None:
+    """Draw other numbers; `change` gets the generator's own way."""
+    twin: Any = machine.twin
+
+    def draw(real: Callable[[int], None], command: int) -> None:
+        own = twin._generator.numbers
+        twin._generator.numbers = lambda: change(own)
+        real(command)
+        twin._generator.numbers = own
+
+    wrap(twin, "_draw", draw)
+
+
+def fails_as(machine: SimulatedRng, reason: m.Reason, instead: m.Reason) -> None:
+    """Call one failure another."""
+
+    def latch(real: Callable[[m.Reason], None], found: m.Reason) -> None:
+        real(instead if found is reason else found)
+
+    wrap(machine.twin, "_latch", latch)
+
+
+# --- healthy ----------------------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("PL-12", also="RN-05 RN-07 RN-09 RN-12 RN-20 RN-22 RN-26")
+def draw_is_status(machine: SimulatedRng) -> None:
+    """Asked for a draw it tells its state."""
+    answers(machine, m.GetDraw, lambda _: machine.twin.handle(m.GetStatus()))
+
+
+@WORKSHOP.mutant("RN-01")
+def lenient_cutoff(machine: SimulatedRng) -> None:
+    """Its noise may repeat itself far too often."""
+    answers(machine, m.GetHealth, lambda health: replaced(health, repetition_cutoff=40))
+
+
+@WORKSHOP.mutant("RN-02")
+def draws_twice(machine: SimulatedRng) -> None:
+    """A draw gives two numbers."""
+    tells(
+        machine, m.Drawn,
+        lambda event: [event, replaced(event, number=event.number % 7 + 1, segments=m.SEGMENTS[event.number % 7 + 1])],
+    )  # fmt: skip
+
+
+@WORKSHOP.mutant("RN-02")
+def draws_uncounted(machine: SimulatedRng) -> None:
+    """It does not count its draws."""
+    answers(machine, m.GetStatus, lambda status: replaced(status, draws=0))
+
+
+@WORKSHOP.mutant("RN-03")
+def shown_before_it_is_drawn(machine: SimulatedRng) -> None:
+    """While it draws it says that a number is shown."""
+    refuses(machine, m.Draw, S.DRAWING, R.NUMBER_SHOWN)
+
+
+@WORKSHOP.mutant("RN-04")
+def draws_over_a_number(machine: SimulatedRng) -> None:
+    """A number can take the place of one that people are looking at."""
+    allows(machine, m.Draw, R.NUMBER_SHOWN)
+
+
+@WORKSHOP.mutant("RN-05", also="RN-12")
+def number_changes_when_cleared(machine: SimulatedRng) -> None:
+    """A number that is not shown any more is told as another one."""
+
+    def change(past: m.PastDraw) -> m.PastDraw:
+        hidden = past.number is not None and machine.twin.state is not S.SHOWING
+        return replaced(past, number=(past.number or 0) % 7 + 1) if hidden else past
+
+    answers(machine, m.GetDraw, change)
+
+
+@WORKSHOP.mutant("RN-05")
+def draws_again(machine: SimulatedRng) -> None:
+    """A draw whose id comes back is drawn again."""
+    memory: Any = machine.board.memory
+
+    def once(real: Callable[..., Any], message: Any, *how: Any) -> Any:
+        if isinstance(message, m.Draw) and memory.recall(message.command).outcome is Outcome.DONE:
+            memory._known.pop(message.command)
+            memory._tags.pop(message.command)
+        return real(message, *how)
+
+    wrap(machine.board, "once", once)
+
+
+@WORKSHOP.mutant("RN-06")
+def clears_silently(machine: SimulatedRng) -> None:
+    """It does not tell that its display is blank."""
+    tells(machine, m.Cleared, lambda _: [])
+
+
+@WORKSHOP.mutant("RN-07")
+def invents_numbers(machine: SimulatedRng) -> None:
+    """A draw that it does not know drew a 1."""
+
+    def change(past: m.PastDraw) -> m.PastDraw:
+        known = machine.board.memory.recall(past.command).outcome is not Outcome.UNKNOWN
+        return past if known or past.number is not None else replaced(past, number=1)
+
+    answers(machine, m.GetDraw, change)
+
+
+@WORKSHOP.mutant("RN-08")
+def blank_after_restart(machine: SimulatedRng) -> None:
+    """A number is not shown any more after a restart."""
+
+    def spoil(twin: Any) -> None:
+        twin._shown = None
+
+    at_boot(machine, spoil)
+
+
+@WORKSHOP.mutant("RN-09")
+def interrupted_draw_counts(machine: SimulatedRng) -> None:
+    """A draw that was interrupted has a number all the same."""
+    memory: Any = machine.board.memory
+
+    def spoil(twin: Any) -> None:
+        for command, known in memory._known.items():
+            if known.outcome is Outcome.RUNNING:
+                twin._draws[command] = 3
+
+    at_boot(machine, spoil)
+
+
+@WORKSHOP.mutant("RN-10")
+def untold_health_test(machine: SimulatedRng) -> None:
+    """A self-test ends without telling what passed."""
+    tells(machine, m.SelfTested, lambda _: [])
+
+
+@WORKSHOP.mutant("RN-11")
+def unhealthy_while_testing(machine: SimulatedRng) -> None:
+    """While it tests itself it says that it is not healthy."""
+    refuses(machine, m.Draw, S.TESTING, R.NOT_HEALTHY)
+
+
+@WORKSHOP.mutant("RN-12")
+def remembers_eight_draws(machine: SimulatedRng) -> None:
+    """It remembers eight draws."""
+
+    def draw(real: Callable[[int], None], command: int) -> None:
+        real(command)
+        while len(machine.twin._draws) > 8:
+            machine.twin._draws.popitem(last=False)
+
+    wrap(machine.twin, "_draw", draw)
+
+
+@WORKSHOP.mutant("RN-12", also="RN-08 RN-23")
+def draws_lost_with_the_power(machine: SimulatedRng) -> None:
+    """Its numbers do not survive a restart."""
+    at_boot(machine, lambda twin: twin._draws.clear())
+
+
+@WORKSHOP.mutant("RN-13", also="RN-20 RN-22")
+def number_waits_in_memory(machine: SimulatedRng) -> None:
+    """It draws a few numbers at a time, and keeps those that nobody asked for yet."""
+    stock: list[int] = []
+
+    def change(own: Callable[[], Any]) -> Any:
+        if not stock:
+            stock.extend(own())
+        return [stock.pop(0)] if stock else []
+
+    numbers(machine, change)
+
+
+@WORKSHOP.mutant("RN-14")
+def never_seven(machine: SimulatedRng) -> None:
+    """It never draws a seven."""
+    numbers(machine, lambda own: [number % 7 or 1 for number in own()])
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("RN-20", also="RN-22 RN-25 RN-26")
+def fails_silently(machine: SimulatedRng) -> None:
+    """It does not tell that its health failed."""
+    tells(machine, m.HealthFailed, lambda _: [])
+
+
+@WORKSHOP.mutant("RN-20", also="RN-21 RN-22 RN-26")
+def fails_with_a_number(machine: SimulatedRng) -> None:
+    """A draw that fails tells a number all the same."""
+
+    def settle(real: Callable[..., None], command: int, outcome: Outcome, *reason: int) -> None:
+        if outcome is Outcome.FAILED:
+            machine.board.emit(m.Drawn(command, 4, m.SEGMENTS[4]))
+        real(command, outcome, *reason)
+
+    wrap(machine.board, "settle", settle)
+
+
+@WORKSHOP.mutant("RN-21")
+def biased_passes(machine: SimulatedRng) -> None:
+    """Its self-test does not look for a sample that comes too often."""
+
+    def test(real: Callable[[], m.Reason]) -> m.Reason:
+        found = real()
+        return R.NONE if found is R.NOISE_BIASED else found
+
+    wrap(machine.twin, "_test_noise", test)
+
+
+@WORKSHOP.mutant("RN-22")
+def dead_is_stuck(machine: SimulatedRng) -> None:
+    """It calls a dead source stuck."""
+    fails_as(machine, R.NOISE_DEAD, R.NOISE_STUCK)
+
+
+@WORKSHOP.mutant("RN-23", also="RN-24")
+def draws_in_failure(machine: SimulatedRng) -> None:
+    """It draws though its health failed."""
+    allows(machine, m.Draw, R.NOT_HEALTHY)
+
+
+@WORKSHOP.mutant("RN-23")
+def restart_heals(machine: SimulatedRng) -> None:
+    """Switching off and on again heals it."""
+
+    def spoil(twin: Any) -> None:
+        twin._latched = R.NONE
+
+    at_boot(machine, spoil)
+
+
+@WORKSHOP.mutant("RN-24")
+def starts_untested(machine: SimulatedRng) -> None:
+    """It starts without testing its noise."""
+    twin: Any = machine.twin
+
+    def boot(real: Callable[[], None]) -> None:
+        own = twin._test_noise
+        twin._test_noise = lambda: R.NONE
+        real()
+        twin._test_noise = own
+
+    wrap(machine.board, "_on_boot", boot)
+
+
+@WORKSHOP.mutant("RN-25")
+def never_reads_back(machine: SimulatedRng) -> None:
+    """It does not look at its display any more once a number is shown."""
+    wrap(machine.twin, "_read_back", lambda _: None)
+
+
+@WORKSHOP.mutant("RN-26")
+def shows_it_anyway(machine: SimulatedRng) -> None:
+    """A number counts though the display cannot show it."""
+    twin: Any = machine.twin
+
+    def show(_: Callable[[int], bool], number: int) -> bool:
+        machine.display.show(m.SEGMENTS[number])
+        twin.state, twin._shown = S.SHOWING, number
+        return True
+
+    wrap(twin, "_show", show)
+
+
+@WORKSHOP.mutant("RN-27")
+def cleared_but_lit(machine: SimulatedRng) -> None:
+    """It says that its display is blank without looking."""
+    twin: Any = machine.twin
+
+    def clear(_: Callable[[int], bool], command: int) -> bool:
+        machine.display.show(m.BLANK)
+        twin.state, twin._shown = S.FAILED if twin._latched else S.IDLE, None
+        machine.board.emit(m.Cleared(command))
+        return True
+
+    wrap(twin, "_clear", clear)

@@ -1,0 +1,216 @@
+"""Mutants of sending again (RT), and of heartbeat and silence (HB)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge import frame as fr
+from firmware_bridge.errors import LinkSilent, QueueFull
+from firmware_bridge.link import HEARTBEAT, SILENCE
+from simulators.mutants.workshop import Workshop, each_link, each_seal, each_session, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.machine import Machine
+
+WORKSHOP: Final = Workshop()
+
+
+@WORKSHOP.mutant("RT-01", also="RT-11")
+def never_again(machine: Machine) -> None:
+    """What is not acknowledged is never sent again."""
+    each_link(machine, "_repeat_unacknowledged", lambda *_: None)
+
+
+@WORKSHOP.mutant("RT-02")
+def unmarked_copies(machine: Machine) -> None:
+    """Its copies are not marked."""
+    each_link(machine, "_transmit", lambda _link, real, out, _flags: real(out, 0))
+
+
+@WORKSHOP.mutant("RT-03")
+def repeats_everything(machine: Machine) -> None:
+    """It repeats everything that is on its way."""
+
+    def repeat(link: Any, real: Callable[..., None], now: float) -> None:
+        repeated = link.counters.retransmitted
+        real(now)
+        if link.counters.retransmitted > repeated:
+            for out in list(link._unacked)[1:]:
+                link._transmit(out, fr.RETRANSMIT)
+
+    each_link(machine, "_repeat_unacknowledged", repeat)
+
+
+@WORKSHOP.mutant("RT-04", also="HB-02")
+def copies_what_is_acknowledged(machine: Machine) -> None:
+    """It sends a copy of what has just been acknowledged."""
+
+    def take(link: Any, real: Callable[..., None], ack: int, now: float) -> None:
+        before = list(link._unacked)
+        real(ack, now)
+        done = [out for out in before if out not in link._unacked]
+        if done:
+            machine.clock.after(0.4, lambda: link.down or link._transmit(done[-1], fr.RETRANSMIT))
+
+    each_link(machine, "_take_ack", take)
+
+
+@WORKSHOP.mutant("RT-05")
+def takes_any_acknowledgement(machine: Machine) -> None:
+    """Any acknowledgement is good for everything."""
+
+    def take(link: Any, real: Callable[..., None], ack: int, now: float) -> None:
+        if link._unacked and (ack - link._unacked[0].seq) & 0xFFFF in range(1, 0x8000):
+            ack = link._unacked[-1].seq + 1
+        real(ack, now)
+
+    each_link(machine, "_take_ack", take)
+
+
+@WORKSHOP.mutant("RT-06")
+def ignores_gaps(machine: Machine) -> None:
+    """It does not understand reports of a gap."""
+    each_link(machine, "_fill_gap", lambda *_: None)
+
+
+@WORKSHOP.mutant("RT-07")
+def steady_copies(machine: Machine) -> None:
+    """Its copies come at the same pace for ever."""
+
+    def repeat(link: Any, real: Callable[..., None], now: float) -> None:
+        real(now)
+        link._backoff = 1
+
+    each_link(machine, "_repeat_unacknowledged", repeat)
+
+
+@WORKSHOP.mutant("RT-08")
+def hasty_copies(machine: Machine) -> None:
+    """On a quick line its copies come after 20 ms."""
+
+    def spoil(link: Any) -> None:
+        def took(real: Callable[..., None], seconds: float) -> None:
+            real(seconds)
+            link._trip.rto = 0.02
+
+        wrap(link._trip, "took", took)
+
+    each_session(machine, spoil)
+
+
+@WORKSHOP.mutant("RT-09", also="RT-10")
+def wide_window(machine: Machine) -> None:
+    """32 frames are on their way before it waits."""
+
+    def post(link: Any, real: Callable[..., None], out: Any, urgent: bool) -> None:
+        if len(link._unacked) < 32:
+            link._send(out)
+        else:
+            real(out, urgent)
+
+    each_link(machine, "_post", post)
+
+
+@WORKSHOP.mutant("RT-10")
+def endless_queue(machine: Machine) -> None:
+    """Its queue has no end."""
+
+    def post(link: Any, real: Callable[..., None], out: Any, urgent: bool) -> None:
+        try:
+            real(out, urgent)
+        except QueueFull:
+            link._queue.append(out)
+
+    each_link(machine, "_post", post)
+
+
+@WORKSHOP.mutant("RT-11")
+def never_gives_up(machine: Machine) -> None:
+    """It never gives a frame up."""
+
+    def repeat(link: Any, real: Callable[..., None], now: float) -> None:
+        for out in link._unacked:
+            out.first_sent_at = now
+        real(now)
+
+    each_link(machine, "_repeat_unacknowledged", repeat)
+
+
+# --- heartbeat and silence --------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("HB-01", also="SE-05")
+def ignores_pings(machine: Machine) -> None:
+    """It does not answer pings."""
+
+    def receive(link: Any, real: Callable[..., None], frame: fr.Frame) -> None:
+        if frame.type != fr.PING:
+            real(frame)
+        elif link._opener.accepts(frame):
+            link._last_heard = link._loop.time()
+
+    each_link(machine, "receive", receive)
+
+
+@WORKSHOP.mutant("HB-01")
+def echoes_another_frame(machine: Machine) -> None:
+    """Its ACK names another frame than the ping."""
+
+    def change(fields: list[Any]) -> None:
+        if fields[1] == fr.ACK:
+            fields[2] ^= 1
+
+    each_seal(machine, change)
+
+
+@WORKSHOP.mutant("HB-02")
+def no_heartbeat(machine: Machine) -> None:
+    """It has no heartbeat."""
+    each_link(machine, "_next_ping", lambda link, real, now: max(real(now), link._last_heard + 1.5 * HEARTBEAT))
+
+
+@WORKSHOP.mutant("HB-03")
+def never_knocks(machine: Machine) -> None:
+    """It never knocks, it only beats."""
+    each_link(machine, "_next_ping", lambda link, *_: link._last_sent + HEARTBEAT)
+
+
+def _silent_after(machine: Machine, seconds: float) -> None:
+    def tick(link: Any, real: Callable[[], None]) -> None:
+        if link._loop.time() >= link._last_heard + seconds:
+            link.fail(LinkSilent("impatient"))
+        else:
+            real()
+
+    each_link(machine, "_tick", tick)
+
+
+@WORKSHOP.mutant("HB-04", also="HB-03")
+def impatient(machine: Machine) -> None:
+    """It takes its host for gone after 2.5 s."""
+    _silent_after(machine, 2.5)
+
+
+@WORKSHOP.mutant("HB-05", also="HB-06")
+def waits_for_ever(machine: Machine) -> None:
+    """It waits for its host for ever."""
+
+    def tick(link: Any, real: Callable[[], None]) -> None:
+        heard = link._last_heard
+        link._last_heard = max(heard, link._loop.time() - SILENCE + 0.001)
+        real()
+
+    each_link(machine, "_tick", tick)
+
+
+@WORKSHOP.mutant("HB-06")
+def any_frame_is_life(machine: Machine) -> None:
+    """Any frame counts as a sign of life."""
+
+    def receive(link: Any, real: Callable[..., None], frame: fr.Frame) -> None:
+        link._last_heard = link._loop.time()
+        real(frame)
+
+    each_link(machine, "receive", receive)

@@ -1,0 +1,251 @@
+"""Mutants of the shuffler (SH) at rest, in a cycle, and with a deck behind its gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.gauges import SensorLevel
+from devices.shuffler import messages as m
+from simulators.mutants.workshop import Workshop, answers, replaced, tells, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.machines.shuffler import SimulatedShuffler
+
+WORKSHOP: Final = Workshop(m.KIND)
+S: Final = m.State
+R: Final = m.Reason
+
+
+def says(machine: SimulatedShuffler, change: Callable[[m.Status], m.Status]) -> None:
+    """Change the status that it tells, not what it does."""
+    answers(machine, m.GetStatus, change)
+
+
+def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reason: m.Reason) -> None:
+    """Give another reason to a command in a state: NONE lets it happen."""
+    twin: Any = machine.twin
+
+    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
+        found = real(message)
+        meant = isinstance(message, command) and twin.state is state and found is not R.DOOR_OPEN
+        return reason if meant else found
+
+    wrap(twin, "_refusal", refusal)
+
+
+# --- at rest ----------------------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("PL-12", also="SH-18")
+def findings_are_status(machine: SimulatedShuffler) -> None:
+    """Asked for findings it tells its state."""
+    twin: Any = machine.twin
+    answers(machine, m.GetFindings, lambda _: twin._status())
+
+
+@WORKSHOP.mutant("SH-01", also="SH-20 SH-24 SH-51")
+def level_without_threshold(machine: SimulatedShuffler) -> None:
+    """A level below the threshold is not called blocked."""
+
+    def change(sensors: m.Sensors) -> m.Sensors:
+        levels = list(sensors.levels)
+        levels[m.Sensor.EXIT] = SensorLevel(False, 400, 500)
+        return m.Sensors(levels, sensors.currents)
+
+    answers(machine, m.GetSensors, change)
+
+
+@WORKSHOP.mutant("SH-02")
+def nothing_to_eject_is_nothing_loaded(machine: SimulatedShuffler) -> None:
+    """With nothing behind the gate it says that nothing is loaded."""
+    refuses(machine, m.Eject, S.IDLE, R.NOTHING_LOADED)
+
+
+@WORKSHOP.mutant("SH-03")
+def stop_at_rest_is_told(machine: SimulatedShuffler) -> None:
+    """A stop at rest is told as if something had moved."""
+
+    def begin(real: Callable[[Any], bool], message: Any) -> bool:
+        if isinstance(message, m.Stop) and machine.twin.state is S.IDLE:
+            machine.board.emit(m.Stopped(message.command, 0, 0, R.STOPPED))
+        return real(message)
+
+    wrap(machine.twin, "_begin", begin)
+
+
+@WORKSHOP.mutant("SH-04")
+def no_test_result(machine: SimulatedShuffler) -> None:
+    """A self-test ends without its result."""
+    tells(machine, m.SelfTested, lambda _: [])
+
+
+@WORKSHOP.mutant("SH-05")
+def mode_while_testing(machine: SimulatedShuffler) -> None:
+    """The mode can be changed while it tests itself."""
+    refuses(machine, m.SetMode, S.TESTING, R.NONE)
+
+
+def _deaf_to_stop(machine: SimulatedShuffler, state: m.State) -> None:
+    def stop(real: Callable[..., None], reason: m.Reason) -> None:
+        if machine.twin.state is not state:
+            real(reason)
+
+    wrap(machine.twin, "_stop", stop)
+
+
+@WORKSHOP.mutant("SH-06")
+def test_cannot_be_stopped(machine: SimulatedShuffler) -> None:
+    """A self-test cannot be stopped."""
+    _deaf_to_stop(machine, S.TESTING)
+
+
+@WORKSHOP.mutant("SH-07")
+def mode_survives(machine: SimulatedShuffler) -> None:
+    """It starts in the mode in which it ended."""
+    twin: Any = machine.twin
+
+    def forget(real: Callable[[], None]) -> None:
+        mode = twin.mode
+        real()
+        twin.mode = mode
+
+    wrap(twin, "_forget", forget)
+
+
+# --- a cycle ----------------------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("SH-10")
+def always_unloading(machine: SimulatedShuffler) -> None:
+    """It says UNLOADING all the time."""
+    says(machine, lambda status: replaced(status, state=S.UNLOADING) if status.state is S.FEEDING else status)
+
+
+@WORKSHOP.mutant("SH-11")
+def completes_twice(machine: SimulatedShuffler) -> None:
+    """A cycle is completed twice."""
+    tells(machine, m.Completed, lambda event: [event, event])
+
+
+@WORKSHOP.mutant("SH-12")
+def cycles_uncounted(machine: SimulatedShuffler) -> None:
+    """It does not count its cycles."""
+    says(machine, lambda status: replaced(status, cycles=0))
+
+
+@WORKSHOP.mutant("SH-12", also="SH-46")
+def one_card_short(machine: SimulatedShuffler) -> None:
+    """It forgets the last card behind the gate."""
+
+    def change(status: m.Status) -> m.Status:
+        behind = status.behind_gate
+        return replaced(status, behind_gate=behind - 1) if status.state is S.READY and behind else status
+
+    says(machine, change)
+
+
+@WORKSHOP.mutant("SH-13")
+def progress_runs_ahead(machine: SimulatedShuffler) -> None:
+    """Cards come out before the last one is in."""
+    tells(machine, m.Progress, lambda event: [replaced(event, left=event.entered + 1) if event.left else event])
+
+
+@WORKSHOP.mutant("SH-14")
+def mode_while_feeding(machine: SimulatedShuffler) -> None:
+    """The mode can be changed while it feeds."""
+    refuses(machine, m.SetMode, S.FEEDING, R.NONE)
+
+
+@WORKSHOP.mutant("SH-15")
+def nothing_to_eject_while_unloading(machine: SimulatedShuffler) -> None:
+    """While it unloads it says that there is nothing to eject."""
+    refuses(machine, m.Eject, S.UNLOADING, R.NOTHING_TO_EJECT)
+
+
+@WORKSHOP.mutant("SH-16")
+def silent_intake(machine: SimulatedShuffler) -> None:
+    """It does not tell that its intake ran empty."""
+    tells(machine, m.Intake, lambda event: [event] if event.cards else [])
+
+
+@WORKSHOP.mutant("SH-17")
+def counts_transits_twice(machine: SimulatedShuffler) -> None:
+    """A card counts twice in the statistics."""
+
+    def change(transits: m.Transits) -> m.Transits:
+        return m.Transits([replaced(transit, cards=transit.cards * 2) for transit in transits.segments])
+
+    answers(machine, m.GetTransits, change)
+
+
+@WORKSHOP.mutant("SH-18")
+def findings_about_a_good_deck(machine: SimulatedShuffler) -> None:
+    """It has findings about a good deck."""
+    answers(machine, m.GetFindings, lambda _: m.Findings(1, b"", b""))
+
+
+# --- a deck behind the gate -------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("SH-20")
+def occupied_is_busy(machine: SimulatedShuffler) -> None:
+    """With cards behind the gate it says that it is busy."""
+    refuses(machine, m.StartCycle, S.READY, R.BUSY)
+
+
+@WORKSHOP.mutant("SH-21")
+def test_forgets_the_gate(machine: SimulatedShuffler) -> None:
+    """A self-test makes it forget how many cards lie behind the gate."""
+    twin: Any = machine.twin
+
+    def tested(real: Callable[[int], None], command: int) -> None:
+        if twin._at_rest is S.READY:
+            twin._behind_gate = None
+        real(command)
+
+    wrap(twin, "_tested", tested)
+
+
+@WORKSHOP.mutant("SH-22")
+def gate_cannot_be_stopped(machine: SimulatedShuffler) -> None:
+    """The gate opens to its end, stopped or not."""
+    twin: Any = machine.twin
+
+    def stop(real: Callable[..., None], reason: m.Reason) -> None:
+        if twin._at_rest is not S.READY:
+            real(reason)
+
+    wrap(twin, "_stop", stop)
+
+
+@WORKSHOP.mutant("SH-23")
+def remembers_the_gate(machine: SimulatedShuffler) -> None:
+    """After a restart it claims to know what lies behind the gate."""
+    says(machine, lambda status: replaced(status, behind_gate=53) if status.behind_gate is None else status)
+
+
+@WORKSHOP.mutant("SH-24")
+def gate_never_empty(machine: SimulatedShuffler) -> None:
+    """What it gave out still lies behind its gate."""
+    twin: Any = machine.twin
+
+    def ejected(real: Callable[[int], None], command: int) -> None:
+        behind = twin._behind_gate
+        real(command)
+        twin._behind_gate = behind
+
+    wrap(twin, "_ejected", ejected)
+
+
+@WORKSHOP.mutant("SH-25")
+def empty_is_busy(machine: SimulatedShuffler) -> None:
+    """With an empty intake it says that it is busy."""
+    twin: Any = machine.twin
+
+    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
+        reason = real(message)
+        return R.BUSY if reason is R.NOTHING_LOADED else reason
+
+    wrap(twin, "_refusal", refusal)

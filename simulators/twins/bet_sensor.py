@@ -1,0 +1,196 @@
+"""The firmware twin of a seat's bet sensor: reads its coil, keeps the latch, drives two lamps, speaks the protocol.
+
+It knows the level of its coil and nothing of chips. What a step does to its memory is in `latch`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.bet_sensor import messages as m
+from firmware_bridge.commands import Outcome
+from firmware_bridge.errors import BadFault
+from firmware_bridge.messages import tag_of
+from simulators.twins import latch
+from simulators.world.bet_sensor import EMPTY_LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.messages import Message
+    from simulators.device_clock import DeviceClock
+    from simulators.faults import Fault
+    from simulators.twins.board import Board
+    from simulators.world.bet_sensor import BetSpot
+
+# Levels: below the first nothing lies there, from the second on a chip does, from the third on more than one. What is
+# between the first two is not clear.
+NOTHING_BELOW: Final = 250
+CHIP_FROM: Final = 450
+SEVERAL_FROM: Final = 820
+# A signal that is less like a chip's than this (%) is something else.
+LEAST_LIKENESS: Final = 70
+# A coil that works has some noise; more than this and the level means nothing.
+MOST_NOISE: Final = 80
+# How far the empty spot's level may be from that of a new coil before a self-test fails.
+MOST_DRIFT: Final = 60
+TEST_TIME: Final = 0.6
+RESET_TIME: Final = 0.3
+
+
+def judge(level: int, noise: int, likeness: int) -> m.Lies:
+    """Tell what lies there from one reading."""
+    if not 0 < noise <= MOST_NOISE:
+        return m.Lies.UNREAD
+    if level < NOTHING_BELOW:
+        return m.Lies.EMPTY
+    if likeness < LEAST_LIKENESS:
+        return m.Lies.FOREIGN
+    if level < CHIP_FROM:
+        return m.Lies.EDGE
+    return m.Lies.CHIP if level < SEVERAL_FROM else m.Lies.SEVERAL
+
+
+def _ignore(_: m.Latch) -> None:
+    """Nobody looks at the truth."""
+
+
+class BetSensorTwin:
+    """The program of one bet sensor's controller board."""
+
+    def __init__(self, spot: BetSpot, clock: DeviceClock) -> None:
+        self.board: Board  # set by whoever builds the machine
+        self.on_latch: Callable[[m.Latch], None] = _ignore  # at the instant of every new latch
+        self.stalled = False
+        self.memory = latch.Spot()  # kept over power cuts, all but the light
+        self._coil = spot
+        self._clock = clock
+        self._testing: Any = None
+        spot.on_change = self._coil_changed
+
+    @property
+    def state(self) -> m.State:
+        """What the sensor does."""
+        return m.State.TESTING if self._testing is not None else self.memory.state
+
+    def boot(self) -> None:
+        """Start after power came: the latch stands, an open spot is closed, what lies there is looked at anew."""
+        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.stalled, self._testing = False, None
+        self.memory = latch.rebooted(self.memory)
+        self._coil.burn(m.Light.OFF)
+        self._coil_changed()
+
+    def host_came(self) -> None:
+        """A session began: whatever a host must know is in the status."""
+
+    def power_lost(self) -> None:
+        """The lamps go out; nobody looks at the spot."""
+        self._coil.burn(m.Light.OFF)
+
+    # --- messages --------------------------------------------------------------------------------------------
+
+    def handle(self, message: m.Actuation | m.Question) -> Message:
+        """Answer one message of the host."""
+        match message:
+            case m.GetStatus():
+                spot = self.memory
+                return m.Status(
+                    self.state, spot.round, spot.lies, spot.sequence, spot.light, spot.latch, spot.reason
+                )  # fmt: skip
+            case m.GetHealth():
+                level, noise, likeness = self._coil.read()
+                return m.Health(self.memory.lies, level, CHIP_FROM, noise, likeness, self.memory.sound)
+            case m.Lock():
+                return self._lock(message)
+            case _:
+                return self.board.once(message, self._refusal, self._begin)
+
+    def _lock(self, message: m.Lock) -> Message:
+        """Latch. A lock that comes again is answered by the latch itself, however long ago it was."""
+        before = self.memory.latch
+        self.memory, answer = latch.lock(self.memory, message.round, message.lock_id)
+        if self.memory.latch is not None and self.memory.latch is not before:
+            self.on_latch(self.memory.latch)
+        self._coil.burn(self.memory.light)
+        if self.board.memory.begin(message.lock_id, tag_of(m.Lock)) is None:
+            if isinstance(answer, m.LockRefused):
+                self.board.memory.settle(message.lock_id, Outcome.REFUSED, answer.reason)
+            else:
+                self.board.memory.settle(message.lock_id, Outcome.DONE)
+        return answer
+
+    def _refusal(self, message: m.Actuation) -> m.Reason:
+        spot = self.memory
+        if isinstance(message, m.Reset):
+            return m.Reason.NONE
+        if self._testing is not None:
+            return m.Reason.BUSY
+        match message:
+            case m.Open():
+                return latch.opening_refused(spot, message.round)
+            case m.Unlock():
+                return latch.unlocking_refused(spot, message.lock_id)
+            case m.SetLight():
+                return latch.light_refused(spot, message.light, message.sequence)
+            case m.SelfTest():
+                if spot.state is not m.State.NONE:
+                    return m.Reason.BUSY
+                chips = spot.lies in (m.Lies.CHIP, m.Lies.SEVERAL, m.Lies.EDGE)
+                return m.Reason.SPOT_OCCUPIED if chips else m.Reason.NONE  # a drifted coil shows what is no chip
+        raise AssertionError(message)
+
+    def _begin(self, message: m.Actuation) -> bool:
+        """Carry out a command that was not refused; tell whether it has ended already."""
+        match message:
+            case m.Open():
+                self.memory = latch.opened(self.memory, message.round)
+            case m.Unlock():
+                self.memory = latch.unlocked(self.memory)
+            case m.SetLight():
+                self.memory = latch.lit(self.memory, message.light)
+            case m.Reset():
+                self._clock.after(0.05, lambda: self.board.restart(RESET_TIME))  # after the reply has left
+            case m.SelfTest():
+                self._testing = message.command
+                if not self.stalled:
+                    self._clock.after(TEST_TIME, lambda: self._tested(message.command))
+                return False
+        self._coil.burn(self.memory.light)
+        return True
+
+    def _tested(self, command: int) -> None:
+        level, noise, _ = self._coil.read()
+        lamps = ((m.Part.ACKNOWLEDGED_LAMP, m.Light.ACKNOWLEDGED), (m.Part.ACCEPTED_LAMP, m.Light.ACCEPTED))
+        bad = sum(1 << part for part, light in lamps if not self._coil.lamp_works(light))
+        if not 0 < noise <= MOST_NOISE or abs(level - EMPTY_LEVEL) > MOST_DRIFT:
+            bad |= 1 << m.Part.COIL
+        self._testing = None
+        self.memory = latch.tested(self.memory, passed=not bad)
+        self.board.emit(m.SelfTested(command, bad))
+        if bad:
+            self.board.settle(command, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+        else:
+            self.board.settle(command, Outcome.DONE)
+
+    # --- the coil ----------------------------------------------------------------------------------------------
+
+    def _coil_changed(self) -> None:
+        """Read the coil; number and tell what changed."""
+        if not self.board.alive:
+            return
+        level, noise, likeness = self._coil.read()
+        was_sound = self.memory.sound
+        self.memory, changed = latch.look(self.memory, judge(level, noise, likeness), level)
+        self._coil.burn(self.memory.light)
+        if changed is not None:
+            self.board.emit(changed)
+        if was_sound and not self.memory.sound:
+            self.board.emit(m.Fault(m.Reason.SENSING_FAILED, level, noise))
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen that concerns the firmware."""
+        if fault.kind.name != "stall":
+            raise BadFault(f"{fault.kind.name} does not act on the bet sensor's firmware")
+        self.stalled = True
+        self._coil.freeze()

@@ -1,0 +1,226 @@
+"""How the firmware of a shuffler moves cards: feed, unload, watch the sensors, break off. Answers no messages.
+
+It believes what its sensors tell it. Whether that is true is the world's to know and the tests' to compare.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Outcome
+from simulators.twins.counts import Counts
+from simulators.twins.watch import PathWatch, Pulse
+from simulators.world.path import STUCK_CURRENT
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from firmware_bridge.messages import Message
+    from simulators.twins.board import Board
+    from simulators.world.shuffler import ShufflerMechanics, Size
+
+MOVING: Final = (m.State.FEEDING, m.State.UNLOADING, m.State.CLEARING, m.State.DELIVERING)
+_MOTOR: Final = {
+    m.Segment.FEED: m.Motor.FEED,
+    m.Segment.UNLOAD: m.Motor.EJECT,
+}
+_PHASE: Final = {m.State.FEEDING: m.Phase.FEEDING, m.State.DELIVERING: m.Phase.DELIVERING}
+
+
+class CardMover(ABC):
+    """Cards on their way through one machine. What a model does with them it says in the methods that come first."""
+
+    def __init__(self, mechanics: ShufflerMechanics, rng: Random, size: Size) -> None:
+        self.board: Board  # set by whoever builds the machine
+        self.state = m.State.IDLE
+        self.mode = m.Mode.SHUFFLE
+        self.stalled = False
+        self._mechanics = mechanics
+        self._clock = mechanics.clock
+        self._rng = rng
+        self._size = size
+        self._at_rest: m.State | None = m.State.IDLE  # kept over power cuts; None while cards may be anywhere
+        self._counts = Counts(size)
+        self._empty_path()
+        mechanics.on_edge = self._edge
+
+    def _empty_path(self) -> None:
+        """What a boot starts with."""
+        self._reason = m.Reason.NONE
+        self._command = 0
+        self._started = 0.0
+        self._halted_in = self.state
+        self._behind_gate: int | None = 0 if self.state is m.State.IDLE else None
+        self._order: deque[int] = deque()
+        self._shelf = 0
+        self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
+        self._had_cards = self._mechanics.blocked(m.Sensor.INTAKE)
+
+    @abstractmethod
+    def _cleared(self) -> None:
+        """The compartments were emptied to clear the machine."""
+
+    @abstractmethod
+    def _fed(self) -> None:
+        """The intake is empty, and every card of it stored."""
+
+    @abstractmethod
+    def _emptied_out(self) -> None:
+        """Every compartment is empty, and the cards lie behind the gate."""
+
+    @abstractmethod
+    def _seen(self) -> None:
+        """A card is under the first sensor, where a camera could read it."""
+
+    def _dropped(self) -> None:
+        """A card has come to rest behind the gate."""
+        if self._behind_gate is not None:
+            self._behind_gate += 1
+        self._progress(m.Phase.UNLOADING)
+        self._unload_next()
+
+    def _nothing_came(self) -> None:
+        """The compartment is empty, whatever we believed."""
+        self._counts.found_empty(self._order.popleft())
+        self._unload_next()
+
+    # --- cards on their way ----------------------------------------------------------------------------------
+
+    def _set_out(self, command: int) -> None:
+        """Begin a command that moves cards."""
+        self._command, self._started, self._at_rest = command, self._clock.now, None
+        self._counts.begin()
+        self._behind_gate = 0
+        self._reason = m.Reason.NONE
+
+    def _feed_all(self) -> None:
+        self.state = m.State.FEEDING
+        self._mechanics.begin_phase(leg=0)
+        self._feed_next()
+
+    def _feed_next(self) -> None:
+        if self.stalled:
+            return
+        if not self._mechanics.blocked(m.Sensor.INTAKE):
+            self._note_intake()
+            self._fed()
+        elif self._counts.entered >= self._size.most:
+            self._halt_with(m.Reason.TOO_MANY_CARDS, m.Segment.FEED)
+        else:
+            self._shelf = self._rng.choice(self._counts.room())
+            ready = self._mechanics.route(self._shelf, bottom=self._rng.random() < 0.5)
+            self._counts.draw()
+            self._mechanics.feed()
+            self._watch.expect(m.Segment.FEED, ready)
+
+    def _unload_all(self) -> None:
+        order = list(range(self._size.compartments))
+        if self.mode is m.Mode.SHUFFLE or self.state is m.State.CLEARING:
+            self._rng.shuffle(order)
+        self._order = deque(order)
+        if self.state is not m.State.CLEARING:
+            self.state = m.State.UNLOADING
+        self._mechanics.begin_phase(leg=1)
+        self._unload_next()
+
+    def _unload_next(self) -> None:
+        if self.stalled:
+            return
+        if self._order:
+            self._shelf = self._order[0]
+            self._mechanics.unload(self._shelf)
+            self._watch.expect(m.Segment.UNLOAD)
+            return
+        self._rest()
+        if self.state is m.State.CLEARING:
+            self._cleared()
+        else:
+            self._emptied_out()
+
+    def _rest(self) -> None:
+        """Nothing is on its way: motors off."""
+        self._watch.stop()
+        self._mechanics.halt()
+
+    # --- sensors ---------------------------------------------------------------------------------------------
+
+    def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
+        if self.stalled or self.state not in MOVING:
+            return
+        if blocked:
+            self._front(sensor)
+        else:
+            self._back(sensor)
+
+    def _front(self, sensor: m.Sensor) -> None:
+        """A leading edge: the card came through one segment and is in the next."""
+        self._watch.front(sensor)
+        if sensor is m.Sensor.FEED:
+            self._counts.enter()
+            self._seen()
+
+    def _back(self, sensor: m.Sensor) -> None:
+        """A trailing edge: was it one whole card?"""
+        pulse = self._watch.back(sensor)
+        if pulse is not Pulse.CARD:
+            reason = m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD
+            self._halt_with(reason, m.Segment(self._watch.ended_at(sensor)))
+        elif sensor is m.Sensor.LIFT:
+            self._counts.stored[self._shelf] += 1
+            self._progress(m.Phase.FEEDING)
+            self._feed_next()
+        elif sensor is m.Sensor.STACK:
+            self._counts.leave(self._shelf)
+            self._dropped()
+
+    def _late(self, segment: m.Segment) -> None:
+        if self.stalled:
+            return
+        strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STUCK_CURRENT
+        if segment is m.Segment.UNLOAD and not strained:  # nothing came and the motor ran free
+            self._nothing_came()
+        else:
+            self._jam(segment)
+
+    # --- ends in mid-cycle -----------------------------------------------------------------------------------
+
+    def _card(self) -> int:
+        """Return the number of the card under way, within its phase."""
+        return self._counts.fed if self.state is m.State.FEEDING else self._counts.left + 1
+
+    def _jam(self, segment: m.Segment) -> None:
+        phase = _PHASE.get(self.state, m.Phase.UNLOADING)
+        entered, left = self._counts.drawn_in, self._counts.left
+        levels, currents = self._mechanics.levels(), self._mechanics.currents()
+        jam = m.Jam(self._command, phase, segment, self._card(), entered, left, levels, currents)
+        self._break_off(m.Reason.JAM, jam)
+
+    def _halt_with(self, reason: m.Reason, segment: m.Segment) -> None:
+        if reason is m.Reason.DOUBLE_FEED:
+            self._counts.doubt()
+        entered, left = self._counts.drawn_in, self._counts.left
+        self._break_off(reason, m.Fault(self._command, reason, segment, self._card(), entered, left))
+
+    def _break_off(self, reason: m.Reason, event: Message) -> None:
+        """Stop all motion, say why, and that the command has failed."""
+        self._rest()
+        self._halted_in = self.state
+        self.state, self._reason = m.State.HALTED, reason
+        self.board.emit(event)
+        self.board.settle(self._command, Outcome.FAILED, reason)
+
+    # --- what is told on the way -------------------------------------------------------------------------------
+
+    def _progress(self, phase: m.Phase) -> None:
+        bits = sum(1 << s for s in m.Sensor if self._mechanics.blocked(s))
+        counts = self._counts
+        self.board.emit(m.Progress(self._command, phase, counts.entered, counts.left, bits), droppable=True)
+
+    def _note_intake(self) -> None:
+        has_cards = self._mechanics.blocked(m.Sensor.INTAKE)
+        if has_cards is not self._had_cards:
+            self._had_cards = has_cards
+            self.board.emit(m.Intake(has_cards))

@@ -1,0 +1,135 @@
+"""What a bet sensor's firmware remembers of its spot, and how each step changes it. Pure: no board, no clock.
+
+Every step is one assignment in the firmware, so power can go between two steps and never within one.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from devices.bet_sensor import messages as m
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """All but the light is kept over power cuts."""
+
+    open: bool = False
+    round: int = 0
+    lies: m.Lies = m.Lies.EMPTY
+    sequence: int = 0
+    latch: m.Latch | None = None
+    ended: int = 0  # the last round that was latched
+    light: m.Light = m.Light.OFF
+    interrupted: m.Reason = m.Reason.NONE  # why bets are not taken any more, if not by a latch
+    sound: bool = True  # the sensing worked ever since its last self-test
+
+    @property
+    def reason(self) -> m.Reason:
+        """What is wrong, or was."""
+        return self.interrupted if self.sound else m.Reason.SENSING_FAILED
+
+    @property
+    def state(self) -> m.State:
+        """What the sensor says that it does."""
+        if self.latch is not None:
+            return m.State.LOCKED
+        if not self.open:
+            return m.State.NONE
+        return m.State.PLACED if self.lies is m.Lies.CHIP else m.State.AWAITING
+
+
+_replace = msgspec.structs.replace
+
+
+def look(spot: Spot, lies: m.Lies, level: int) -> tuple[Spot, m.Changed | None]:
+    """See what lies there now; a change gets the next number, and the acknowledged light of a moved bet goes out."""
+    if lies is spot.lies:
+        return spot, None
+    change = _meaning(spot, lies)
+    sequence = spot.sequence + 1
+    light = m.Light.OFF if spot.open else spot.light
+    sound = spot.sound and lies is not m.Lies.UNREAD
+    changed = m.Changed(sequence, spot.round, change, lies, level)
+    return _replace(spot, lies=lies, sequence=sequence, light=light, sound=sound), changed
+
+
+def _meaning(spot: Spot, lies: m.Lies) -> m.Change:
+    if spot.open:
+        if lies is m.Lies.CHIP:
+            return m.Change.PLACED
+        return m.Change.WITHDRAWN if lies is m.Lies.EMPTY else m.Change.UNCLEAR
+    if m.Lies.UNREAD in (spot.lies, lies):
+        return m.Change.UNCLEAR
+    if lies is m.Lies.EMPTY or (spot.lies, lies) == (m.Lies.SEVERAL, m.Lies.CHIP):
+        return m.Change.TAKEN
+    more = spot.lies is m.Lies.EMPTY or lies in (m.Lies.SEVERAL, m.Lies.FOREIGN)
+    return m.Change.LATE if more else m.Change.UNCLEAR
+
+
+def opening_refused(spot: Spot, number: int) -> m.Reason:
+    """Why bets cannot be taken for a round; a round that was latched never opens again."""
+    if number in (0, spot.ended):
+        return m.Reason.WRONG_ROUND
+    if not spot.sound:
+        return m.Reason.SENSING_FAILED
+    return m.Reason.NONE if spot.lies is m.Lies.EMPTY else m.Reason.SPOT_OCCUPIED
+
+
+def opened(spot: Spot, number: int) -> Spot:
+    """Take bets for a round."""
+    return _replace(spot, open=True, round=number, latch=None, light=m.Light.OFF, interrupted=m.Reason.NONE)
+
+
+def lock(spot: Spot, number: int, lock_id: int) -> tuple[Spot, m.Locked | m.LockRefused]:
+    """Latch: whatever comes of it, no bets are taken afterwards."""
+    latch = spot.latch
+    if latch is not None:
+        if (latch.round, latch.lock_id) == (number, lock_id):
+            return spot, m.Locked(latch)
+        reason = m.Reason.OTHER_LOCK if latch.round == number else m.Reason.WRONG_ROUND
+        return spot, m.LockRefused(lock_id, reason, spot.round, latch)
+    if not spot.open:
+        return spot, m.LockRefused(lock_id, m.Reason.NOT_OPEN, spot.round, None)
+    if spot.round != number:
+        closed = _replace(spot, open=False, light=m.Light.OFF, interrupted=m.Reason.WRONG_ROUND)
+        return closed, m.LockRefused(lock_id, m.Reason.WRONG_ROUND, spot.round, None)
+    latch = m.Latch(number, lock_id, spot.sequence, spot.lies)
+    return _replace(spot, open=False, latch=latch, ended=number), m.Locked(latch)
+
+
+def unlocking_refused(spot: Spot, lock_id: int) -> m.Reason:
+    """Why a latch cannot be ended: only the lock that stands can be named."""
+    stands = spot.latch is not None and spot.latch.lock_id == lock_id
+    return m.Reason.NONE if stands else m.Reason.OTHER_LOCK
+
+
+def unlocked(spot: Spot) -> Spot:
+    """End the latch; no bets are taken."""
+    return _replace(spot, latch=None, light=m.Light.OFF)
+
+
+def light_refused(spot: Spot, light: m.Light, sequence: int) -> m.Reason:
+    """Why a light may not burn: acknowledged is for the bet that lies there, accepted for the one that was latched."""
+    if light is m.Light.OFF:
+        return m.Reason.NONE
+    if light is m.Light.ACKNOWLEDGED:
+        right = spot.state is m.State.PLACED and sequence == spot.sequence
+    else:
+        right = spot.latch is not None and spot.latch.lies is m.Lies.CHIP and sequence == spot.latch.last
+    return m.Reason.NONE if right else m.Reason.NO_SUCH_BET
+
+
+def lit(spot: Spot, light: m.Light) -> Spot:
+    """Light a lamp, or none."""
+    return _replace(spot, light=light)
+
+
+def rebooted(spot: Spot) -> Spot:
+    """Power came back: a latch stands, an open spot is closed, the lamps are dark."""
+    interrupted = m.Reason.POWER_LOST if spot.open else spot.interrupted
+    return _replace(spot, open=False, light=m.Light.OFF, interrupted=interrupted)
+
+
+def tested(spot: Spot, *, passed: bool) -> Spot:
+    """A self-test ended: only one that passes lets bets be taken again."""
+    return _replace(spot, sound=passed)

@@ -1,0 +1,276 @@
+"""What the firmware of every dealing shoe does alike: questions, hands in the throat, halts, self-test, restarts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from devices.shoe import messages as m
+from firmware_bridge.commands import Outcome
+from simulators.twins.throat import Throat
+from simulators.twins.watch import PathWatch, Pulse
+from simulators.world.shoe import Surface
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.messages import Message
+    from simulators.twins.board import Board
+    from simulators.twins.shoe_counts import ShoeCounts
+    from simulators.world.shoe import ManualShoeMechanics
+
+TEST_TIME: Final = 0.8
+# A clear sensor that is closer to its threshold than this is not to be trusted.
+LEAST_MARGIN: Final = 80
+# The sensors that must be clear when no card is on the path.
+PATH_SENSORS: Final = (m.Sensor.FEED, m.Sensor.DRAW, m.Sensor.EXIT)
+PILES: Final = {m.Place.INTAKE: m.Sensor.INTAKE, m.Place.WELL: m.Sensor.WELL, m.Place.SLOT: m.Sensor.SLOT}
+HALTED: Final = (m.State.HALTED, m.State.DOUBTFUL)
+
+
+class ShoeFirmware:
+    """The part of a shoe's program that does not depend on motors. Models add the rest."""
+
+    _beyond: ClassVar[type[Message]]  # what this model cannot do
+
+    def __init__(self, mechanics: ManualShoeMechanics, counts: ShoeCounts, *, sees_faces: bool) -> None:
+        self.board: Board  # set by whoever builds the machine
+        self.stalled = False
+        self._mechanics = mechanics
+        self._clock = mechanics.clock
+        self._counts = counts
+        self._sees_faces = sees_faces
+        self._at_rest: m.State | None = m.State.IDLE  # kept over power cuts; None while cards may be anywhere
+        self._stacks = 0
+        self._forget()
+        mechanics.on_edge = self._edge
+
+    def _forget(self) -> None:
+        """What a boot starts with."""
+        self.state = m.State.DOUBTFUL if self._at_rest is None else self._at_rest
+        self._reason = m.Reason.NONE
+        self._command: int | None = None  # what runs
+        self._phase = m.Phase.DRAWING
+        self._moved = 0  # cards of this phase
+        self._delivered: int | None = None
+        self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
+        self._throat = Throat(self._clock, self._hand_began, self._hand_ended, self._hand_stuck)
+        self._seen = {place: self._lies_in(place) for place in m.Place}
+
+    def boot(self) -> None:
+        """Start after power came. What lay in the well may have been drawn by hand meanwhile: nobody saw it."""
+        interrupted = self._at_rest is not m.State.IDLE
+        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.stalled = False
+        self._counts.forget()
+        self._forget()
+        self._booted()
+        if interrupted:
+            self._reason = m.Reason.POWER_LOST
+            self._counts.doubt()
+
+    def _booted(self) -> None:
+        """Look at the piles as they now are."""
+        if self.state is m.State.READY and not self._lies_in(m.Place.WELL):
+            self.state = self._at_rest = m.State.IDLE
+
+    def host_came(self) -> None:
+        """A session began: say at once what a host must not miss."""
+        if self._reason is m.Reason.POWER_LOST:
+            self.board.emit(m.Power(interrupted=True))
+
+    def power_lost(self) -> None:
+        """Motors stop where they are."""
+        self._mechanics.power_lost()
+
+    # --- messages --------------------------------------------------------------------------------------------
+
+    def handle(self, message: m.Actuation | m.Question) -> Message:
+        """Answer one message of the host."""
+        match message:
+            case m.GetStatus():
+                return self._status()
+            case m.GetSensors():
+                return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
+            case m.GetTransits():
+                return m.Transits(self._watch.log.segments())
+            case _:
+                return self.board.once(message, self._refusal, self._begin)
+
+    def _status(self) -> m.Status:
+        counts = self._counts
+        return m.Status(
+            self.state, self._mechanics.door_open, self._lies_in(m.Place.INTAKE), self._lies_in(m.Place.WELL),
+            self._lies_in(m.Place.SLOT), self._left(), counts.in_path, counts.drawn if counts.sure else None,
+            self._delivered, self._moved, self._stacks, counts.sure, self._reason,
+        )  # fmt: skip
+
+    def _left(self) -> int | None:
+        return self._counts.left
+
+    def _lies_in(self, place: m.Place) -> bool:
+        sensor = PILES[place]
+        return sensor in self._mechanics.piles and self._mechanics.blocked(sensor)
+
+    def _refusal(self, message: m.Actuation) -> m.Reason:
+        """Give the first reason that applies, in the order of the page."""
+        if isinstance(message, m.Stop | m.Reset):
+            return m.Reason.NONE
+        if isinstance(message, self._beyond):
+            return m.Reason.NOT_CAPABLE
+        if isinstance(message, m.Dispense) and not 1 <= message.cards <= m.MAX_STACK:
+            return m.Reason.STACK_SIZE
+        if self._busy(message):
+            return m.Reason.BUSY
+        if self._mechanics.door_open:
+            return m.Reason.DOOR_OPEN
+        if self.state in HALTED and not isinstance(message, m.ClearJam):
+            return m.Reason.NEEDS_CLEARING
+        if self._path_blocked() and not isinstance(message, m.SelfTest):
+            return m.Reason.PATH_BLOCKED
+        return self._lacking(message)
+
+    def _busy(self, message: m.Actuation) -> bool:
+        """Tell whether what runs leaves no room for a command."""
+        raise NotImplementedError
+
+    def _lacking(self, message: m.Actuation) -> m.Reason:
+        """Return what is not as a command needs it, of what lies where."""
+        raise NotImplementedError
+
+    def _path_blocked(self) -> bool:
+        return self._throat.under_way or any(self._mechanics.blocked(sensor) for sensor in PATH_SENSORS)
+
+    def _begin(self, message: m.Actuation) -> bool:
+        """Carry out a command that was not refused; tell whether it has ended already."""
+        match message:
+            case m.SelfTest():
+                self._command, self.state = message.command, m.State.TESTING
+                self._later(TEST_TIME, self._tested)
+                return False
+            case m.Stop():
+                self._stop(m.Reason.STOPPED)
+            case m.Reset():
+                self._clock.after(0.05, lambda: self.board.restart(0.3))  # after the reply has left
+            case _:
+                raise AssertionError(f"{message} was not refused and is not carried out")
+        return True
+
+    def _later(self, seconds: float, end: Callable[[], None]) -> None:
+        if not self.stalled:
+            self._watch.alarm(seconds, end)
+
+    def _end(self, outcome: Outcome, reason: m.Reason = m.Reason.NONE) -> None:
+        """Settle what runs, if anything does."""
+        command, self._command = self._command, None
+        if command is not None:
+            self.board.settle(command, outcome, reason)
+
+    def _tested(self) -> None:
+        levels = self._mechanics.levels()
+        fitted = [s for s in PATH_SENSORS if levels[s].threshold]
+        bad = sum(1 << s for s in fitted if levels[s].blocked or levels[s].margin < LEAST_MARGIN)
+        assert self._at_rest is not None, "a machine with cards on its path refuses the test"
+        assert self._command is not None
+        self.state = self._at_rest
+        if not bad and self._counts.tested():  # whatever it was, somebody has looked
+            self._reason = m.Reason.NONE
+        self.board.emit(m.SelfTested(self._command, bad, 0))
+        if bad:
+            self._end(Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+        else:
+            self._end(Outcome.DONE)
+
+    # --- hands in the throat ---------------------------------------------------------------------------------
+
+    def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
+        if self.board.alive:  # what hands do in the dark, nobody sees
+            self._throat.edge(sensor, blocked)
+
+    def _late(self, segment: m.Segment) -> None:
+        self._jam(segment)
+
+    def _hand_began(self) -> None:
+        self._counts.draw()
+        self._counts.read(cover=self._surface(m.Sensor.DRAW, m.Phase.DRAWING, None) is Surface.COVER)
+
+    def _surface(self, sensor: m.Sensor, phase: m.Phase, command: int | None) -> Surface:
+        """Look at the piece that has just reached a sensor: what lies face up is told, what it shows is not."""
+        surface = self._mechanics.surface(sensor)
+        if surface is Surface.FACE and self._sees_faces:
+            self.board.emit(m.FaceUp(command, phase, self._card(phase)))
+        return surface
+
+    def _card(self, phase: m.Phase) -> int:
+        """Return the number of the card that is on its way, within its phase."""
+        return self._moved + 1 if phase is self._phase else self._counts.drawn + 1
+
+    def _hand_ended(self, pulse: Pulse) -> None:
+        if pulse is not Pulse.CARD:
+            self._fault(pulse, m.Segment.EXIT, m.Phase.DRAWING)
+            return
+        if self._counts.draws_cover:
+            self.board.emit(m.CoverCard(None, m.Phase.DRAWING, self._card(m.Phase.DRAWING) - 1))
+            self._counts.out()
+        else:
+            self._counts.out()
+            self._hand_drew()
+        self._hand_rests()
+        self._note_piles()
+
+    def _hand_drew(self) -> None:
+        """A hand drew one whole card."""
+        raise NotImplementedError
+
+    def _hand_rests(self) -> None:
+        """Nothing is in the throat any more."""
+        raise NotImplementedError
+
+    def _hand_stuck(self, segment: m.Segment) -> None:
+        self._jam(segment, m.Phase.DRAWING)
+
+    # --- ends in the middle ----------------------------------------------------------------------------------
+
+    def _jam(self, segment: m.Segment, phase: m.Phase | None = None) -> None:
+        if self.stalled:
+            return
+        phase = self._phase if phase is None else phase
+        levels, currents = self._mechanics.levels(), self._mechanics.currents()
+        self._halt(m.Reason.JAM)
+        card, counts = self._card(phase), self._counts
+        self.board.emit(m.Jam(self._command, phase, segment, card, counts.in_path, self._left(), levels, currents))
+        self._end(Outcome.FAILED, m.Reason.JAM)
+
+    def _fault(self, pulse: Pulse, segment: m.Segment, phase: m.Phase) -> None:
+        """What went past a sensor was not one whole card."""
+        if pulse is Pulse.TWO:
+            self._counts.doubt()
+        self._halt_with(m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD, segment, phase)
+
+    def _halt_with(self, reason: m.Reason, segment: m.Segment, phase: m.Phase) -> None:
+        self._halt(reason)
+        counts = self._counts
+        self.board.emit(m.Fault(self._command, phase, reason, segment, self._card(phase), counts.in_path, self._left()))
+        self._end(Outcome.FAILED, reason)
+
+    def _stop(self, reason: m.Reason) -> None:
+        raise NotImplementedError
+
+    def _halt(self, reason: m.Reason) -> None:
+        self._watch.stop()
+        self._mechanics.halt()
+        self.state, self._reason, self._at_rest = m.State.HALTED, reason, None
+
+    # --- piles -----------------------------------------------------------------------------------------------
+
+    def _note_piles(self) -> None:
+        """Tell which piles have appeared and which are gone."""
+        for place, before in self._seen.items():
+            now = self._lies_in(place)
+            if now is not before:
+                self._seen[place] = now
+                self.board.emit(m.Pile(place, now))
+
+    def hands_moved(self) -> None:
+        """Somebody put cards somewhere or took some: look at the piles again."""
+        if self.board.alive:
+            self._note_piles()

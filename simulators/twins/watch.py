@@ -1,0 +1,91 @@
+"""How firmware follows the one card that moves along its path: how long, whole or not, late or not. Counts nothing."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from simulators.twins.statistics import TransitLog
+from simulators.world.path import PASSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from enum import IntEnum
+
+    from simulators.device_clock import DeviceClock, Timer
+    from simulators.world.path import Layout
+
+# A card that needs this many times the usual has not arrived.
+PATIENCE: Final = 3.0
+# A pulse this much longer or shorter than the sensor's average is two cards, or part of one.
+TOO_LONG: Final = 1.3
+TOO_SHORT: Final = 0.7
+
+
+class Pulse(Enum):
+    """What went past a sensor, by how long it was dark."""
+
+    CARD = "one whole card"
+    TWO = "longer than a card"
+    PART = "shorter than a card"
+
+
+def judge(length: float, usual: float) -> Pulse:
+    """Tell what a pulse of this length was; both in the same unit."""
+    if length > usual * TOO_LONG:
+        return Pulse.TWO
+    return Pulse.PART if length < usual * TOO_SHORT else Pulse.CARD
+
+
+class PathWatch:
+    """`on_late(segment)` is called when the card that is expected did not get through a segment in time."""
+
+    def __init__(self, layout: Layout, clock: DeviceClock, on_late: Callable[[Any], None]) -> None:
+        self.log = TransitLog(layout.segments, layout.sensors, PASSING)
+        self._layout = layout
+        self._clock = clock
+        self._on_late = on_late
+        self._ended = {sensor: segment for segment, sensor in layout.ends.items()}
+        self._since = 0.0
+        self._front_at: dict[Any, float] = {}
+        self._timer: Timer | None = None
+
+    def expect(self, segment: IntEnum, ready: float = 0.0) -> None:
+        """Watch a segment: its end must come within PATIENCE times the usual; `ready`: when it may begin (s)."""
+        usual = self._layout.transit.get(segment, PASSING)
+        self.alarm(ready + usual * PATIENCE, lambda: self._on_late(segment))
+        self._since = self._clock.now
+
+    def alarm(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call once after so many device seconds, unless something else is expected before."""
+        self.stop()
+        self._timer = self._clock.after(seconds, call)
+
+    def stop(self) -> None:
+        """Expect nothing any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def front(self, sensor: IntEnum) -> None:
+        """A leading edge: the card came through one segment and is in the next."""
+        ended = self.ended_at(sensor)
+        self.log.transit(ended, self._clock.now - self._since)
+        self._front_at[sensor] = self._clock.now
+        self.expect(self._layout.segments(ended + 1))
+
+    def back(self, sensor: IntEnum) -> Pulse:
+        """A trailing edge: was it one whole card?"""
+        length = self._clock.now - self._front_at[sensor]
+        pulse = judge(length, self.log.passing(sensor))
+        if pulse is Pulse.CARD:
+            self.log.passed(sensor, length)
+            following = self._layout.segments(self.ended_at(sensor) + 1)
+            if following in self._layout.rests:
+                self.log.transit(following, length)
+        return pulse
+
+    def ended_at(self, sensor: IntEnum) -> IntEnum:
+        """Return the segment that ends at a sensor."""
+        segment: IntEnum = self._ended[sensor]
+        return segment

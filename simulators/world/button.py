@@ -1,0 +1,124 @@
+"""Flat buttons on the layout and the mat of sensors under it: magnets, places, fields. Knows no bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.button.messages import PLACES
+from firmware_bridge.errors import BadFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulators.faults import Fault
+
+# Level of a sensor with a new button right above it, and with none (0-1023); it wavers by so much either way.
+BUTTON_LEVEL: Final = 880
+IDLE_LEVEL: Final = 40
+LEVEL_NOISE: Final = 6
+
+
+def _ignore(*_: Any) -> None:
+    """Take what nobody watches."""
+
+
+class Button:
+    """One button: at a place, or on its way to another one."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.toward = place
+        self.share = 0.0  # of the way
+
+    def above(self, place: int) -> float:
+        """How much of it is above a place."""
+        return (1 - self.share) * (place == self.place) + self.share * (place == self.toward)
+
+
+class ButtonMat:
+    """Seven sensors and whatever lies above them. `on_change` is called when a level changes."""
+
+    def __init__(self, rng: Random) -> None:
+        self.on_change: Callable[[], None] = _ignore
+        self.buttons = [Button(1)]
+        self._rng = rng
+        self.mend()
+
+    def mend(self) -> None:
+        """A strong magnet, whole sensors, nothing else around."""
+        self._strength = 1.0
+        self._stray: dict[int, float] = {}
+        self._dead: set[int] = set()
+
+    # --- the truth -----------------------------------------------------------------------------------------------
+
+    def lies_at(self) -> int | None:
+        """Where all that lies there lies, by its larger part; None if there is nothing, or no one place for it."""
+        places = {None if b.share == 0.5 else b.place if b.share < 0.5 else b.toward for b in self.buttons}
+        return places.pop() if len(places) == 1 else None
+
+    # --- what the firmware can see -------------------------------------------------------------------------------
+
+    def levels(self) -> list[int]:
+        """Return every sensor's level, by place."""
+        return [self._level(place) for place in range(1, PLACES + 1)]
+
+    def _level(self, place: int) -> int:
+        if place in self._dead:
+            return 0
+        field = sum(button.above(place) for button in self.buttons) * BUTTON_LEVEL * self._strength
+        noise = self._rng.randint(-LEVEL_NOISE, LEVEL_NOISE)
+        return max(1, min(1023, round(IDLE_LEVEL + field + self._stray.get(place, 0.0)) + noise))
+
+    # --- hands ---------------------------------------------------------------------------------------------------
+
+    def put(self, place: int) -> None:
+        """Lay the button at a place; taken from wherever it was."""
+        self.buttons = [Button(_place(place))]
+        self.on_change()
+
+    def put_second(self, place: int) -> None:
+        """Lay another button beside it; there is only one more."""
+        if len(self.buttons) > 1:
+            raise BadFault("second_button: both lie there already")
+        self.buttons.append(Button(_place(place)))
+        self.on_change()
+
+    def take(self) -> int:
+        """Take every button off the layout; return how many."""
+        taken, self.buttons = len(self.buttons), []
+        self.on_change()
+        return taken
+
+    def slide(self, toward: int, share: float) -> None:
+        """Push the button a share of the way towards another place."""
+        if not self.buttons:
+            raise BadFault("slide_button: no button lies there")
+        button = self.buttons[0]
+        button.toward = _place(toward)
+        button.share = 0.0 if toward == button.place else min(1.0, share)
+        self.on_change()
+
+    # --- faults --------------------------------------------------------------------------------------------------
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen to magnet, sensors or surroundings."""
+        match fault.kind.name:
+            case "weak_magnet":
+                self._strength = max(0.0, 1 - fault.number("percent") / 100)
+            case "stray_field":
+                self._stray[_place(fault.whole("place"))] = fault.number("level")
+            case "dead_sensor":
+                self._dead.add(_place(fault.whole("place")))
+            case "mend":
+                self.mend()
+            case name:
+                raise BadFault(f"{name} does not act on the mat")
+        self.on_change()
+
+
+def _place(number: int) -> int:
+    if not 1 <= number <= PLACES:
+        raise BadFault(f"there is no place {number}; places are 1 to {PLACES}")
+    return number

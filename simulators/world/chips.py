@@ -1,0 +1,50 @@
+"""Physical chips, each in exactly one place at every moment, and the places of a table that are in no machine.
+
+Knows nothing of machines or bets: a place is just a name, and a chip is worth nothing but itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+TRAY: Final = "tray"  # the dealer's, where collected chips go
+RAIL: Final = "under_the_rail"  # where a dropped chip rolls
+
+
+def hand(seat: str) -> str:
+    """Return the place of the chips that a seat's player holds."""
+    return f"hand.{seat}"
+
+
+class Chips:
+    """Where every chip is. Chips are made and moved, never copied or lost."""
+
+    def __init__(self) -> None:
+        self._where: dict[int, str] = {}  # by chip; a place's chips lie in the order in which they came
+
+    def make(self, place: str, count: int = 1) -> list[int]:
+        """Mint chips and put them somewhere; return which."""
+        minted = list(range(len(self._where) + 1, len(self._where) + 1 + count))
+        self._where |= dict.fromkeys(minted, place)
+        return minted
+
+    def move(self, chip: int, to: str) -> None:
+        """Take a chip from where it is and put it on top of another place."""
+        del self._where[chip]
+        self._where[chip] = to
+
+    def move_all(self, source: str, to: str) -> int:
+        """Move everything from one place to another; return how many chips that were."""
+        chips = self.at(source)
+        for chip in chips:
+            self.move(chip, to)
+        return len(chips)
+
+    def at(self, place: str) -> list[int]:
+        """Return the chips at a place, the first that came first."""
+        return [chip for chip, where in self._where.items() if where == place]
+
+    def census(self) -> dict[str, int]:
+        """Return how many chips are where, empty places left out."""
+        places = sorted(set(self._where.values()))
+        return {place: len(self.at(place)) for place in places}

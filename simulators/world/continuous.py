@@ -1,0 +1,72 @@
+"""The mechanics of a continuous shuffler: those of the others, a chute from which cards are drawn, and a way back.
+
+Its gate is at the bottom of a tray that can be lifted into the intake, so that everything can go round and be counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.shuffler.messages import Motor, Segment
+from simulators.world.shuffler import ShufflerMechanics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulators.device_clock import DeviceClock
+    from simulators.world.cards import Card, World
+
+# How long the tray behind the gate takes up to the intake (s).
+LIFTING: Final = 2.0
+
+
+def _ignore() -> None:
+    """Take a draw that nobody watches."""
+
+
+class ContinuousMechanics(ShufflerMechanics):
+    """One machine's moving parts. `on_draw()` is called when the sensor at the chute's mouth sees a card drawn."""
+
+    def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
+        super().__init__(world, clock, rng, slot)
+        self.on_draw: Callable[[], None] = _ignore
+
+    @property
+    def chute(self) -> str:
+        """Where delivered cards lie until they are drawn, the first one at the mouth."""
+        return self.place("chute")
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """The places of this machine that are not inside it."""
+        return (*super().outside, self.chute)
+
+    # --- what the firmware can see and do ------------------------------------------------------------------------
+
+    def chute_dark(self) -> bool:
+        """Tell whether a card lies at the mouth of the chute; a spring keeps the first one there."""
+        return self.world.count(self.chute) > 0
+
+    def deliver(self, compartment: int) -> None:
+        """Push the top card of a compartment out and into the chute."""
+        self._push_out(compartment, self.chute)
+
+    def lift_tray(self) -> None:
+        """Lift what lies behind the gate into the intake, as it lies."""
+        self._run_motors(Motor.ELEVATOR)
+        if not self._due("jam", Segment.DROP):  # else it stays where it is
+            self._after(LIFTING, self._tray_up)
+
+    def _tray_up(self) -> None:
+        self.world.move_all(self.gate, self.intake)
+
+    # --- hands ---------------------------------------------------------------------------------------------------
+
+    def draw(self, to: str, *, at_once: int = 1) -> list[Card]:
+        """Hands draw the first card, or as if it were one the first few, from the chute; return what they got."""
+        drawn = self.world.at(self.chute)[:at_once]
+        self._lay(drawn, to)
+        if drawn:
+            self.on_draw()
+        return drawn

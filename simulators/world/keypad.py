@@ -1,0 +1,115 @@
+"""A keypad's contacts, lamps and glass, and the fingers on them. Notes every press that a person made.
+
+A finger that presses closes its contact and lets go at once; a contact that bounces closes several times.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.keypad.messages import Key, Lamp, Switch
+from firmware_bridge.errors import BadFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.faults import Fault
+
+KEYS: Final = tuple(key.name.lower() for key in Key)
+POSITIONS: Final = tuple(position.name.lower() for position in Switch)
+LAMPS: Final = tuple(lamp.name.lower() for lamp in Lamp)
+LINES: Final = 4
+
+
+def _ignore(*_: Any) -> None:
+    """Take what nobody watches."""
+
+
+class KeypadMechanics:
+    """`on_edge(key, down)` and `on_turn()` are called at the instant of each."""
+
+    def __init__(self) -> None:
+        self.on_edge: Callable[[Key, bool], None] = _ignore
+        self.on_turn: Callable[[], None] = _ignore
+        self.switch = Switch.OFF
+        self.down: set[Key] = set()
+        self.pressed: list[Key] = []  # the truth: what fingers did
+        self.lamps: set[Lamp] = set()  # what really burns
+        self.glass: tuple[str, ...] = ()  # what can really be read
+        self.display_works = True
+        self._bounces = 1
+        self._dead: set[Key] = set()
+        self._dead_lamps: set[Lamp] = set()
+
+    # --- what the firmware can do --------------------------------------------------------------------------------
+
+    def write(self, lines: list[str]) -> None:
+        """Show text."""
+        self.glass = tuple(lines) if self.display_works else ()
+
+    def burn(self, lamps: int) -> None:
+        """Switch the lamps (bit per Lamp)."""
+        self.lamps = {lamp for lamp in Lamp if lamps >> lamp & 1} - self._dead_lamps
+
+    def bad_lamps(self) -> int:
+        """Tell by their currents which lamps would not burn."""
+        return sum(1 << lamp for lamp in self._dead_lamps)
+
+    # --- fingers -----------------------------------------------------------------------------------------------------
+
+    def press(self, key: Key) -> None:
+        """Press a key and let go."""
+        self.pressed.append(key)
+        if key in self._dead or key in self.down:
+            return
+        bounces, self._bounces = self._bounces, 1
+        for _ in range(bounces):
+            self.on_edge(key, True)
+            self.on_edge(key, False)
+
+    def hold(self, key: Key) -> None:
+        """Press a key that does not come up again."""
+        self.pressed.append(key)
+        self.down.add(key)
+        self.on_edge(key, True)
+
+    def release(self) -> None:
+        """Every key comes up."""
+        down, self.down = self.down, set()
+        for key in sorted(down):
+            self.on_edge(key, False)
+
+    def turn(self, to: Switch) -> None:
+        """Turn the key switch."""
+        if to is not self.switch:
+            self.switch = to
+            self.on_turn()
+
+    # --- faults ----------------------------------------------------------------------------------------------------
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen to contacts, lamps or glass; BadFault if it cannot."""
+        match fault.kind.name:
+            case "stuck_key":
+                self.hold(key_of(fault))
+            case "dead_key":
+                self._dead.add(key_of(fault))
+            case "bounce":
+                self._bounces = max(1, fault.whole("times"))
+            case "dead_lamp":
+                self._dead_lamps.add(Lamp(fault.one_of("lamp", LAMPS)))
+                self.lamps -= self._dead_lamps
+            case "dead_display":
+                self.display_works, self.glass = False, ()
+            case "mend":
+                self._dead.clear()
+                self._dead_lamps.clear()
+                self.display_works, self._bounces = True, 1
+                self.release()
+            case name:
+                raise BadFault(f"{name} does not act on the keypad")
+
+
+def key_of(fault: Fault) -> Key:
+    """Return the key that a fault names."""
+    return Key(fault.one_of("key", KEYS))

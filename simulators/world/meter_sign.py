@@ -1,0 +1,54 @@
+"""The glass of a meter sign: rows of digits that can really be read, and what goes wrong with them. No meter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.meter_sign.messages import DIGITS, Row
+from firmware_bridge.errors import BadFault
+
+if TYPE_CHECKING:
+    from simulators.faults import Fault
+
+ROWS: Final = tuple(row.name.lower() for row in Row)
+DARK: Final = " "
+DASH: Final = "-"
+
+
+class Glass:
+    """Three rows of digits, the last cent on the right, and a mark for what is stale."""
+
+    def __init__(self) -> None:
+        self.stale = False
+        self._rows = dict.fromkeys(Row, DARK * DIGITS)
+        self._dead: set[tuple[Row, int]] = set()
+        self._frozen = False
+
+    def write(self, rows: dict[Row, str], *, stale: bool) -> None:
+        """Drive every digit; a frozen glass keeps what it showed."""
+        if not self._frozen:
+            self._rows, self.stale = dict(rows), stale
+
+    def read(self, row: Row) -> str:
+        """Return what can be read in a row, as a person or a measuring circuit sees it."""
+        return "".join(
+            DARK if (row, DIGITS - 1 - place) in self._dead else seen for place, seen in enumerate(self._rows[row])
+        )
+
+    def freeze(self) -> None:
+        """The drivers stop: whatever is shown stays."""
+        self._frozen = True
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen to the glass; BadFault if it cannot."""
+        match fault.kind.name:
+            case "dead_digit":
+                digit = fault.whole("digit")
+                if digit >= DIGITS:
+                    raise BadFault(f"dead_digit: a row has digits 0 to {DIGITS - 1}, not {digit}")
+                self._dead.add((Row(fault.one_of("row", ROWS)), digit))
+            case "mend":
+                self._dead.clear()
+                self._frozen = False
+            case name:
+                raise BadFault(f"{name} does not act on the glass")

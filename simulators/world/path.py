@@ -1,0 +1,264 @@
+"""A card path as every machine that moves cards has one: segments, sensors, motors, and what can go wrong on the way.
+
+Motors are switched by whoever calls; sensors answer with edges. The truth about the cards is the world's; what is
+seen of it is only what the sensors show. Where a machine's path leads is the machine's own business.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from devices.gauges import SensorLevel
+from firmware_bridge.errors import BadFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from enum import IntEnum
+    from random import Random
+
+    from simulators.device_clock import DeviceClock, Timer
+    from simulators.faults import Fault
+    from simulators.world.cards import Card, World
+
+# How long a card takes past one point (s), when the machine is new.
+PASSING: Final = 0.040
+CARD_LENGTH_MM: Final = 88.0
+# Light levels of a clean sensor, and where blocked begins.
+CLEAR_LEVEL: Final = 900
+BLOCKED_LEVEL: Final = 110
+THRESHOLD: Final = 500
+# Motor currents (mA): running free, and against a stuck card.
+IDLE_CURRENT: Final = 0
+FREE_CURRENT: Final = 310
+STUCK_CURRENT: Final = 1150
+
+
+class Layout(NamedTuple):
+    """What a machine's path is made of, in the order a card travels it.
+
+    A path has legs: each begins at a pile and ends with a segment of `rests`, where the card comes to rest.
+    """
+
+    segments: type[IntEnum]
+    sensors: type[IntEnum]
+    motors: type[IntEnum]
+    ends: dict[Any, Any]  # the sensor that a card reaches at the end of a segment
+    transit: dict[Any, float]  # how long it takes to get there (s), when the machine is new
+    moves: dict[Any, Any]  # the motor that moves it
+    rests: tuple[Any, ...]
+
+    def words(self, parts: type[IntEnum]) -> tuple[str, ...]:
+        """Return the words for segments or sensors in faults and places."""
+        return tuple(part.name.lower() for part in parts)
+
+    def leg(self, segment: int) -> int:
+        """Return which leg of the path a segment belongs to."""
+        return sum(segment > rest for rest in self.rests)
+
+
+def _ignore(_sensor: Any, _blocked: Any) -> None:
+    """Take an edge that nobody watches."""
+
+
+class CardPath:
+    """One machine's moving parts. `on_edge(sensor, blocked)` is called at the device time of each edge."""
+
+    def __init__(self, layout: Layout, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
+        self.layout = layout
+        self.world = world
+        self.clock = clock
+        self.rng = rng
+        self.slot = slot
+        self.on_edge: Callable[[Any, bool], None] = _ignore
+        self.door_open = False
+        self.piles: dict[Any, str] = {}  # sensors that look at a pile, and where it lies; the others look at the path
+        self._blocked: set[Any] = set()
+        self._currents = dict.fromkeys(layout.motors, IDLE_CURRENT)
+        self._wear = dict.fromkeys(layout.segments, 1.0)
+        self._dust = dict.fromkeys(layout.sensors, 0.0)
+        self._pending: list[Fault] = []
+        self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
+        self._timers: list[Timer] = []
+
+    # --- places ----------------------------------------------------------------------------------------------
+
+    def place(self, name: str) -> str:
+        """Return the world's name for a place in this machine."""
+        return f"{self.slot}/{name}"
+
+    def segment_place(self, segment: IntEnum) -> str:
+        """Return the place of cards in a segment."""
+        return self.place(segment.name.lower())
+
+    # --- what the firmware can see -----------------------------------------------------------------------------
+
+    def blocked(self, sensor: IntEnum) -> bool:
+        """Tell what a sensor shows."""
+        if sensor in self.piles:
+            return self.world.count(self.piles[sensor]) > 0
+        return sensor in self._blocked or self._level(sensor) < THRESHOLD
+
+    def levels(self) -> list[SensorLevel]:
+        """Return every sensor's light level."""
+        return [SensorLevel(self.blocked(sensor), self._level(sensor), THRESHOLD) for sensor in self.layout.sensors]
+
+    def currents(self) -> list[int]:
+        """Return every motor's current in mA."""
+        return [self._currents[motor] for motor in self.layout.motors]
+
+    def _level(self, sensor: IntEnum) -> int:
+        covered = self.blocked(sensor) if sensor in self.piles else sensor in self._blocked
+        return BLOCKED_LEVEL if covered else round(CLEAR_LEVEL * (1 - self._dust[sensor]))
+
+    # --- what the firmware can do --------------------------------------------------------------------------------
+
+    def begin_phase(self, *, leg: int) -> None:
+        """Start counting the cards of a leg, for faults that name a card."""
+        self._moved[leg] = 0
+
+    def halt(self) -> None:
+        """All motors off; every card stays where it is."""
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+        self._currents = dict.fromkeys(self.layout.motors, IDLE_CURRENT)
+
+    # --- hands and faults ----------------------------------------------------------------------------------------
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen to the mechanics; BadFault if it cannot."""
+        layout = self.layout
+        segments = layout.words(layout.segments)
+        match fault.kind.name:
+            case "jam" | "torn_card":
+                segment = layout.segments(fault.one_of("segment", segments))
+                if fault.kind.name == "torn_card" and segment not in layout.ends:
+                    raise BadFault("torn_card: no sensor ends that segment, so a torn card there is a jam")
+                fault.whole("card")
+                self._pending.append(fault)
+            case "double_feed":
+                fault.whole("card")
+                fault.number("offset")
+                self._pending.append(fault)
+            case "card_left_inside":
+                fault.whole("card")
+                self._pending.append(fault)
+            case "mend":
+                self._pending.clear()
+                self._wear = dict.fromkeys(layout.segments, 1.0)
+                self._dust = dict.fromkeys(layout.sensors, 0.0)
+            case "wear":
+                self._wear[layout.segments(fault.one_of("segment", segments))] = 1 + fault.number("percent") / 100
+            case "dust":
+                sensor = layout.sensors(fault.one_of("sensor", layout.words(layout.sensors)))
+                self._dust[sensor] = min(1.0, fault.number("percent") / 100)
+            case _:
+                raise BadFault(f"{fault.kind.name} does not act on the mechanics")
+
+    def clear_path(self, to: str) -> int:
+        """Hands take every card off the path (not out of the machine's piles); return how many."""
+        taken = sum(self.world.move_all(self.segment_place(segment), to) for segment in self.layout.segments)
+        self._blocked.clear()
+        return taken
+
+    # --- motion --------------------------------------------------------------------------------------------------
+
+    def _send(
+        self, pile: list[Card], segment: IntEnum, arrive: Callable[[list[Card]], None], double: Fault | None
+    ) -> None:
+        """Draw the top card of a pile into a leg's first segment, or two that stick together; `arrive` lays it down."""
+        cards = pile[-2:] if double else pile[-1:]
+        lag = double.number("offset") / CARD_LENGTH_MM * PASSING if double else 0.0
+        self._travel(cards, segment, lag, lambda: arrive(cards))
+
+    def _travel(self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None]) -> None:
+        """Move cards through a segment to the sensor at its end, then on."""
+        self._lay(cards, self.segment_place(segment))
+        took = self._transit(segment)
+        if self._due("jam", segment):
+            self._stick(segment, reached=self.rng.random() * took)
+            return
+        torn = self._due("torn_card", segment)
+        self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn is not None))
+
+    def _transit(self, segment: IntEnum) -> float:
+        return self.layout.transit[segment] * self._wear[segment] * self.rng.gauss(1.0, 0.03)
+
+    def _reach(
+        self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None], *, torn: bool
+    ) -> None:
+        """The leading edge is at the sensor that ends the segment."""
+        sensor = self.layout.ends[segment]
+        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment]
+        following = self.layout.segments(segment + 1)
+        if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
+            self.world.torn.update(card.id for card in cards)
+            self._edge(sensor, True)
+            self._after(passing * 0.35, lambda: self._edge(sensor, False))
+            return
+        self._lay(cards, self.segment_place(following))
+        if following in self.layout.rests:
+            if self._due("jam", following):
+                self._edge(sensor, True)
+                self._stick(following, reached=0.0)
+                return
+            self._after(passing, lambda: self._rest(arrive, sensor))
+            self._edge(sensor, True)
+            return
+        # The next stretch decides whether the trailing edge still gets past this sensor.
+        jam = self._due("jam", following)
+        took = self._transit(following)
+        if jam:
+            stuck_after = self.rng.random() * took
+            if stuck_after > passing:
+                self._after(passing, lambda: self._edge(sensor, False))
+            self._stick(following, reached=stuck_after)
+        else:
+            torn_next = self._due("torn_card", following)
+            self._after(passing, lambda: self._edge(sensor, False))
+            self._after(took, lambda: self._reach(cards, following, lag, arrive, torn=torn_next is not None))
+        self._edge(sensor, True)
+
+    def _rest(self, arrive: Callable[[], None], sensor: IntEnum) -> None:
+        """The card has come to rest, clear of the last sensor."""
+        arrive()
+        self._edge(sensor, False)
+
+    def _stick(self, segment: IntEnum, reached: float) -> None:
+        """A card stops on its way and the motor works against it."""
+
+        def strain() -> None:
+            self._currents[self.layout.moves[segment]] = STUCK_CURRENT
+
+        self._after(reached, strain)
+
+    def _lay(self, cards: list[Card], to: str) -> None:
+        for card in cards:
+            self.world.move(card, to)
+
+    def _edge(self, sensor: IntEnum, blocked: bool) -> None:
+        if blocked:
+            self._blocked.add(sensor)
+        else:
+            self._blocked.discard(sensor)
+        self.on_edge(sensor, blocked)
+
+    def _after(self, seconds: float, call: Callable[[], None]) -> None:
+        self._timers = [timer for timer in self._timers if timer.call is not None and timer.at >= self.clock.now]
+        self._timers.append(self.clock.after(max(0.0, seconds), call))
+
+    def _run_motors(self, *motors: IntEnum) -> None:
+        self._currents = {motor: FREE_CURRENT if motor in motors else IDLE_CURRENT for motor in self.layout.motors}
+
+    def _due(self, name: str, segment: IntEnum | None = None) -> Fault | None:
+        """Return and use up a pending fault of this name that fits the card now moving."""
+        leg = 0 if segment is None else self.layout.leg(segment)
+        for fault in self._pending:
+            if fault.kind.name != name:
+                continue
+            if segment is not None and fault.one_of("segment", self.layout.words(self.layout.segments)) != segment:
+                continue
+            if fault.whole("card") in (0, self._moved[leg]):
+                self._pending.remove(fault)
+                return fault
+        return None

@@ -1,0 +1,102 @@
+"""What a number generator is made of: a source of noise and a display of seven segments. Knows no bytes of the wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.rng.messages import ALL_SEGMENTS, BLANK
+from firmware_bridge.errors import BadFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulators.faults import Fault
+
+SEGMENT_NAMES: Final = "abcdefg"
+
+
+class Noise:
+    """Raw samples of 8 bits from injected entropy, as good or bad as its faults make it."""
+
+    def __init__(self, entropy: Callable[[int], bytes], rng: Random) -> None:
+        self._entropy = entropy
+        self._rng = rng
+        self.mend()
+
+    def mend(self) -> None:
+        """A new source."""
+        self.alive = True
+        self._stuck: int | None = None
+        self._favoured = 0
+        self._share = 0.0
+
+    def read(self, samples: int) -> bytes:
+        """Return so many samples; a dead source gives none."""
+        if not self.alive:
+            return b""
+        if self._stuck is not None:
+            return bytes([self._stuck]) * samples
+        noise = self._entropy(samples)
+        if not self._share:
+            return noise
+        return bytes(self._favoured if self._rng.random() < self._share else sample for sample in noise)
+
+    def inject(self, fault: Fault) -> None:
+        """Let the source go bad."""
+        match fault.kind.name:
+            case "noise_stuck":
+                self._stuck = _byte(fault)
+            case "noise_biased":
+                self._favoured, self._share = _byte(fault), min(1.0, fault.number("percent") / 100)
+            case "noise_dead":
+                self.alive = False
+            case name:
+                raise BadFault(f"{name} does not act on a noise source")
+
+
+def _ignore() -> None:
+    """Take what nobody watches."""
+
+
+class Display:
+    """One digit. What is lit is not always what was switched on; `on_change` is called when that changes."""
+
+    def __init__(self) -> None:
+        self.on_change: Callable[[], None] = _ignore
+        self._driven = BLANK
+        self.mend()
+
+    def mend(self) -> None:
+        """A new display."""
+        self._dead = 0
+        self._always = 0
+
+    def show(self, segments: int) -> None:
+        """Switch segments on, and the others off."""
+        self._driven = segments
+
+    @property
+    def lit(self) -> int:
+        """What people see, and what the current through each segment tells the firmware."""
+        return (self._driven & ~self._dead | self._always) & ALL_SEGMENTS
+
+    def power_lost(self) -> None:
+        """Dark."""
+        self._driven = BLANK
+
+    def inject(self, fault: Fault) -> None:
+        """Let a segment go bad."""
+        bit = 1 << fault.one_of("segment", tuple(SEGMENT_NAMES))
+        if fault.kind.name == "segment_dead":
+            self._dead |= bit
+        else:
+            self._always |= bit
+        self.on_change()
+
+
+def _byte(fault: Fault) -> int:
+    value = fault.whole("sample")
+    if value > 255:
+        raise BadFault(f"{fault.kind.name}: a sample is 0 to 255")
+    return value

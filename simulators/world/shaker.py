@@ -1,0 +1,264 @@
+"""A dice shaker and the hands that use it: dice, lid, door, and the sensors that look at them. Knows no bytes.
+
+The truth about the dice is here; the firmware sees only what accelerometer, load cell and reader show of it. Hands go
+on when power is cut, so they have a clock of their own, by which the firmware's sensors date what they feel.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.shaker.messages import DieSeen, SensorLevel
+from firmware_bridge.errors import BadFault
+from simulators.world.dice import Attitude, Dice, Die
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from simulators.device_clock import DeviceClock
+    from simulators.faults import Fault
+
+# One shake by a practised hand, and how long dice roll on after the last one or after a bump (s).
+SHAKE_TIME: Final = 0.35
+ROLL_ON: Final = 0.4
+# Peak acceleration of a good shake, and what counts as one (thousandths of g).
+SHAKE_PEAK: Final = 3200
+SHAKE_THRESHOLD: Final = 1500
+# The lid's magnet at its sensor (0-1023).
+LID_LEVEL: Final = 860
+NO_LID_LEVEL: Final = 50
+LID_THRESHOLD: Final = 450
+# A die weighs this much (tenths of a gram); the load cell wavers by so much either way.
+DIE_WEIGHT: Final = 80
+WEIGHT_NOISE: Final = 2
+# The reader's picture of a clean die, and how a leaning one tilts (degrees).
+CLEAR_PICTURE: Final = 220
+LEAN: Final = 25
+MOVING_TILT: Final = 90
+
+TABLE: Final = "table"  # beside the shaker, on the layout
+OLD_DICE: Final = "old_dice"
+
+
+def _ignore(*_: Any) -> None:
+    """Take what nobody watches."""
+
+
+class ShakerMechanics:
+    """One shaker. Callbacks tell the firmware of edges; everything else it must look at."""
+
+    def __init__(self, clock: DeviceClock, rng: Random, slot: str) -> None:
+        self.dice = Dice()
+        self.slot = slot
+        self.lid_on = True
+        self.door_open = False
+        self.on_lid: Callable[[bool], None] = _ignore
+        self.on_door: Callable[[bool], None] = _ignore
+        self.on_shake: Callable[[int], None] = _ignore  # peak of a movement, in thousandths of g
+        self.on_stir: Callable[[], None] = _ignore  # the reader sees dice move, or come and go
+        self.clock = clock
+        self._rng = rng
+        self._pending: list[Fault] = []
+        self._still_at = 0.0
+        self._peak = 0
+        self._shakes_left = 0
+        self.mend()
+        for _ in range(3):
+            self.dice.make(self.inside).tumble(rng)
+
+    def mend(self) -> None:
+        """Clean sensors that show what is."""
+        self._pending.clear()
+        self._dust: dict[int, float] = {}  # share of clearness lost, by die
+        self._misread: dict[int, int] = {}
+        self._drift = 0.0
+        self._deaf = False
+
+    # --- the truth -----------------------------------------------------------------------------------------------
+
+    @property
+    def inside(self) -> str:
+        """The world's name for the inside of the shaker."""
+        return f"{self.slot}/inside"
+
+    @property
+    def in_shaker(self) -> list[Die]:
+        """The dice that are in the shaker."""
+        return self.dice.at(self.inside)
+
+    @property
+    def moving(self) -> bool:
+        """Whether the dice still roll."""
+        return self.clock.now < self._still_at
+
+    def lying(self) -> tuple[int, ...] | None:
+        """What the dice show, if three of them lie flat and still in the shaker."""
+        dice = self.in_shaker
+        if len(dice) != 3 or self.moving or any(die.attitude is not Attitude.FLAT for die in dice):
+            return None
+        return tuple(die.up for die in dice)
+
+    # --- what the firmware can see -------------------------------------------------------------------------------
+
+    def look(self) -> list[DieSeen]:
+        """Look at the dice on the floor; one that lies on another is not seen."""
+        return [self._seen(die) for die in self.in_shaker if die.attitude is not Attitude.STACKED][:8]
+
+    def _seen(self, die: Die) -> DieSeen:
+        clearness = round(CLEAR_PICTURE * (1 - self._dust.get(die.number, 0.0)))
+        if self.moving:  # a glimpse of some face, not of the one that will be up
+            return DieSeen(die.up % 6 + 1, MOVING_TILT, clearness)
+        if die.attitude is Attitude.LEANING:
+            return DieSeen(die.up, LEAN, clearness)
+        return DieSeen(self._misread.get(die.number, die.up), 0, clearness)
+
+    def weight(self) -> int:
+        """Weigh what is in the shaker, in tenths of a gram."""
+        true = DIE_WEIGHT * len(self.in_shaker) * (1 + self._drift)
+        return max(0, round(true) + self._rng.randint(-WEIGHT_NOISE, WEIGHT_NOISE))
+
+    def lid_sensor(self) -> SensorLevel:
+        """Return the lid sensor's level."""
+        return SensorLevel(self.lid_on, LID_LEVEL if self.lid_on else NO_LID_LEVEL, LID_THRESHOLD)
+
+    def motion_sensor(self) -> SensorLevel:
+        """Return the last peak of the accelerometer."""
+        return SensorLevel(self._peak >= SHAKE_THRESHOLD, self._peak, SHAKE_THRESHOLD)
+
+    def motion_answers(self) -> bool:
+        """Have the accelerometer test itself."""
+        return not self._deaf
+
+    # --- hands ---------------------------------------------------------------------------------------------------
+
+    def shake(self, times: int, strength: float) -> None:
+        """Shake so many times in a row, one after another; begun again, it goes on for so many more."""
+        idle = not self._shakes_left
+        self._shakes_left += times
+        if idle and times:
+            self.clock.after(SHAKE_TIME, lambda: self._one_shake(strength))
+
+    def _one_shake(self, strength: float) -> None:
+        self._shakes_left -= 1
+        for die in self.in_shaker:
+            die.tumble(self._rng)
+            if not self.lid_on:
+                die.place = TABLE
+        self._still_at = self.clock.now + ROLL_ON
+        peak = round(SHAKE_PEAK * strength * self._rng.uniform(0.9, 1.1))
+        self._feel(peak)
+        if self._shakes_left:
+            self.clock.after(SHAKE_TIME, lambda: self._one_shake(strength))
+
+    def _feel(self, peak: int) -> None:
+        if not self._deaf:
+            self._peak = min(peak, 0xFFFF)
+            self.on_shake(self._peak)
+        self.on_stir()
+
+    def put_lid(self, *, on: bool) -> None:
+        """Take the lid off or put it on; what waits for that happens now."""
+        if self.lid_on is on:
+            return
+        self.lid_on = on
+        if not on:
+            for fault in self._pending:
+                self._befall(fault)
+            self._pending.clear()
+        self.on_lid(on)
+        self.on_stir()
+
+    def _befall(self, fault: Fault) -> None:
+        if fault.kind.name == "tremble":
+            self._still_at = self.clock.now + fault.number("seconds")
+            return
+        die = self._die(fault)
+        if fault.kind.name == "spill":
+            die.place, die.attitude = TABLE, Attitude.FLAT
+        else:
+            die.attitude = Attitude.LEANING if fault.kind.name == "lean" else Attitude.STACKED
+
+    def bump(self) -> None:
+        """Knock against the shaker: the dice jump, too weakly for a shake."""
+        for die in self.in_shaker:
+            die.tumble(self._rng)
+        self._still_at = self.clock.now + ROLL_ON
+        self._feel(SHAKE_THRESHOLD // 2)
+
+    def open_door(self, *, is_open: bool) -> None:
+        """Open or close the door through which dice are exchanged."""
+        if self.door_open is not is_open:
+            self.door_open = is_open
+            self.on_door(is_open)
+
+    def pick_up(self) -> int:
+        """Put dice that fell onto the table back into the open shaker, until it has three; return how many."""
+        if self.lid_on:
+            raise BadFault("pick_up: the lid is on")
+        fallen = self.dice.at(TABLE)[: max(0, 3 - len(self.in_shaker))]
+        for die in fallen:
+            die.place = self.inside
+        self.on_stir()
+        return len(fallen)
+
+    def take_die(self) -> None:
+        """Take one die out."""
+        if not self.in_shaker:
+            raise BadFault("remove_die: the shaker is empty")
+        self.in_shaker[-1].place = TABLE
+        self.on_stir()
+
+    def swap_die(self, fault: Fault) -> Die:
+        """Put another die in the place of one."""
+        loaded = fault.whole("loaded")
+        if not 0 <= loaded <= 6:
+            raise BadFault("swap_die: loaded is a face, or 0 for a fair die")
+        self._die(fault).place = OLD_DICE
+        new = self.dice.make(self.inside, loaded=loaded or None)
+        new.tumble(self._rng)
+        self.on_stir()
+        return new
+
+    def exchange(self) -> None:
+        """Open the door, take every die out, put three new ones in, close the door."""
+        self.open_door(is_open=True)
+        for die in self.in_shaker:
+            die.place = OLD_DICE
+        for _ in range(3):
+            self.dice.make(self.inside).tumble(self._rng)
+        self.on_stir()
+        self.open_door(is_open=False)
+
+    # --- faults --------------------------------------------------------------------------------------------------
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen to dice or sensors; BadFault if it cannot."""
+        match fault.kind.name:
+            case "lean" | "stack" | "spill":
+                self._die(fault)
+                self._pending.append(fault)
+            case "tremble":
+                fault.number("seconds")
+                self._pending.append(fault)
+            case "dust":
+                self._dust[self._die(fault).number] = min(1.0, fault.number("percent") / 100)
+            case "misread":
+                face = fault.whole("as")
+                if not 1 <= face <= 6:
+                    raise BadFault("misread: a face is 1 to 6")
+                self._misread[self._die(fault).number] = face
+            case "drift":
+                self._drift = fault.number("percent") / 100
+            case "deaf":
+                self._deaf, self._peak = True, 0
+            case "mend":
+                self.mend()
+            case name:
+                raise BadFault(f"{name} does not act on the shaker's mechanics")
+
+    def _die(self, fault: Fault) -> Die:
+        which = fault.whole("die")
+        if not 1 <= which <= len(self.in_shaker):
+            raise BadFault(f"{fault.kind.name}: there are {len(self.in_shaker)} dice in the shaker")
+        return self.in_shaker[which - 1]

@@ -1,0 +1,269 @@
+"""The mechanics of dealing shoes: a well whose cards hands can draw, and around it the motors of an automated one."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from devices.gauges import SensorLevel
+from devices.shoe.messages import Motor, Segment, Sensor
+from firmware_bridge.errors import BadFault
+from simulators.world.cards import COVER
+from simulators.world.path import CARD_LENGTH_MM, PASSING, CardPath, Layout
+from simulators.world.table import LAYOUT, put_down
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from enum import IntEnum
+    from random import Random
+
+    from simulators.device_clock import DeviceClock, Timer
+    from simulators.faults import Fault
+    from simulators.world.cards import Card, World
+
+# How long a card takes through each segment (s), when the machine is new.
+TRANSIT: Final = {Segment.FEED: 0.080, Segment.DRAW: 0.080, Segment.EXIT: 0.060}
+# A hand draws a card so many times as fast as the rollers would.
+SLOWEST_HAND: Final = 0.3
+QUICKEST_HAND: Final = 1.5
+# From one card that a hand draws to the next (s).
+HAND_PAUSE: Final = 0.4
+# Sensors that a manual shoe has.
+MANUAL: Final = (Sensor.WELL, Sensor.DRAW, Sensor.EXIT)
+
+PATH: Final = Layout(
+    Segment,
+    Sensor,
+    Motor,
+    ends={Segment.FEED: Sensor.FEED, Segment.DRAW: Sensor.DRAW, Segment.EXIT: Sensor.EXIT},
+    transit=TRANSIT,
+    moves={
+        Segment.FEED: Motor.FEED,
+        Segment.STORE: Motor.TRANSPORT,
+        Segment.DRAW: Motor.DRAW,
+        Segment.EXIT: Motor.TRANSPORT,
+        Segment.DROP: Motor.TRANSPORT,
+    },
+    rests=(Segment.STORE, Segment.DROP),
+)
+
+
+class Surface(Enum):
+    """What an optical reader sees of the piece under it."""
+
+    BACK = "the back of a card"
+    FACE = "the face of a card"
+    COVER = "a cover card"
+
+
+class ManualShoeMechanics(CardPath):
+    """A well and its throat: what lies in the well leaves it past DRAW and EXIT, drawn by hand."""
+
+    def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
+        super().__init__(PATH, world, clock, rng, slot)
+        self.piles = {Sensor.WELL: self.well}
+        self._hand: list[Timer] = []
+        self._in_hand: list[Card] = []
+        self._to_pull = 0  # cards that the hand goes on to draw
+
+    # --- places and the truth ----------------------------------------------------------------------------------
+
+    @property
+    def well(self) -> str:
+        """Where cards lie before they are dealt."""
+        return self.place("well")
+
+    @property
+    def behind_well(self) -> str:
+        """Where no sensor looks."""
+        return self.place("behind_well")
+
+    def left(self) -> int:
+        """The truth: how many cards are in the well, or have slipped behind it."""
+        return self.world.playing_cards(self.well) + self.world.playing_cards(self.behind_well)
+
+    def path_cards(self) -> list[Card]:
+        """The truth: every piece that is on the path, a cover card included: it blocks as a card does."""
+        return [card for segment in Segment for card in self.world.at(self.segment_place(segment))]
+
+    def in_path(self) -> int:
+        """The truth: how many pieces are on the path."""
+        return len(self.path_cards())
+
+    @property
+    def drawing(self) -> bool:
+        """The truth: a hand has hold of a card in the throat, or is about to draw the next."""
+        return bool(self._in_hand or self._to_pull)
+
+    # --- what the firmware can see -----------------------------------------------------------------------------
+
+    def surface(self, sensor: Sensor) -> Surface:
+        """Tell what the reader beside a sensor sees, at the leading edge."""
+        after, before = {Sensor.FEED: (Segment.STORE, Segment.FEED), Sensor.DRAW: (Segment.EXIT, Segment.DRAW)}[sensor]
+        pieces = self.world.at(self.segment_place(after)) or self.world.at(self.segment_place(before))  # a torn one
+        card = pieces[-1]
+        if card.face == COVER:
+            return Surface.COVER
+        return Surface.FACE if card.id in self.world.face_up else Surface.BACK
+
+    def levels(self) -> list[SensorLevel]:
+        """Return the level of every sensor that a manual shoe has, and nothing for the others."""
+        every = zip(Sensor, super().levels(), strict=True)
+        return [level if sensor in MANUAL else SensorLevel(False, 0, 0) for sensor, level in every]
+
+    # --- hands -------------------------------------------------------------------------------------------------
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen to the throat; BadFault for what only a machine with motors has."""
+        name = fault.kind.name
+        if name in ("card_left_inside", "wear"):
+            raise BadFault(f"{name}: a manual shoe has neither rollers nor a place behind its well")
+        if name in ("jam", "torn_card") and fault.text("segment") not in ("exit", "drop"):
+            raise BadFault(f"{name}: a manual shoe has the segments exit and drop, not {fault.text('segment')!r}")
+        super().inject(fault)
+
+    def pull(self, cards: int) -> None:
+        """A hand draws so many cards, one after the other; what sticks together comes together. Takes a moment."""
+        if not self._throat_free():
+            raise BadFault("a card is in the throat; nothing can be drawn past it")
+        if not self.world.count(self.well):
+            raise BadFault("the well is empty; there is nothing to draw")
+        self._drop_hand()  # what another hand was about to draw, this one draws
+        self._to_pull = cards
+        self._pull_next()
+
+    def _throat_free(self) -> bool:
+        return not any(self.world.count(self.segment_place(s)) for s in (Segment.DRAW, Segment.EXIT, Segment.DROP))
+
+    def _pull_next(self) -> None:
+        """Draw the next card, if there is one and nothing is in its way: else the hand lets go."""
+        pile = self.world.at(self.well)
+        if not self._to_pull or not pile or not self._throat_free():
+            self._to_pull = 0
+            return
+        self._to_pull -= 1
+        self._moved[1] += 1
+        double = self._due("double_feed", Segment.DRAW) if len(pile) > 1 else None
+        cards = pile[-2:] if double else pile[-1:]
+        lag = double.number("offset") / CARD_LENGTH_MM * PASSING if double else 0.0
+        slowness = 1 / self.rng.uniform(SLOWEST_HAND, QUICKEST_HAND)
+        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * slowness
+        way = TRANSIT[Segment.EXIT] * self.rng.gauss(1.0, 0.03) * slowness
+        self._in_hand = cards
+        self._lay(cards, self.segment_place(Segment.EXIT))
+        self._edge(Sensor.DRAW, True)
+        self._hand_after(passing, lambda: self._edge(Sensor.DRAW, False))
+        if self._due("jam", Segment.EXIT):
+            self._let_go()
+        else:
+            torn = self._due("torn_card", Segment.EXIT) is not None
+            self._hand_after(way, lambda: self._pulled(cards, passing, torn=torn))
+
+    def _pulled(self, cards: list[Card], passing: float, *, torn: bool) -> None:
+        """The leading edge is at the last sensor."""
+        if torn:
+            self.world.torn.update(card.id for card in cards)
+            self._let_go()
+            self._hand_after(passing * 0.35, lambda: self._edge(Sensor.EXIT, False))
+        else:
+            self._lay(cards, self.segment_place(Segment.DROP))
+            if self._due("jam", Segment.DROP):
+                self._let_go()
+            else:
+                self._hand_after(passing, self._out)
+        self._edge(Sensor.EXIT, True)
+
+    def _let_go(self) -> None:
+        """What sticks stays where it is."""
+        self._in_hand, self._to_pull = [], 0
+
+    def _out(self) -> None:
+        """The card is in the hand, clear of the last sensor."""
+        put_down(self.world, self._in_hand, LAYOUT)
+        self._in_hand = []
+        self._edge(Sensor.EXIT, False)
+        if self._to_pull:
+            self._hand_after(HAND_PAUSE, self._pull_next)
+
+    def _hand_after(self, seconds: float, call: Callable[[], None]) -> None:
+        self._hand = [timer for timer in self._hand if timer.call is not None and timer.at >= self.clock.now]
+        self._hand.append(self.clock.after(seconds, call))
+
+    def _drop_hand(self) -> None:
+        for timer in self._hand:
+            timer.cancel()
+        self._hand.clear()
+
+    def power_lost(self) -> None:
+        """Motors stop where they are; a hand does not: what it was drawing is out, and no sensor saw it."""
+        self.halt()
+        self._drop_hand()
+        if self._in_hand:
+            put_down(self.world, self._in_hand, LAYOUT)
+            self._blocked -= {Sensor.DRAW, Sensor.EXIT}
+        self._let_go()
+
+
+class ShoeMechanics(ManualShoeMechanics):
+    """An automated shoe: an intake, rollers that fill the well and draw from it, and a delivery slot."""
+
+    def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
+        super().__init__(world, clock, rng, slot)
+        self.piles |= {Sensor.INTAKE: self.intake, Sensor.SLOT: self.delivery}
+        self.delivered = 0  # the truth: cards laid into the slot since it was last empty
+
+    @property
+    def intake(self) -> str:
+        """Where hands lay the block."""
+        return self.place("intake")
+
+    @property
+    def delivery(self) -> str:
+        """Where stacks are laid for hands to take."""
+        return self.place("slot")
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """Places of this machine that hands can reach."""
+        return (self.intake, self.delivery)
+
+    def levels(self) -> list[SensorLevel]:
+        """Return every sensor's light level."""
+        return CardPath.levels(self)
+
+    def feed(self) -> None:
+        """Draw the top card of the block and store it under the cards that are in the well."""
+        self._run(Segment.FEED, self.intake, self._store, Motor.FEED, Motor.TRANSPORT)
+
+    def draw(self) -> None:
+        """Draw the top card of the well and lay it into the slot."""
+        self._run(Segment.DRAW, self.well, self._deliver, Motor.DRAW, Motor.TRANSPORT)
+
+    def inject(self, fault: Fault) -> None:
+        """Let something happen to the mechanics; BadFault if it cannot."""
+        if fault.kind.name == "double_feed" and fault.text("segment") not in ("feed", "draw"):
+            raise BadFault("double_feed: cards are drawn from a pile in segment feed or draw, nowhere else")
+        CardPath.inject(self, fault)
+
+    def _run(self, segment: Segment, place: str, arrive: Callable[[list[Card]], None], *motors: IntEnum) -> None:
+        pile = self.world.at(place)
+        self._run_motors(*motors)
+        if pile:
+            self._moved[PATH.leg(segment)] += 1
+            self._send(pile, segment, arrive, self._due("double_feed", segment) if len(pile) > 1 else None)
+
+    def _store(self, cards: list[Card]) -> None:
+        to = self.behind_well if self._due("card_left_inside") else self.well
+        for card in reversed(cards):
+            self.world.move(card, to, bottom=True)
+
+    def _deliver(self, cards: list[Card]) -> None:
+        if not self.world.count(self.delivery):
+            self.delivered = 0
+        self._lay(cards, self.delivery)
+        self.delivered += sum(card.face != COVER for card in cards)
+
+    def taken(self) -> None:
+        """Hands took from the slot."""
+        if not self.world.count(self.delivery):
+            self.delivered = 0

@@ -1,0 +1,251 @@
+"""`pitbox conform`: check a device against every requirement, show progress, write the report. No check lives here."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from devices.kinds import kind_named
+from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.transport.ports import open_port
+from firmware_bridge.version import VERSION
+from table_controller.cli.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
+from table_controller.cli.screen import PatientConsole, Screen
+from table_controller.conformance.bench import Bench
+from table_controller.conformance.hands import Nobody, Person, SimulatorHands
+from table_controller.conformance.page import SIGNS
+from table_controller.conformance.report import Device, Report, check_folder, write
+from table_controller.conformance.requirements import (
+    Verdict,
+    able,
+    chosen,
+    kind_chapter,
+    kinds_with_requirements,
+    protocol_chapters,
+    requirements_of,
+)
+from table_controller.conformance.runner import Runner, meet, settle
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.progress import TaskID
+
+    from firmware_bridge.handshake import Trust
+    from firmware_bridge.messages import DeviceHello
+    from table_controller.conformance.hands import Hands
+    from table_controller.conformance.report import Line
+    from table_controller.conformance.requirements import Chapter, Requirement
+
+HELP = "check a device, simulated or real, against every requirement of the protocol and of its kind"
+EXAMPLE = "pitbox conform --port /dev/ttyUSB0 --key SN123.key --out report"
+
+# Characters: the bar, what stands beside it, and the least that is shown of a requirement.
+_BAR: Final = 24
+_TAKEN: Final = _BAR + 20
+_LEAST: Final = 12
+# What is shown of evidence on the screen (characters); the report has all of it.
+_MOST: Final = 300
+
+_STYLES: Final = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "bold red",
+    Verdict.NOT_CHECKED: "yellow",
+    Verdict.SKIPPED: "yellow",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_link_arguments(parser, required=False)
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="where the report goes (default: conformance-SERIAL-TIME)"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="ID", help="only this requirement (LK-07) or chapter; repeatable"
+    )
+    parser.add_argument(
+        "--list", nargs="?", const="", metavar="KIND", help="list the requirements (of one kind) and check nothing"
+    )
+    who = parser.add_mutually_exclusive_group()
+    who.add_argument(
+        "--hands",
+        type=Path,
+        metavar="FOLDER",
+        help="a simulator's folder (or socket): its own hands do what a person would",
+    )
+    who.add_argument(
+        "--no-hands", action="store_true", help="leave out what needs hands: it is reported as not checked"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check a device and write the report; or list the requirements."""
+    if args.list is not None:
+        _list(args.list)
+        return 0
+    if args.port is None:
+        raise ConfigurationError("say which device with --port, or --list what would be checked")
+    trust = bench_trust(args)
+    wanted = chosen(requirements_of(trust.kind), args.only)
+    (serial,) = trust.keys
+    folder = args.out or Path(f"conformance-{serial}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    check_folder(folder)
+    with Screen(PatientConsole(highlight=False)) as screen:
+        return asyncio.run(_conform(args, trust, wanted, folder, screen))
+
+
+async def _conform(
+    args: argparse.Namespace, trust: Trust, wanted: list[Requirement], folder: Path, screen: Screen
+) -> int:
+    profile, _ = kind_chapter(trust.kind)
+    hands = _hands(args, screen)
+    ids = _ids()
+    bench = Bench(lambda: open_port(args.port), trust, kind_named(trust.kind), profile, hands, ids.__next__)
+    await bench.open()
+    try:
+        hello = await meet(bench)
+        requirements = able(wanted, hello.capabilities if hello else [])
+        began, clock = datetime.now(UTC), time.monotonic()
+        with _Show(screen, len(requirements)) as show:
+            runner = Runner(bench, requirements, show.before, show.after)
+            try:
+                await runner.run()
+            except asyncio.CancelledError:
+                await settle(bench)
+                raise
+            finally:
+                report = Report(
+                    f"pitbox {VERSION}", f"{began:%Y-%m-%d %H:%M:%S} UTC", round(time.monotonic() - clock, 1),
+                    args.port, hands.name, _device(hello), runner.lines, runner.lost, args.only,
+                )  # fmt: skip
+                write(report, folder)
+    finally:
+        bench.close()
+    _conclude(report, folder, screen)
+    return _exit_code(report, no_hands=args.no_hands)
+
+
+def _ids() -> Any:
+    """Yield command ids that no earlier bench command had, each higher than the one before."""
+    last = 0
+    while True:
+        last = max(last + 1, bench_command_id())
+        yield last
+
+
+def _hands(args: argparse.Namespace, screen: Screen) -> Hands:
+    if args.no_hands:
+        return Nobody()
+    if args.hands is not None:
+        named = args.hands.is_socket()
+        return SimulatorHands(args.hands if named else args.hands / f"{slot_name(args.port)}.sock")
+    if not (sys.stdin.isatty() and screen.console.is_terminal):
+        raise ConfigurationError("no person can be asked without a terminal: say --no-hands or --hands FOLDER")
+    return Person(lambda text: screen.line(f"  {text}", "bold"))
+
+
+def _device(hello: DeviceHello | None) -> Device | None:
+    if hello is None:
+        return None
+    return Device(
+        hello.kind, hello.serial, hello.model, hello.firmware, hello.digest.hex(), hello.capabilities,
+        f"{hello.boot_id:08x}",
+    )  # fmt: skip
+
+
+def _exit_code(report: Report, *, no_hands: bool) -> int:
+    """0 only if everything that was asked for has passed; what --no-hands leaves out was not asked for."""
+    from table_controller.cli import FAULT, LINK, OK
+
+    counts = report.counts
+    if counts[Verdict.FAIL]:
+        return FAULT
+    if report.lost:
+        return LINK
+    return FAULT if counts[Verdict.NOT_CHECKED] and not no_hands else OK
+
+
+class _Show:
+    """How far the run is: a bar on a terminal, a line for each requirement elsewhere."""
+
+    def __init__(self, screen: Screen, total: int) -> None:
+        self._screen = screen
+        self._bar: Progress | None = None
+        self._task: TaskID
+        if screen.console.is_terminal:
+            columns = (BarColumn(_BAR), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+            self._bar = Progress(*columns, console=screen.console, transient=True)
+            self._task = self._bar.add_task("", total=total)
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def before(self, requirement: Requirement) -> None:
+        if self._bar is not None:
+            room = max(_LEAST, self._screen.console.width - _TAKEN)
+            self._bar.update(self._task, description=f"{requirement.id} {requirement.sentence}"[:room], refresh=True)
+
+    def after(self, line: Line) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, refresh=True)
+        if self._bar is None or line.verdict is not Verdict.PASS:
+            for text, style in line_text(line):
+                self._screen.line(text, style)
+
+
+def line_text(line: Line) -> list[tuple[str, str]]:
+    """Return what is printed of one requirement, with styles."""
+    said = [(f"{SIGNS[line.verdict]} {line.id}  {line.verdict:11s}  {line.sentence}", _STYLES[line.verdict])]
+    if line.why:
+        said.append((f"           {line.why}", "dim"))
+    if line.verdict is Verdict.FAIL:
+        said += [(f"           {name} {_short(text)}", "") for name, text in _evidence(line)]
+    return said
+
+
+def _evidence(line: Line) -> tuple[tuple[str, str], ...]:
+    return (("expected", line.expected), ("seen    ", line.seen))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST else f"{text[:_MOST]} ..."
+
+
+def _conclude(report: Report, folder: Path, screen: Screen) -> None:
+    counts = ", ".join(f"{report.counts[verdict]} {verdict}" for verdict in Verdict if report.counts[verdict])
+    screen.line(f"{report.verdict}: {counts}", "bold green" if report.verdict == "conforms" else "bold red")
+    if report.lost:
+        screen.line(report.lost, "red")
+    screen.line(f"report  {folder / 'conformance.html'}")
+    screen.line("The device is left unverified: a table reads it anew before it serves.", "dim")
+
+
+def _list(kind: str) -> None:
+    """Print every requirement with its page; of one kind, or the protocol's and those of every kind."""
+    chapters = protocol_chapters()
+    chapters += [kind_chapter(name)[1] for name in ([kind] if kind else kinds_with_requirements())]
+    screen = Screen(PatientConsole(highlight=False))
+    for chapter in chapters:
+        _list_chapter(chapter, screen)
+
+
+def _list_chapter(chapter: Chapter, screen: Screen) -> None:
+    screen.console.print(Text(chapter.title, style="bold"))
+    for found in chapter.requirements:
+        marks = " (with hands)" if found.hands else ""
+        marks += f" (capability {found.capability})" if found.capability else ""
+        screen.line(f"  {found.id}  {found.sentence}{marks}")

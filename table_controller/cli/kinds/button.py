@@ -1,0 +1,99 @@
+"""`pitbox device button`: its actions, the seven places, and what its answers look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.button import messages as m
+from devices.button.state import ButtonView, DriverEvent, fold
+from devices.report import Misread
+from firmware_bridge.errors import code_of
+from table_controller.cli.bench_link import bench_command_id
+from table_controller.cli.places import draw_places, place_words
+
+if TYPE_CHECKING:
+    import argparse
+
+    from devices.button.driver import ButtonDriver
+    from table_controller.cli.screen import Screen
+
+ACTIONS: Final = {
+    "where": "where the button lies, or why that is not clear",
+    "sensors": "level and margin of every place",
+    "selftest": "test every sensor",
+    "reset": "restart the firmware",
+}
+# Nothing here moves.
+MOVING: Final = ()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments that only a button has: none."""
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse what cannot be meant, before anything is opened: nothing."""
+
+
+class Session:
+    """One visit to a mat."""
+
+    def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
+        self.view = ButtonView()
+        self._args = args
+        self._screen = screen
+
+    def take(self, event: DriverEvent) -> None:
+        """Tell what the driver tells."""
+        self.view = fold(self.view, event)
+        match event:
+            case m.Moved():
+                words = _reason(event.reason) if event.place is None else place_words(event.place)
+                self._screen.line(f"the button moved: {words}")
+            case m.SelfTested():
+                bad = [str(place) for place in range(1, m.PLACES + 1) if event.bad_places >> (place - 1) & 1]
+                self._screen.line("not passed: place " + ", ".join(bad) if bad else "every sensor passed")
+            case Misread():
+                self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
+            case _:
+                pass
+
+    async def stop(self, driver: ButtonDriver) -> None:
+        """Nothing to stop."""
+
+    async def act(self, driver: ButtonDriver) -> int:
+        """Do the one thing that was asked; return the exit code."""
+        screen, command = self._screen, bench_command_id()
+        match self._args.action:
+            case "where":
+                return _show(await driver.where(), screen)
+            case "sensors":
+                screen.table(*_sensors(await driver.sensors()))
+            case action:
+                await {"selftest": driver.self_test, "reset": driver.reset}[action](command)
+                screen.line(f"{action}: done", "green")
+        return 0
+
+
+def _show(status: m.Status, screen: Screen) -> int:
+    """Show the place; exit code 1 if there is none."""
+    if status.place is None:
+        screen.line(_reason(status.reason), "bold red")
+    else:
+        screen.line(place_words(status.place), "bold green")
+    for row in draw_places(status.place):
+        screen.line(row)
+    return 1 if status.place is None else 0
+
+
+def _reason(reason: m.Reason) -> str:
+    return f"{code_of(reason)}: {reason.name.lower().replace('_', ' ')}"
+
+
+def _sensors(sensors: m.Sensors) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for place, level in enumerate(sensors.levels, 1):
+        margin = sensors.margin(place)
+        now = "button" if level >= sensors.present else "none" if level <= sensors.absent else "not clear"
+        rows.append((place_words(place), now, str(level), str(margin)))
+    return rows, ("", "now", f"level ({sensors.absent} none, {sensors.present} button)", "margin")

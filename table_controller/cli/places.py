@@ -1,0 +1,51 @@
+"""Draws the places around the table, dice and a digit as lines of text, and says where a number leads. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.position import POSITIONS, number_of_dice, seat_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FACES: Final = "⚀⚁⚂⚃⚄⚅"
+# Seat 1 is farthest to the dealer's left; the dealer's own place comes last.
+_ORDER: Final = (*range(POSITIONS, 1, -1), 1)
+_COLUMN: Final = 8
+
+
+def draw_places(number: int | None) -> list[str]:
+    """Return the seven places with their position numbers, the given one marked."""
+    seats = ["dealer" if seat_of(n) is None else f"seat {seat_of(n)}" for n in _ORDER]
+    marks = ["●" if n == number else "·" for n in _ORDER]
+    return [_row("", seats), _row("number", [str(n) for n in _ORDER]), _row("", marks)]
+
+
+def _row(head: str, cells: Sequence[str]) -> str:
+    return f"{head:7s}" + "".join(cell.center(_COLUMN) for cell in cells).rstrip()
+
+
+def place_words(number: int) -> str:
+    """Say whose place a position number is."""
+    seat = seat_of(number)
+    return f"position number {number}, {'the dealer' if seat is None else f'seat {seat}'}"
+
+
+def dice_words(values: Sequence[int]) -> str:
+    """Return dice as faces, with their total and where it leads."""
+    faces = " ".join(_FACES[value - 1] for value in values)
+    return f"{faces}   {' + '.join(map(str, values))} = {sum(values)}: {place_words(number_of_dice(values))}"
+
+
+def draw_digit(segments: int) -> list[str]:
+    """Return a digit of seven segments (bit 0 the top one, then clockwise, bit 6 the middle) as three lines."""
+
+    def lit(bit: int, mark: str) -> str:
+        return mark if segments >> bit & 1 else " "
+
+    return [
+        f" {lit(0, '_')} ",
+        f"{lit(5, '|')}{lit(6, '_')}{lit(1, '|')}",
+        f"{lit(4, '|')}{lit(3, '_')}{lit(2, '|')}",
+    ]

@@ -1,0 +1,37 @@
+"""Draws a shoe as one line of text: where cards are, which sensors are dark, where it jammed. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.shoe import messages as m
+from table_controller.cli.card_path import CARDS, box, draw_track
+
+if TYPE_CHECKING:
+    from devices.shoe.state import ShoeView
+    from table_controller.cli.card_path import Span
+
+# Cards lie there, and nobody counts them.
+HEAP: Final = "▕▒▒▏"
+_THROAT: Final = [m.Segment.DRAW, m.Sensor.DRAW, m.Segment.EXIT, m.Sensor.EXIT, m.Segment.DROP]
+
+
+def draw_shoe(view: ShoeView, *, by_hand: bool) -> list[Span]:
+    """Return the path of an automated shoe, or of one that hands draw from."""
+    stuck = view.ended.segment if isinstance(view.ended, m.Jam | m.Fault) else None
+    well = _well(view)
+    if by_hand:
+        drawn = "?" if view.drawn is None else str(view.drawn)
+        track = draw_track(_THROAT[1:], m.Sensor, stuck, view.blocked)
+        return [("well ", ""), (well, CARDS), *track, (f"─▶ {drawn} drawn", "")]
+    track = draw_track([m.Segment.FEED, m.Sensor.FEED, m.Segment.STORE, well, *_THROAT], m.Sensor, stuck, view.blocked)
+    laid = view.moved if view.phase in (m.Phase.DISPENSING, m.Phase.STUB) else None
+    slot = (HEAP if laid is None else box(laid)) if view.in_slot else box(0)
+    intake = HEAP if view.in_intake else box(0)
+    return [("intake ", ""), (intake, CARDS), (" ", ""), *track, (" ", ""), (slot, CARDS), (" slot", "")]
+
+
+def _well(view: ShoeView) -> str:
+    if view.left is None and view.connected and view.in_well and view.sure:
+        return HEAP
+    return box(view.left)

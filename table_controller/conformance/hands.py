@@ -1,0 +1,129 @@
+"""Who does what no program can: put cards in, open a door, cut the power. A person, a simulator's hands, or nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import msgspec
+
+from firmware_bridge.errors import SimulatorNotFound
+from table_controller.conformance.requirements import NotChecked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# A person has gone to fetch a deck (s); after this long nobody is there.
+PERSON_TIME: Final = 300.0
+# A simulator answers at once (s); if not, it hangs.
+SIMULATOR_TIME: Final = 2.0
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Something for hands: the sentence that asks a person, and the same in a simulator's vocabulary of faults."""
+
+    sentence: str
+    words: tuple[str, ...]
+
+
+class Hands(Protocol):
+    """Who acts at the machine."""
+
+    name: str
+    patience: float  # seconds that a check waits for the effect of `now`
+
+    async def do(self, step: Step) -> None:
+        """Have it done, and return once it is; NotChecked if nobody does it."""
+
+    async def now(self, step: Step) -> None:
+        """Ask for it while something moves, and return at once; the check waits for its effect."""
+
+
+class Nobody:
+    """No hands: what needs them is not checked."""
+
+    name = "nobody"
+    patience = 0.0
+
+    async def do(self, step: Step) -> None:
+        """Do nothing."""
+        raise NotChecked(f"needs hands: {step.sentence}")
+
+    now = do
+
+
+class SimulatorHands:
+    """A simulator's own hands, by its control socket: one JSON object per line each way, `do` and `fault`."""
+
+    name = "a simulator's own hands"
+    patience = 30.0
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+        if not socket.is_socket():
+            raise SimulatorNotFound(f"{socket}: no simulator listens there")
+
+    async def do(self, step: Step) -> None:
+        """Let it happen in the simulated world."""
+        for word in step.words:
+            answer = await self._ask({"do": "inject", "fault": word})
+            if "error" in answer:
+                raise NotChecked(f"the simulator's hands cannot: {answer['error']}")
+
+    now = do
+
+    async def _ask(self, request: dict[str, str]) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(SIMULATOR_TIME):
+                reader, writer = await asyncio.open_unix_connection(self._socket)
+                try:
+                    writer.write(msgspec.json.encode(request) + b"\n")
+                    return msgspec.json.decode(await reader.readline(), type=dict[str, Any])
+                finally:
+                    writer.close()
+        except (OSError, TimeoutError, msgspec.MsgspecError) as error:
+            raise NotChecked(f"the simulator's hands do not answer at {self._socket}: {error}") from error
+
+
+class Person:
+    """Whoever sits at this terminal. Enter means done; a word before it means that it cannot be done."""
+
+    name = "a person"
+    patience = 120.0
+
+    def __init__(self, say: Callable[[str], None], stdin: Any = None) -> None:
+        self._say = say
+        self._stdin = stdin or sys.stdin
+
+    async def do(self, step: Step) -> None:
+        """Ask, and wait for Enter."""
+        self._say(f"please {step.sentence}, then press Enter (or type no and press Enter)")
+        if (await self._line()).strip():
+            raise NotChecked(f"could not be done by hand: {step.sentence}")
+
+    async def now(self, step: Step) -> None:
+        """Ask for it at once."""
+        self._say(f"NOW please {step.sentence}")
+
+    async def _line(self) -> str:
+        loop = asyncio.get_running_loop()
+        typed: asyncio.Future[str] = loop.create_future()
+
+        def readable() -> None:
+            line = self._stdin.readline()
+            if not typed.done():
+                typed.set_result(line)
+
+        loop.add_reader(self._stdin, readable)
+        try:
+            async with asyncio.timeout(PERSON_TIME):
+                line = await typed
+        except TimeoutError:
+            raise NotChecked(f"nobody answered within {PERSON_TIME:g} s") from None
+        finally:
+            loop.remove_reader(self._stdin)
+        if not line:
+            raise NotChecked("the terminal was closed")
+        return line

@@ -1,0 +1,327 @@
+"""What is asked of the flat button's mat: a place, or the reason why there is none. See docs/devices/button.md."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from devices.button import messages as m
+from firmware_bridge.commands import Outcome
+from table_controller.conformance.hands import Step
+from table_controller.conformance.judging import (
+    begin,
+    ended,
+    one_end,
+    refused,
+    restarted,
+    same_but,
+    settled_as,
+    spoiled,
+)
+from table_controller.conformance.probe import QUIET
+from table_controller.conformance.requirements import Chapter, Failed, NotChecked, Profile, expect, preparing
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.visit import Visit
+
+CHAPTER: Final = Chapter("FB", "The flat button", "docs/devices/button.md", needs=("HS-04",))
+
+# A self-test (s).
+SHORT: Final = 30.0
+# Levels that stay as they are for so long (s) are steady: twice what the page allows.
+STEADY: Final = 0.8
+# How long nothing must be told while nobody touches the button (s).
+UNTOUCHED: Final = 2.0
+
+PUSH: Final = Step("push the button half of the way from place 2 to place 3", ("slide_button:toward=3,percent=50",))
+PUSH_BACK: Final = Step("push the button back to place 2", ("slide_button:toward=2",))
+SECOND: Final = Step("lay a second button at place 5", ("second_button:at=5",))
+TAKE_AWAY: Final = Step("take every button off the layout", ("take_buttons",))
+WEAK_FIELD: Final = Step(
+    "hold a magnet over place 4, so high that its level is between the two", ("stray_field:level=400",)
+)
+KILL: Final = Step("unplug the sensor of place 4", ("dead_sensor:place=4",))
+MEND: Final = Step("take every magnet but the button away and connect every sensor", ("mend",))
+
+
+def put(place: int) -> Step:
+    """Ask for the one button at a place."""
+    return Step(f"lay the button at place {place}, and no other anywhere", (f"put_button:at={place}",))
+
+
+async def status_of(visit: Visit) -> m.Status:
+    """Ask where the button lies: at a place, or nowhere for a reason."""
+    status = await visit.ask(m.GetStatus(), m.Status)
+    _clear(status)
+    return status
+
+
+def _clear(said: m.Status | m.Moved) -> None:
+    """There is a place exactly when the reason is NONE."""
+    expect((said.place is not None) is (said.reason is m.Reason.NONE), "a place or a reason, never both", said)
+
+
+def _meant(sensors: m.Sensors) -> tuple[int | None, m.Reason]:
+    """Return what steady levels mean by the page's table."""
+    if any(sensors.absent < level < sensors.present for level in sensors.levels):
+        return None, m.Reason.BETWEEN_PLACES
+    found = [place for place, level in enumerate(sensors.levels, 1) if level >= sensors.present]
+    if len(found) > 1:
+        return None, m.Reason.MORE_THAN_ONE
+    return (found[0], m.Reason.NONE) if found else (None, m.Reason.NO_BUTTON)
+
+
+async def moved(bench: Bench, visit: Visit, step: Step, place: int | None, reason: m.Reason) -> list[m.Moved]:
+    """Have the button moved; return everything that was told until it lies as it should, and a while longer."""
+    since = len(visit.events)
+    await bench.do(step)
+    await visit.until(
+        lambda event: isinstance(event, m.Moved) and (event.place, event.reason) == (place, reason),
+        bench.hands.patience, since,
+    )  # fmt: skip
+    await asyncio.sleep(STEADY)
+    told = visit.told(m.Moved, since)
+    for event in told:
+        _clear(event)
+    last = told[-1] if told else None
+    where = f"place {place}" if place else f"no place, with {reason.value}"
+    expect(last is not None and (last.place, last.reason) == (place, reason), f"Moved with {where} in the end", told)
+    status = await status_of(visit)
+    expect((status.place, status.reason) == (place, reason), f"a status with {where}", status)
+    return told
+
+
+@preparing
+async def rest(bench: Bench) -> None:
+    """Bring the mat to WATCHING, with a button that nobody moves, wherever it lies."""
+    async with bench.visit() as visit:
+        status = await visit.ask(m.GetStatus(), m.Status)
+        for _ in range(6):
+            if status.state is m.State.TESTING:
+                await visit.until(lambda event: isinstance(event, m.SelfTested), SHORT)
+            elif status.state is m.State.FAULTY:
+                await bench.do(MEND)
+                await visit.done(m.SelfTest(bench.next_id()), SHORT)
+            elif status.reason is m.Reason.MOVING:
+                await asyncio.sleep(STEADY)
+            else:
+                return
+            status = await visit.ask(m.GetStatus(), m.Status)
+    raise Failed("a mat that can be brought to rest", repr(status))
+
+
+@preparing
+async def at_two(bench: Bench) -> None:
+    """Bring the mat to rest with its button at place 2, from where the checks begin."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        await bench.do(put(2))
+        await asyncio.sleep(STEADY)
+        status = await status_of(visit)
+        expect(status.place == 2, "the button at place 2", status)
+
+
+PROFILE: Final = Profile(
+    question=m.GetStatus(),
+    answer=m.Status,
+    questions=((m.GetStatus(), (m.Status,)), (m.GetSensors(), (m.Sensors,))),
+    rest=rest,
+    lasting=m.SelfTest,
+)
+
+
+# --- without hands ----------------------------------------------------------------------------------------------------
+
+
+@CHAPTER.requirement(1, "From levels to a place")
+async def as_measured(bench: Bench) -> None:
+    """Its place is what its levels mean, and there is a place exactly when the reason is 0."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
+        expect(sensors.absent < sensors.present <= 1023, "absent below present", sensors)
+        place, reason = _meant(sensors)
+        expect((status.place, status.reason) == (place, reason), f"place {place} with reason {reason.value}", status)
+
+
+@CHAPTER.requirement(2, "From levels to a place")
+async def untouched(bench: Bench) -> None:
+    """Nothing is told while nothing changes."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await asyncio.sleep(UNTOUCHED)
+        expect(not visit.events, "no event", visit.events)
+        same_but(before, await status_of(visit))
+
+
+@CHAPTER.requirement(3, "States")
+async def tested(bench: Bench) -> None:
+    """A self-test of a good mat ends in SelfTested with no bad place and then Settled DONE: WATCHING, as before."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        command = await begin(visit, m.SelfTest(bench.next_id()))
+        settled = settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
+        await asyncio.sleep(QUIET)
+        told: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
+        expect(told.bad_places == 0, "no bad place", told)
+        same_but(before, await status_of(visit))
+
+
+@CHAPTER.requirement(4, "States")
+async def testing(bench: Bench) -> None:
+    """While it tests itself it is TESTING, and another SelfTest is refused with 420."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        command = await begin(visit, m.SelfTest(bench.next_id()))
+        status = await status_of(visit)
+        await refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in TESTING")
+        if visit.about(command):
+            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+        expect(status.state is m.State.TESTING, "TESTING", status)
+        await visit.end(command, SHORT)
+
+
+@CHAPTER.requirement(5, "States")
+async def restart(bench: Bench) -> None:
+    """After a restart it tells the same place, and counts its moves from none."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await visit.done(m.Reset(bench.next_id()), SHORT)
+    await restarted(bench, visit)
+    async with bench.visit() as visit:
+        same_but(before, await status_of(visit), moves=0)
+
+
+# --- with hands -------------------------------------------------------------------------------------------------------
+
+
+@CHAPTER.requirement(10, "From levels to a place", hands=True)
+async def every_place(bench: Bench) -> None:
+    """At each of the seven places the button is told there: Moved at once with MOVING, then with the place."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        before = (await status_of(visit)).place
+        start = before or m.PLACES
+        for step in range(m.PLACES):
+            place = (start + step) % m.PLACES + 1
+            told = await moved(bench, visit, put(place), place, m.Reason.NONE)
+            expect(told[0].reason is m.Reason.MOVING, "MOVING at first", told)
+            lay = {told[0].before, told[-1].before}
+            expect(before is None or lay == {before}, f"place {before} before", told)
+            before = place
+
+
+@CHAPTER.requirement(11, "From levels to a place", hands=True, needs=("FB-10",))
+async def between(bench: Bench) -> None:
+    """A button between two places is at none: 477."""
+    await at_two(bench)
+    async with bench.visit() as visit:
+        await moved(bench, visit, PUSH, None, m.Reason.BETWEEN_PLACES)
+
+
+@CHAPTER.requirement(12, "From levels to a place", hands=True, needs=("FB-10",))
+async def two_buttons(bench: Bench) -> None:
+    """Two buttons are at no place: 476."""
+    await at_two(bench)
+    async with bench.visit() as visit:
+        await moved(bench, visit, SECOND, None, m.Reason.MORE_THAN_ONE)
+
+
+@CHAPTER.requirement(13, "From levels to a place", hands=True, needs=("FB-10",))
+async def no_button(bench: Bench) -> None:
+    """Without a button there is no place, whatever there was before: 475."""
+    await at_two(bench)
+    async with bench.visit() as visit:
+        await moved(bench, visit, TAKE_AWAY, None, m.Reason.NO_BUTTON)
+
+
+@CHAPTER.requirement(14, "From levels to a place", hands=True, needs=("FB-10",))
+async def unclear_elsewhere(bench: Bench) -> None:
+    """A level that is not clear anywhere takes the place away, also from a button that lies well: 477."""
+    await at_two(bench)
+    async with bench.visit() as visit:
+        async with spoiled(bench, WEAK_FIELD, MEND):
+            await visit.event(m.Moved, bench.hands.patience)
+            await asyncio.sleep(STEADY)
+            status = await status_of(visit)
+            gone = (status.place, status.reason) == (None, m.Reason.BETWEEN_PLACES)
+            expect(gone, "no place, with 477", status)
+        await asyncio.sleep(STEADY)
+
+
+@CHAPTER.requirement(15, "From levels to a place", hands=True, needs=("FB-10",))
+async def moving(bench: Bench) -> None:
+    """While levels change there is no place: 478."""
+    await at_two(bench)
+    async with bench.visit() as visit:
+        await bench.now(put(6))
+        await visit.event(m.Moved, bench.hands.patience)
+        status = await status_of(visit)
+        if any(event.place for event in visit.told(m.Moved)):
+            raise NotChecked("the button lay still before anybody could look; let the simulator run more slowly")
+        expect((status.place, status.reason) == (None, m.Reason.MOVING), "no place, with 478", status)
+
+
+@CHAPTER.requirement(16, "Messages", hands=True, needs=("FB-10",))
+async def moves(bench: Bench) -> None:
+    """Moves count when the button comes to lie at another place, not when it comes back to its own."""
+    await at_two(bench)
+    async with bench.visit() as visit:
+        before = (await status_of(visit)).moves
+        for step, place, reason, more in (
+            (PUSH, None, m.Reason.BETWEEN_PLACES, 0),
+            (PUSH_BACK, 2, m.Reason.NONE, 0),
+            (put(7), 7, m.Reason.NONE, 1),
+        ):
+            await moved(bench, visit, step, place, reason)
+            count = (await status_of(visit)).moves
+            expect(count == before + more, f"{before + more} moves", count)
+
+
+@CHAPTER.requirement(17, "States", hands=True, needs=("FB-03", "FB-10"))
+async def dead_sensor(bench: Bench) -> None:
+    """A dead sensor takes the place away (479): FAULTY, and a self-test names it and fails with 436."""
+    await at_two(bench)
+    async with bench.visit() as visit, spoiled(bench, KILL, MEND):
+        await visit.event(m.Moved, bench.hands.patience)
+        await asyncio.sleep(STEADY)
+        status = await status_of(visit)
+        meant = (status.state, status.place, status.reason) == (m.State.FAULTY, None, m.Reason.SENSOR_DEAD)
+        expect(meant, "FAULTY, no place, with 479", status)
+        settled = await ended(visit, m.SelfTest(bench.next_id()), SHORT)
+        settled_as(settled, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+        told: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
+        expect(told.bad_places == 1 << 3, "place 4 and no other", told)
+
+
+@CHAPTER.requirement(18, "States", hands=True, needs=("FB-17",))
+async def fault_kept(bench: Bench) -> None:
+    """A mended mat stays FAULTY, also over a restart, until a self-test has passed."""
+    await at_two(bench)
+    async with bench.visit() as visit:
+        async with spoiled(bench, KILL, MEND):
+            await visit.event(m.Moved, bench.hands.patience)
+            await asyncio.sleep(STEADY)
+        await visit.done(m.Reset(bench.next_id()), SHORT)
+    await restarted(bench, visit)
+    async with bench.visit() as visit:
+        expect((await status_of(visit)).state is m.State.FAULTY, "FAULTY", await status_of(visit))
+        await visit.done(m.SelfTest(bench.next_id()), SHORT)
+        expect((await status_of(visit)).state is m.State.WATCHING, "WATCHING", await status_of(visit))
+
+
+@CHAPTER.requirement(19, "Messages", hands=True, needs=("FB-16",))
+async def moves_begin_again(bench: Bench) -> None:
+    """Moves are counted since the start: none after a restart, and the place is where the button lies now."""
+    await at_two(bench)
+    async with bench.visit() as visit:
+        await moved(bench, visit, put(5), 5, m.Reason.NONE)
+        before = await status_of(visit)
+        await visit.done(m.Reset(bench.next_id()), SHORT)
+    await restarted(bench, visit)
+    async with bench.visit() as visit:
+        same_but(before, await status_of(visit), moves=0)

@@ -1,0 +1,6 @@
+"""What is asked of a number generator: its draws, its health, its display. Its page is docs/devices/rng.md."""
+
+from table_controller.conformance.kinds.rng import draws, failures
+from table_controller.conformance.kinds.rng.machine import CHAPTER, PROFILE
+
+__all__ = ["CHAPTER", "PROFILE", "draws", "failures"]

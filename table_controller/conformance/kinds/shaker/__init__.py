@@ -1,0 +1,6 @@
+"""What is asked of a dice shaker: under its lid, and of every roll. Its page is docs/devices/shaker.md."""
+
+from table_controller.conformance.kinds.shaker import resting, rolls
+from table_controller.conformance.kinds.shaker.machine import CHAPTER, PROFILE
+
+__all__ = ["CHAPTER", "PROFILE", "resting", "rolls"]

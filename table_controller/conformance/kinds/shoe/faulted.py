@@ -1,0 +1,297 @@
+"""SO-30 to SO-59: the door, a stop in mid-stack, a card that sticks, two as one, power that goes. All of it by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from devices.gauges import SensorLevel
+from devices.shoe import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
+from table_controller.conformance.hands import Step
+from table_controller.conformance.judging import begin, settled_as
+from table_controller.conformance.kinds.shoe.machine import (
+    BLOCK,
+    CHAPTER,
+    CLEAR_PATH,
+    CLOSE_DOOR,
+    COMMANDS,
+    LOOK_INSIDE,
+    NOT_CLEARING,
+    OPEN_DOOR,
+    PATH,
+    SHORT,
+    TAKE,
+    all_refused,
+    loaded,
+    none_begins,
+    number,
+    one_end,
+    some_cards,
+    status_of,
+    tried,
+)
+from table_controller.conformance.probe import QUIET
+from table_controller.conformance.protocol.commands import POWER_CUT
+from table_controller.conformance.requirements import NotChecked, expect
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.visit import Visit
+
+requirement = partial(CHAPTER.requirement, capability=m.DISPENSES, hands=True)
+# Cards of a stack that have come out when something happens to it.
+MIDWAY: Final = 3
+JAM: Final = Step("make a card stick under the last sensor of the throat", ("jam:segment=drop",))
+DOUBLE: Final = Step("stick the next two cards of the well together, a third of a card apart",
+                     ("double_feed:segment=draw",))  # fmt: skip
+AS_ONE: Final = Step("stick the next two cards of the well together, exactly on each other",
+                     ("double_feed:segment=draw,offset=0",))  # fmt: skip
+
+
+class Halt(msgspec.Struct):
+    """A stack of ten that did not come to its end."""
+
+    before: m.Status
+    command: int
+    settled: Settled
+    events: list[Any]
+    status: m.Status
+    levels: list[SensorLevel]
+    refused: dict[str, Settled | Accepted] = {}
+
+    def ended(self, kind: type[Any], reason: m.Reason) -> Any:
+        """The one end that it has."""
+        settled_as(self.settled, Outcome.FAILED, reason)
+        expect((self.status.state, self.status.reason) == (m.State.HALTED, reason), f"HALTED, {reason}", self.status)
+        return one_end(self.events, self.command, kind, self.settled)
+
+
+async def _in_mid_stack(bench: Bench, visit: Visit) -> tuple[m.Status, int]:
+    before = await status_of(visit)
+    command = await begin(visit, m.Dispense(bench.next_id(), m.MAX_STACK))
+    await some_cards(visit, MIDWAY)
+    return before, command
+
+
+async def _halted(bench: Bench, visit: Visit, before: m.Status, command: int, names: list[str]) -> Halt:
+    settled = await visit.end(command, bench.hands.patience + SHORT)
+    await asyncio.sleep(QUIET)
+    status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
+    said = await tried(visit, bench, names)
+    return Halt(before, command, settled, list(visit.events), status, sensors.levels, said)
+
+
+def _accounted(halt: Halt, moved: int, in_path: int | None, left: int | None) -> None:
+    """Every card is in the stack, on the path or in the well, and the status says the same."""
+    block = number(halt.before.left, "how many were left", halt.before)
+    whole = moved + number(in_path, "what is on the path", halt.status) + number(left, "what is left", halt.status)
+    expect(whole == block, f"{block} cards in all", f"{moved} dealt, {in_path} on the path, {left} left")
+    told = (halt.status.in_path, halt.status.left)
+    expect(told == (in_path, left), f"{in_path} on the path and {left} left in the status too", halt.status)
+
+
+# --- the door -------------------------------------------------------------------------------------------------------
+
+
+@requirement(30, "States")
+async def door(bench: Bench) -> None:
+    """The door is told by Door and shown in the status; while it is open every motion is refused with 422."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
+            since = len(visit.events)
+            await bench.do(step)
+            told = await visit.event(m.Door, bench.hands.patience, since)
+            expect(told.open is is_open, f"Door open={is_open}", told)
+            status = await status_of(visit)
+            expect(status.door_open is is_open, f"door_open={is_open}", status)
+            if is_open:
+                await none_begins(visit, bench, COMMANDS, m.Reason.DOOR_OPEN, "with the door open")
+
+
+@requirement(31, "Counting", needs=("SO-30",))
+async def door_on_cards(bench: Bench) -> None:
+    """After the door was open on cards it is not sure, and its counts are nil."""
+    await loaded(bench)
+    await bench.do(LOOK_INSIDE)
+    async with bench.visit() as visit:
+        status = await status_of(visit)
+        unknown = (status.left, status.in_path, status.drawn) == (None, None, None)
+        expect(unknown and not status.sure, "nil counts, not sure", status)
+
+
+# --- stopped in mid-stack -------------------------------------------------------------------------------------------
+
+
+async def stopped(bench: Bench) -> Halt:
+    """Stop a stack; once for all the requirements about it."""
+
+    async def observe(bench: Bench) -> Halt:
+        await loaded(bench)
+        async with bench.visit() as visit:
+            before, command = await _in_mid_stack(bench, visit)
+            reply = await visit.order(m.Stop(bench.next_id()))
+            expect(isinstance(reply, Settled) and reply.outcome is Outcome.DONE, "Stop to be DONE", reply)
+            return await _halted(bench, visit, before, command, NOT_CLEARING)
+
+    seen: Halt = await bench.once("stop", observe)
+    return seen
+
+
+@requirement(32, "What moves, and how it ends", needs=("SO-14",))
+async def stop(bench: Bench) -> None:
+    """Stop in mid-stack ends it in Stopped with 434 and Settled FAILED; no further card comes, none is lost."""
+    halt = await stopped(bench)
+    told: m.Stopped = halt.ended(m.Stopped, m.Reason.STOPPED)
+    expect(told.reason is m.Reason.STOPPED and MIDWAY <= told.moved < m.MAX_STACK, "434 in mid-stack", told)
+    _accounted(halt, told.moved, told.in_path, told.left)
+    expect(halt.status.delivered == told.moved, f"{told.moved} in the slot", halt.status)
+
+
+@requirement(33, "States", needs=("SO-32",))
+async def needs_clearing(bench: Bench) -> None:
+    """In HALTED everything but ClearJam is refused with 423."""
+    all_refused((await stopped(bench)).refused, m.Reason.NEEDS_CLEARING, "in HALTED")
+
+
+@requirement(34, "Counting", needs=("SO-32",))
+async def doubt(bench: Bench) -> None:
+    """Cleared by hand, only a look inside the empty machine and then a passed self-test make it sure again."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        _, command = await _in_mid_stack(bench, visit)
+        await visit.order(m.Stop(bench.next_id()))
+        await visit.end(command, SHORT)
+        await bench.do(CLEAR_PATH)
+        clear = await begin(visit, m.ClearJam(bench.next_id()))
+        settled = settled_as(await visit.end(clear, BLOCK), Outcome.DONE, m.Reason.NONE)
+        await asyncio.sleep(QUIET)
+        one_end(visit.events, clear, m.Cleared, settled)
+        status = await status_of(visit)
+        expect(status.state is m.State.IDLE and not status.sure, "IDLE, not sure, after it was emptied", status)
+        await visit.done(m.SelfTest(bench.next_id()), SHORT)
+        status = await status_of(visit)
+        expect(not status.sure and status.left is None, "not sure after a test without a look", status)
+        await bench.do(LOOK_INSIDE)
+        status = await status_of(visit)
+        expect(not status.sure, "not sure after a look without a test", status)
+        await visit.done(m.SelfTest(bench.next_id()), SHORT)
+        status = await status_of(visit)
+        expect(status.sure and status.left == 0, "sure that 0 are left, after a look and a test", status)
+
+
+@requirement(35, "What moves, and how it ends", needs=("SO-14",))
+async def door_in_mid_stack(bench: Bench) -> None:
+    """Opening the door in mid-stack stops it: Stopped with 422, Settled FAILED with 422, and it is not sure."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        before, command = await _in_mid_stack(bench, visit)
+        await bench.now(OPEN_DOOR)
+        halt = await _halted(bench, visit, before, command, [])
+        await bench.do(CLOSE_DOOR)
+    told: m.Stopped = halt.ended(m.Stopped, m.Reason.DOOR_OPEN)
+    expect(told.reason is m.Reason.DOOR_OPEN and told.left is None, "422, and nil left", told)
+    expect(not halt.status.sure, "not sure", halt.status)
+
+
+# --- a card that sticks, and two as one -----------------------------------------------------------------------------
+
+
+async def jammed(bench: Bench) -> Halt:
+    """Let a card stick in mid-stack; once for all the requirements about it."""
+
+    async def observe(bench: Bench) -> Halt:
+        await loaded(bench)
+        async with bench.visit() as visit:
+            before, command = await _in_mid_stack(bench, visit)
+            await bench.now(JAM)
+            return await _halted(bench, visit, before, command, ["ClearJam"])
+
+    seen: Halt = await bench.once("jam", observe)
+    return seen
+
+
+@requirement(40, "What moves, and how it ends", needs=("SO-14",))
+async def jam(bench: Bench) -> None:
+    """A card that sticks ends the stack in Jam and then Settled FAILED with 430; it is HALTED."""
+    (await jammed(bench)).ended(m.Jam, m.Reason.JAM)
+
+
+@requirement(41, "Counting", needs=("SO-40",))
+async def jam_named(bench: Bench) -> None:
+    """Jam names where the card sticks and which of the stack it is, pictures the sensors, and loses no card."""
+    halt = await jammed(bench)
+    told: m.Jam = halt.ended(m.Jam, m.Reason.JAM)
+    where = (told.phase, told.segment) == (m.Phase.DISPENSING, m.Segment.DROP)
+    expect(where, "DISPENSING, segment DROP", f"{told.phase.name}, {told.segment.name}")
+    expect(told.levels == halt.levels, f"the sensors as they still are: {halt.levels}", told)
+    _accounted(halt, told.card - 1, told.in_path, told.left)
+    expect(halt.status.moved == told.card - 1, f"{told.card - 1} cards before it", halt.status)
+
+
+@requirement(42, "States", needs=("SO-40",))
+async def path_blocked(bench: Bench) -> None:
+    """While a sensor of the path is dark ClearJam is refused with 426."""
+    halt = await jammed(bench)
+    if not any(halt.levels[sensor].blocked for sensor in PATH):
+        raise NotChecked("the card did not stick under a sensor")
+    all_refused(halt.refused, m.Reason.PATH_BLOCKED, "while the path is dark")
+
+
+@requirement(43, "Counting", needs=("SO-14",))
+async def double_feed(bench: Bench) -> None:
+    """Two cards at once end the stack in Fault 431 and Settled FAILED with 431; how many are left is nil."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        before, command = await _in_mid_stack(bench, visit)
+        await bench.now(DOUBLE)
+        halt = await _halted(bench, visit, before, command, [])
+    told: m.Fault = halt.ended(m.Fault, m.Reason.DOUBLE_FEED)
+    expect(told.reason is m.Reason.DOUBLE_FEED and told.left is None, "431, and nil left", told)
+    expect(halt.status.left is None and not halt.status.sure, "nil left, not sure", halt.status)
+
+
+@requirement(44, "Counting", needs=("SO-14",))
+async def unbalanced(bench: Bench) -> None:
+    """Two cards that no sensor can tell apart are found at the stub: Unbalanced, FAILED with 433, not sure."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        block = number((await status_of(visit)).left, "how many are left", "nil")
+        await bench.do(AS_ONE)
+        await visit.done(m.Dispense(bench.next_id(), 2), SHORT)
+        await bench.do(TAKE)
+        command = await begin(visit, m.CountStub(bench.next_id()))
+        settled = settled_as(await visit.end(command, BLOCK), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
+        await asyncio.sleep(QUIET)
+        one_end(visit.events, command, m.Stub, settled)
+        told = visit.told(m.Unbalanced)
+        expect(told == [m.Unbalanced(command, block, block - 1)], f"Unbalanced: {block} in, {block - 1} out", told)
+        status = await status_of(visit)
+        expect(status.state is m.State.HALTED and not status.sure, "HALTED, not sure", status)
+
+
+# --- power ----------------------------------------------------------------------------------------------------------
+
+
+@requirement(50, "States", needs=("SO-14",))
+async def power_lost(bench: Bench) -> None:
+    """Power that goes in mid-stack: the stack FAILED with 435, DOUBTFUL, nil counts, Power told, 423 to all orders."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        _, command = await _in_mid_stack(bench, visit)
+        await bench.now(POWER_CUT)
+        if not await visit.ends(bench.hands.patience):
+            raise NotChecked("nobody cut the power")
+    await bench.back(not_boot=visit.hello.boot_id)
+    async with bench.visit() as visit:
+        settled_as(await visit.outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)
+        status = await status_of(visit)
+        doubtful = (status.state, status.left, status.drawn, status.sure) == (m.State.DOUBTFUL, None, None, False)
+        expect(doubtful and status.reason is m.Reason.POWER_LOST, "DOUBTFUL, nil counts, not sure, 435", status)
+        await asyncio.sleep(QUIET)
+        expect(visit.told(m.Power) == [m.Power(True)], "one Power, interrupted", visit.events)
+        await none_begins(visit, bench, NOT_CLEARING, m.Reason.NEEDS_CLEARING, "in DOUBTFUL")

@@ -1,0 +1,210 @@
+"""The shoe as the kit handles it: its commands, its hands, and how it is brought where a check needs it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.shoe import messages as m
+from firmware_bridge.commands import Accepted, Settled
+from table_controller.conformance.hands import Step
+from table_controller.conformance.judging import refused
+from table_controller.conformance.probe import QUIET
+from table_controller.conformance.requirements import Chapter, Failed, NotChecked, Profile, expect, preparing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from firmware_bridge.messages import Message
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.visit import Visit
+
+CHAPTER: Final = Chapter("SO", "The dealing shoe", "docs/devices/shoe.md", needs=("HS-04",))
+
+# The slowest block, stub or emptying (s), with room for a machine that takes a second for every card.
+BLOCK: Final = 180.0
+# A stack, and everything that moves no card along the path (s).
+SHORT: Final = 30.0
+
+# What a resting automated shoe may be ordered to do.
+COMMANDS: Final[dict[str, Callable[[int], Message]]] = {
+    "Load": m.Load,
+    "Dispense": lambda command: m.Dispense(command, 1),
+    "CountStub": m.CountStub,
+    "SelfTest": m.SelfTest,
+    "ClearJam": m.ClearJam,
+}
+NOT_CLEARING: Final = [name for name in COMMANDS if name != "ClearJam"]
+MOVING: Final = (m.State.LOADING, m.State.DISPENSING, m.State.COUNTING, m.State.CLEARING, m.State.TESTING)
+OPEN_ROUND: Final = (m.State.DEALING, m.State.COUNTING)
+PATH: Final = (m.Sensor.FEED, m.Sensor.DRAW, m.Sensor.EXIT)
+ENDS: Final = (m.Loaded, m.Dispensed, m.ShortStack, m.Stub, m.Cleared, m.SelfTested, m.Jam, m.Fault, m.Stopped)
+
+RELOAD: Final = Step("take every card that was dealt and put the whole deck into the intake",
+                     ("take", "gather", "load"))  # fmt: skip
+TAKE: Final = Step("take every card out of the slot", ("take",))
+OPEN_DOOR: Final = Step("open the door", ("door:to=open",))
+CLOSE_DOOR: Final = Step("close the door", ("door:to=closed",))
+LOOK_INSIDE: Final = Step("open the door, look for cards inside, take out what you find, and close the door",
+                          ("door:to=open", "door:to=closed"))  # fmt: skip
+CLEAR_PATH: Final = Step("open the door, take every card off the path but none out of the well, and close the door",
+                         ("clear_path",))  # fmt: skip
+LIFT: Final = Step("take every card out of throat and well", ("clear_path", "lift"))
+REFILL: Final = Step("lay the whole deck into the well", ("gather", "load"))
+
+
+async def status_of(visit: Visit) -> m.Status:
+    """Ask what it does and what is where."""
+    return await visit.ask(m.GetStatus(), m.Status)
+
+
+def is_manual(visit: Visit) -> bool:
+    """Tell whether hands draw its cards."""
+    return m.DRAWS in visit.hello.capabilities
+
+
+@preparing
+async def rest(bench: Bench) -> None:
+    """Bring it to IDLE or READY, door closed, sure of its counts, whatever it was doing."""
+    async with bench.visit() as visit:
+        step = _calm_manual if is_manual(visit) else _calm
+        for _ in range(10):
+            status = await status_of(visit)
+            if await step(bench, visit, status):
+                return
+    raise Failed("a machine that can be brought to rest", repr(status))
+
+
+async def _calm(bench: Bench, visit: Visit, status: m.Status) -> bool:
+    """Take one step towards rest; True if there is none left to take."""
+    if status.state in MOVING:
+        await visit.order(m.Stop(bench.next_id()))
+        await asyncio.sleep(QUIET)
+    elif status.door_open:
+        await bench.do(CLOSE_DOOR)
+    elif status.state in (m.State.HALTED, m.State.DOUBTFUL):
+        await bench.do(CLEAR_PATH)
+        await visit.done(m.ClearJam(bench.next_id()), BLOCK)
+    elif not status.sure and status.state is m.State.READY:
+        await visit.done(m.ClearJam(bench.next_id()), BLOCK)
+    elif not status.sure:
+        await bench.do(LOOK_INSIDE)
+        await visit.done(m.SelfTest(bench.next_id()), SHORT)
+    else:
+        return True
+    return False
+
+
+async def _calm_manual(bench: Bench, visit: Visit, status: m.Status) -> bool:
+    if status.state in (*OPEN_ROUND, m.State.TESTING):
+        await visit.order(m.Stop(bench.next_id()))
+        await asyncio.sleep(QUIET)
+    elif not status.sure or status.state in (m.State.HALTED, m.State.DOUBTFUL):
+        await bench.do(LIFT)
+        await visit.done(m.ClearJam(bench.next_id()), SHORT)
+    else:
+        return True
+    return False
+
+
+@preparing
+async def empty(bench: Bench) -> None:
+    """Bring it to IDLE: nothing is in its well. What lies in its intake stays there."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        status = await status_of(visit)
+        if is_manual(visit):
+            if status.in_well:
+                await bench.do(LIFT)
+        elif status.state is m.State.READY:
+            if status.in_slot:
+                await bench.do(TAKE)
+            await visit.done(m.CountStub(bench.next_id()), BLOCK)
+
+
+@preparing
+async def waiting(bench: Bench) -> None:
+    """Bring it to IDLE with the whole block where Load looks for it."""
+    await empty(bench)
+    async with bench.visit() as visit:
+        manual = is_manual(visit)
+        status = await status_of(visit)
+        if not _block_waits(status, manual=manual) or status.in_slot:
+            await bench.do(REFILL if manual else RELOAD)
+            if not _block_waits(await status_of(visit), manual=manual):
+                raise NotChecked("there are no cards to load")
+
+
+def _block_waits(status: m.Status, *, manual: bool) -> bool:
+    return status.in_well if manual else status.in_intake
+
+
+@preparing
+async def loaded(bench: Bench) -> None:
+    """Bring it to READY with a whole block, nothing drawn of it."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        status = await status_of(visit)
+        if status.state is m.State.READY and status.drawn == 0 and not status.in_slot:
+            return
+    await waiting(bench)
+    async with bench.visit() as visit:
+        await visit.done(m.Load(bench.next_id()), BLOCK)
+
+
+async def tried(visit: Visit, bench: Bench, names: Iterable[str]) -> dict[str, Settled | Accepted]:
+    """Try commands one after the other; return what each was answered."""
+    return {name: await visit.order(COMMANDS[name](bench.next_id())) for name in names}
+
+
+def all_refused(said: dict[str, Settled | Accepted], reason: m.Reason, where: str) -> None:
+    """Each of them was refused, with this reason."""
+    for name, reply in said.items():
+        as_expected = isinstance(reply, Settled) and reply.outcome.name == "REFUSED" and reply.reason == reason
+        expect(as_expected, f"{name} refused with {reason.value} {reason.name} {where}", reply)
+
+
+async def none_begins(visit: Visit, bench: Bench, names: Iterable[str], reason: m.Reason, where: str) -> None:
+    """Each of these commands is refused with this reason."""
+    for name in names:
+        await refused(visit, COMMANDS[name](bench.next_id()), reason, where)
+
+
+def one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) -> Any:
+    """Exactly one end of this kind about a command, then exactly one Settled; return the end."""
+    about = [event for event in events if getattr(event, "command", None) == command]
+    ends = [event for event in about if isinstance(event, ENDS)]
+    expect(len(ends) == 1 and isinstance(ends[0], kind), f"one {kind.__name__} and no other end", ends)
+    told = [event for event in about if isinstance(event, Settled)]
+    expect(told == [settled], f"exactly {settled!r}", told)
+    place = about.index(ends[0])
+    rest_of_it = [event for event in about[place + 1 :] if not isinstance(event, m.Unbalanced)]
+    expect(rest_of_it == [settled], f"{kind.__name__} and then Settled, and nothing after them", about[-3:])
+    return ends[0]
+
+
+def number(value: int | None, what: str, seen: Any) -> int:
+    """A count is known."""
+    if value is None:
+        raise Failed(f"to know {what}", repr(seen))
+    return value
+
+
+async def some_cards(visit: Visit, cards: int) -> None:
+    """Wait until a motion has finished a few cards."""
+    await visit.until(lambda event: isinstance(event, m.Progress) and event.moved >= cards, SHORT)
+
+
+PROFILE: Final = Profile(
+    question=m.GetStatus(),
+    answer=m.Status,
+    questions=(
+        (m.GetStatus(), (m.Status,)),
+        (m.GetSensors(), (m.Sensors,)),
+        (m.GetTransits(), (m.Transits,)),
+    ),
+    rest=rest,
+    lasting=m.SelfTest,
+    refused=lambda command: m.Dispense(command, 0),
+    stop=m.Stop,
+)

@@ -1,0 +1,156 @@
+"""SO-60 up: a manual shoe. Hands draw, it counts: rounds, the stub, what is lifted out, what sticks."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from devices.shoe import messages as m
+from firmware_bridge.commands import Outcome, Settled
+from table_controller.conformance.hands import Step
+from table_controller.conformance.judging import refused
+from table_controller.conformance.kinds.shoe.machine import CHAPTER, LIFT, loaded, status_of, waiting
+from table_controller.conformance.probe import QUIET
+from table_controller.conformance.requirements import expect
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.visit import Visit
+
+requirement = partial(CHAPTER.requirement, capability=m.DRAWS)
+ROUND: Final = 4
+DRAW_ROUND: Final = Step("draw four cards, one after the other", ("draw:cards=4",))
+DRAW_ONE: Final = Step("draw one card", ("draw:cards=1",))
+RUN_OUT: Final = Step("draw every card that is left, one after the other", ("draw:cards=200",))
+STICK: Final = Step("draw a card halfway out of the throat and leave it there", ("jam:segment=exit", "draw:cards=1"))
+# No hand takes longer to draw one card (s).
+HAND_TIME: Final = 5.0
+
+
+async def _at_once(visit: Visit, message: m.Load | m.StartRound | m.CountStub | m.Stop) -> int:
+    """Have a command done at once; return its id."""
+    reply = await visit.order(message)
+    expect(reply == Settled(message.command, Outcome.DONE, 0), f"{type(message).__name__} DONE at once", reply)
+    return message.command
+
+
+async def _drawn(bench: Bench, visit: Visit, step: Step, cards: int) -> list[m.Drawn]:
+    """Have cards drawn, and return what was told of them."""
+    since = len(visit.events)
+    await bench.do(step)
+    await visit.until(lambda _: len(visit.told(m.Drawn, since)) >= cards, bench.hands.patience, since)
+    await asyncio.sleep(QUIET)
+    return visit.told(m.Drawn, since)
+
+
+@requirement(60, "Rounds drawn by hand")
+async def load(bench: Bench) -> None:
+    """Load begins a block at once: Loaded with a nil count, READY, nil left, 0 drawn; a second is refused with 443."""
+    await waiting(bench)
+    async with bench.visit() as visit:
+        await refused(visit, m.StartRound(bench.next_id()), m.Reason.SHOE_EMPTY, "before Load")
+        await refused(visit, m.CountStub(bench.next_id()), m.Reason.NOTHING_TO_EJECT, "before Load")
+        command = await _at_once(visit, m.Load(bench.next_id()))
+        told = await visit.event(m.Loaded, QUIET)
+        expect(told == m.Loaded(command, None, 0, None, None), "Loaded with a nil count", told)
+        status = await status_of(visit)
+        begun = (status.state, status.left, status.drawn) == (m.State.READY, None, 0)
+        expect(begun, "READY, nil left, 0 drawn", status)
+        await refused(visit, m.Load(bench.next_id()), m.Reason.ALREADY_LOADED, "in READY")
+
+
+@requirement(61, "Rounds drawn by hand", hands=True, needs=("SO-60",))
+async def rounds(bench: Bench) -> None:
+    """Every card of a round is told once by its number; Stop ends it in RoundEnded with how many it had."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        command = await _at_once(visit, m.StartRound(bench.next_id()))
+        expect((await status_of(visit)).state is m.State.DEALING, "DEALING", await status_of(visit))
+        told = await _drawn(bench, visit, DRAW_ROUND, ROUND)
+        wanted = [m.Drawn(True, card, card, None) for card in range(1, ROUND + 1)]
+        expect(told == wanted, f"Drawn, ordered, from 1 to {ROUND}", told)
+        await refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in DEALING")
+        await _at_once(visit, m.Stop(bench.next_id()))
+        await asyncio.sleep(QUIET)
+        expect(visit.told(m.RoundEnded) == [m.RoundEnded(command, ROUND)], f"one RoundEnded of {ROUND}", visit.events)
+        expect((await status_of(visit)).state is m.State.READY, "READY", await status_of(visit))
+
+
+@requirement(62, "Rounds drawn by hand", hands=True, needs=("SO-61",))
+async def next_round(bench: Bench) -> None:
+    """The next StartRound ends a round that is open, and counts from 1 again; `drawn` goes on."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        first = await _at_once(visit, m.StartRound(bench.next_id()))
+        await _drawn(bench, visit, DRAW_ONE, 1)
+        await _at_once(visit, m.StartRound(bench.next_id()))
+        told = await _drawn(bench, visit, DRAW_ONE, 1)
+        expect(visit.told(m.RoundEnded) == [m.RoundEnded(first, 1)], "RoundEnded about the first", visit.events)
+        expect(told == [m.Drawn(True, 1, 2, None)], "card 1 of the round, the second since loading", told)
+
+
+@requirement(63, "Rounds drawn by hand", hands=True, needs=("SO-60",))
+async def out_of_turn(bench: Bench) -> None:
+    """A card that is drawn while no round is open is told as not ordered, and counted as drawn."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        told = await _drawn(bench, visit, DRAW_ONE, 1)
+        expect(told == [m.Drawn(False, 0, 1, None)], "Drawn, not ordered, the first since loading", told)
+        expect((await status_of(visit)).drawn == 1, "1 drawn", await status_of(visit))
+
+
+@requirement(64, "Rounds drawn by hand", hands=True, needs=("SO-61",))
+async def stub(bench: Bench) -> None:
+    """CountStub is done at once; when the well is empty Stub tells its cards and all that came out. IDLE, 0 left."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        await _at_once(visit, m.StartRound(bench.next_id()))
+        await _drawn(bench, visit, DRAW_ROUND, ROUND)
+        command = await _at_once(visit, m.CountStub(bench.next_id()))
+        status = await status_of(visit)
+        expect(status.state is m.State.COUNTING, "COUNTING", status)
+        await refused(visit, m.StartRound(bench.next_id()), m.Reason.BUSY, "in COUNTING")
+        since = len(visit.events)
+        await bench.do(RUN_OUT)
+        told = await visit.event(m.Stub, 10 * bench.hands.patience, since)
+        await asyncio.sleep(QUIET)
+        count = len(visit.told(m.Drawn, since))
+        expect(told == m.Stub(command, count, ROUND + count, 0), f"{count} cards, {ROUND + count} in all", told)
+        expect(len(visit.told(m.Stub)) == 1, "one Stub", visit.told(m.Stub))
+        status = await status_of(visit)
+        expect((status.state, status.left) == (m.State.IDLE, 0), "IDLE, 0 left", status)
+
+
+@requirement(65, "Rounds drawn by hand", hands=True, needs=("SO-60",))
+async def lifted_out(bench: Bench) -> None:
+    """A stub that is lifted out and not drawn is told by Fault 451, and there is no Stub."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        command = await _at_once(visit, m.CountStub(bench.next_id()))
+        await bench.do(LIFT)
+        told = await visit.event(m.Fault, bench.hands.patience)
+        await asyncio.sleep(QUIET)
+        expect((told.command, told.reason) == (command, m.Reason.LIFTED_OUT), "Fault 451 about the stub", told)
+        expect(not visit.told(m.Stub), "no Stub", visit.told(m.Stub))
+
+
+@requirement(66, "What moves, and how it ends", hands=True, needs=("SO-61",))
+async def stuck(bench: Bench) -> None:
+    """A card left in the throat is a Jam without a command; HALTED, not sure, until the empty shoe is cleared."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        await _at_once(visit, m.StartRound(bench.next_id()))
+        await bench.do(STICK)
+        told = await visit.event(m.Jam, bench.hands.patience + HAND_TIME)
+        as_is = (told.command, told.phase, told.card) == (None, m.Phase.DRAWING, 1)
+        expect(as_is, "Jam without a command, of card 1", told)
+        status = await status_of(visit)
+        expect(status.state is m.State.HALTED and not status.sure, "HALTED, not sure", status)
+        await refused(visit, m.StartRound(bench.next_id()), m.Reason.NEEDS_CLEARING, "in HALTED")
+        await bench.do(LIFT)
+        command = bench.next_id()
+        reply = await visit.order(m.ClearJam(command))
+        expect(reply == Settled(command, Outcome.DONE, 0), "ClearJam DONE", reply)
+        status = await status_of(visit)
+        expect(status.state is m.State.IDLE and status.sure and status.left == 0, "IDLE, sure that 0 are left", status)

@@ -1,0 +1,254 @@
+"""SH-10 to SH-19: one cycle, watched from beginning to end; SH-30 and SH-80 up: further decks, by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from devices.gauges import Transit
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
+from firmware_bridge.link import SILENCE
+from table_controller.conformance.hands import Step
+from table_controller.conformance.kinds.shuffler.machine import (
+    CHAPTER,
+    COMMANDS,
+    CYCLE,
+    RELOAD,
+    SHORT,
+    all_refused,
+    begin,
+    emptied,
+    loaded,
+    one_end,
+    ready,
+    refusals,
+    rest,
+    settled_as,
+    status_of,
+)
+from table_controller.conformance.probe import LINE, QUIET
+from table_controller.conformance.requirements import NotChecked, expect
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.visit import Visit
+
+SWAP = Step("take the deck, replace one card by a copy of another, and put it into the intake",
+            ("take_deck", "load", "swapped_card"))  # fmt: skip
+
+
+class Cycle(msgspec.Struct):
+    """Everything that was seen of one cycle."""
+
+    before: m.Status
+    reply: Accepted | Settled
+    moved_before: list[Transit]
+    events: list[Any] = []
+    states: list[m.State] = []
+    refused: dict[m.State, dict[str, Settled | Accepted]] = {}
+    settled: Settled | None = None
+    after: m.Status | None = None
+    moved_after: list[Transit] = []
+
+    @property
+    def command(self) -> int:
+        """The cycle's id."""
+        return self.reply.command
+
+    def completed(self) -> m.Completed:
+        """The one end that a good cycle has."""
+        settled = settled_as(self.settled, Outcome.DONE, m.Reason.NONE)
+        found: m.Completed = one_end(self.events, self.command, m.Completed, settled)
+        return found
+
+
+async def watched(bench: Bench) -> Cycle:
+    """Run a cycle and look at it all the time; once for all the requirements about it."""
+    seen: Cycle = await bench.once("cycle", _watch)
+    return seen
+
+
+async def _watch(bench: Bench) -> Cycle:
+    await loaded(bench)
+    async with bench.visit() as visit:
+        before, moved = await status_of(visit), await visit.ask(m.GetTransits(), m.Transits)
+        cycle = Cycle(before, await visit.order(m.StartCycle(bench.next_id())), moved.segments)
+        if isinstance(cycle.reply, Settled):
+            return cycle
+        await _look_on(visit, bench, cycle)
+        await asyncio.sleep(QUIET)
+        cycle.after, cycle.events = await status_of(visit), list(visit.events)
+        cycle.moved_after = (await visit.ask(m.GetTransits(), m.Transits)).segments
+        return cycle
+
+
+async def _look_on(visit: Visit, bench: Bench, cycle: Cycle) -> None:
+    """Ask for the state until the end, and try every other command once in each half."""
+    loop = asyncio.get_running_loop()
+    late = loop.time() + CYCLE
+    while cycle.settled is None and loop.time() < late:
+        state = (await status_of(visit)).state
+        if not cycle.states or cycle.states[-1] is not state:
+            cycle.states.append(state)
+        if state in (m.State.FEEDING, m.State.UNLOADING) and state not in cycle.refused:
+            said = await refusals(visit, bench, COMMANDS)
+            if (await status_of(visit)).state is state:  # else the other half began meanwhile
+                cycle.refused[state] = said
+        cycle.settled = await visit.until(
+            lambda event: isinstance(event, Settled) and event.command == cycle.command, 0.1
+        )
+
+
+@CHAPTER.requirement(10, "States")
+async def states(bench: Bench) -> None:
+    """A cycle is accepted, and its state is FEEDING, then UNLOADING."""
+    cycle = await watched(bench)
+    expect(isinstance(cycle.reply, Accepted), "Accepted to StartCycle", cycle.reply)
+    moving = [state for state in cycle.states if state in (m.State.FEEDING, m.State.UNLOADING)]
+    expect(moving == [m.State.FEEDING, m.State.UNLOADING], "FEEDING, then UNLOADING", cycle.states)
+
+
+@CHAPTER.requirement(11, "A cycle", needs=("SH-10",))
+async def one_completed(bench: Bench) -> None:
+    """A cycle of a deck ends in exactly one Completed and then exactly one Settled DONE."""
+    (await watched(bench)).completed()
+
+
+@CHAPTER.requirement(12, "Counting", needs=("SH-11",))
+async def counted(bench: Bench) -> None:
+    """Afterwards it is READY, none inside, all that Completed counts behind the gate, one cycle more."""
+    cycle = await watched(bench)
+    completed = cycle.completed()
+    expected = msgspec.structs.replace(
+        cycle.before, state=m.State.READY, cards_in_intake=False, inside=0, behind_gate=completed.count,
+        cycles=cycle.before.cycles + 1, reason=m.Reason.NONE,
+    )  # fmt: skip
+    expect(completed.count > 0, "cards that were counted", completed)
+    expect(cycle.after == expected, repr(expected), cycle.after)
+
+
+@CHAPTER.requirement(13, "A cycle", needs=("SH-11",))
+async def progress(bench: Bench) -> None:
+    """Progress counts never fall, never run ahead of each other, and end at what Completed counts."""
+    cycle = await watched(bench)
+    count = cycle.completed().count
+    told = [event for event in cycle.events if isinstance(event, m.Progress)]
+    for event in told:
+        expect(event.command == cycle.command, f"Progress about {cycle.command}", event)
+        expect(event.left <= event.entered <= count, f"left <= entered <= {count}", event)
+        whole = event.phase is m.Phase.FEEDING or event.entered == count
+        expect(whole, "every card in before the first comes out", event)
+    for earlier, later in pairwise(told):
+        rising = (earlier.phase, earlier.entered, earlier.left) <= (later.phase, later.entered, later.left)
+        expect(rising, "counts that do not fall", f"{earlier!r}, then {later!r}")
+
+
+@CHAPTER.requirement(14, "States", needs=("SH-10",))
+async def busy_feeding(bench: Bench) -> None:
+    """In FEEDING every other motion is refused with 420."""
+    _busy(await watched(bench), m.State.FEEDING)
+
+
+@CHAPTER.requirement(15, "States", needs=("SH-10",))
+async def busy_unloading(bench: Bench) -> None:
+    """In UNLOADING every other motion is refused with 420."""
+    _busy(await watched(bench), m.State.UNLOADING)
+
+
+def _busy(cycle: Cycle, state: m.State) -> None:
+    if state not in cycle.refused:
+        raise NotChecked(f"{state.name} was over before anybody could look; let the simulator run more slowly")
+    all_refused(cycle.refused[state], m.Reason.BUSY, f"in {state.name}")
+
+
+@CHAPTER.requirement(16, "A cycle", needs=("SH-11",))
+async def intake_empty(bench: Bench) -> None:
+    """Intake is told when the last card is drawn, once."""
+    cycle = await watched(bench)
+    told = [event for event in cycle.events if isinstance(event, m.Intake)]
+    expect(told == [m.Intake(False)], "one Intake that says empty", told)
+
+
+@CHAPTER.requirement(17, "Messages", needs=("SH-11",))
+async def transits(bench: Bench) -> None:
+    """Transit statistics grow by one for every card in every segment, and are in order."""
+    cycle = await watched(bench)
+    count = cycle.completed().count
+    for segment, earlier, later in zip(m.Segment, cycle.moved_before, cycle.moved_after, strict=True):
+        expect(later.cards - earlier.cards == count, f"{count} more in {segment.name}", f"{earlier}, then {later}")
+        expect(later.least <= later.mean <= later.most, f"least <= mean <= most in {segment.name}", later)
+
+
+@CHAPTER.requirement(18, "What is never sent", needs=("SH-11",))
+async def no_findings(bench: Bench) -> None:
+    """For a deck that was not rejected there are no findings: NoFindings with 427."""
+    expect(not (await watched(bench)).completed().rejected, "a deck that is not rejected", "rejected")
+    await ready(bench)
+    async with bench.visit() as visit:
+        found = await visit.ask(m.GetFindings(), m.Findings, m.NoFindings)
+        expect(found == m.NoFindings(m.Reason.NOT_A_FINDING), "NoFindings with 427", "findings")
+
+
+# --- with hands: a second deck in the intake ------------------------------------------------------------------------
+
+
+@CHAPTER.requirement(30, "A cycle", hands=True)
+async def intake_told(bench: Bench) -> None:
+    """Putting cards into the intake is told by Intake, and shown in the status."""
+    await emptied(bench)
+    async with bench.visit() as visit:
+        await bench.do(RELOAD)
+        told = await visit.event(m.Intake, bench.hands.patience)
+        expect(told.cards, "Intake that says cards", told)
+        expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
+
+
+@CHAPTER.requirement(31, "A cycle", hands=True, needs=("SH-11",))
+async def sorts(bench: Bench) -> None:
+    """A cycle in SORT says SORT in Completed, and counts the same deck alike."""
+    count = (await watched(bench)).completed().count
+    await loaded(bench)
+    async with bench.visit() as visit:
+        await visit.done(m.SetMode(bench.next_id(), m.Mode.SORT), SHORT)
+        await visit.done(m.StartCycle(bench.next_id()), CYCLE)
+        completed = await visit.event(m.Completed, QUIET)
+        expect(completed.mode is m.Mode.SORT, "mode SORT", completed)
+        expect(completed.count == count, f"{count} cards, as before", completed)
+    await rest(bench)
+
+
+@CHAPTER.requirement(32, "Heartbeat and silence", page="docs/protocol.md", hands=True, needs=("SH-11",))
+async def alone(bench: Bench) -> None:
+    """A cycle goes on while its host is silent, and the next session finds it DONE."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        command = await begin(visit, m.StartCycle(bench.next_id()))
+    await asyncio.sleep(SILENCE + 2 * LINE)
+    async with bench.visit() as visit:
+        known = await visit.outcome(command)
+        if known.outcome is Outcome.RUNNING:
+            known = await visit.end(command, CYCLE)
+        settled_as(known, Outcome.DONE, m.Reason.NONE)
+
+
+@CHAPTER.requirement(80, "What is never sent", hands=True, needs=("SH-11",), capability=m.IDENTIFIES)  # fmt: skip
+async def rejects(bench: Bench) -> None:
+    """A wrong deck is rejected, and its findings name what is missing and extra, in ascending order."""
+    await rest(bench)
+    await bench.do(SWAP)
+    async with bench.visit() as visit:
+        command = bench.next_id()
+        await visit.done(m.StartCycle(command), CYCLE)
+        completed = await visit.event(m.Completed, QUIET)
+        expect(completed.rejected, "a deck that is rejected", completed)
+        found = await visit.ask(m.GetFindings(), m.Findings)
+        wholly = found.command == command and len(found.missing) == len(found.extra) == 1
+        # How many, never which: findings name cards.
+        expect(wholly, "one card missing and one extra", f"{len(found.missing)} missing, {len(found.extra)} extra")
+        await visit.done(m.Eject(bench.next_id()), SHORT)
+        gone = await visit.ask(m.GetFindings(), m.Findings, m.NoFindings)
+        expect(isinstance(gone, m.NoFindings), "no findings once the deck was given out", "findings")

@@ -1,0 +1,210 @@
+"""SH-01 to SH-09 and SH-20 to SH-29: a shuffler at rest, empty or with a deck behind its gate. Needs no hands."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from devices.shuffler import messages as m
+from firmware_bridge.commands import GetReport, Outcome, Report, Settled
+from table_controller.conformance.kinds.shuffler.machine import (
+    CHAPTER,
+    COMMANDS,
+    PATH,
+    SHORT,
+    all_refused,
+    begin,
+    emptied,
+    one_end,
+    ready,
+    refusals,
+    rest,
+    same_but,
+    settled_as,
+    status_of,
+)
+from table_controller.conformance.probe import QUIET
+from table_controller.conformance.requirements import NotChecked, expect
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.visit import Visit
+
+
+async def _consistent(visit: Visit) -> None:
+    """Status and sensors of a resting machine tell the same."""
+    status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
+    for sensor, level in zip(m.Sensor, sensors.levels, strict=True):
+        expect(level.blocked is (level.level < level.threshold), f"{sensor.name} blocked below its threshold", level)
+        expect(level.level <= 1023, f"{sensor.name} between 0 and 1023", level)
+    dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
+    expect(not dark, "no dark sensor on the path of a resting machine", f"dark: {dark}")
+    expect(
+        sensors.levels[m.Sensor.INTAKE].blocked is status.cards_in_intake, "INTAKE to show what the status says", status
+    )
+    gate = sensors.levels[m.Sensor.GATE].blocked
+    expect(gate is (status.state is m.State.READY), "cards behind the gate in READY, and in no other state", status)
+
+
+@CHAPTER.requirement(1, "The card path")
+async def consistent(bench: Bench) -> None:
+    """At rest its status and its sensors tell the same."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        await _consistent(visit)
+
+
+@CHAPTER.requirement(2, "States")
+async def nothing_to_eject(bench: Bench) -> None:
+    """With nothing behind the gate Eject is refused with 424."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        all_refused(await refusals(visit, bench, ["Eject"]), m.Reason.NOTHING_TO_EJECT, "in IDLE")
+
+
+@CHAPTER.requirement(3, "States")
+async def stop_at_rest(bench: Bench) -> None:
+    """Stop is never refused, and changes nothing in a machine at rest."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        command = bench.next_id()
+        reply = await visit.order(m.Stop(command))
+        expect(reply == Settled(command, Outcome.DONE, 0), "DONE", reply)
+        same_but(before, await status_of(visit))
+        expect(not visit.events, "no event", visit.events)
+
+
+@CHAPTER.requirement(4, "States")
+async def self_test(bench: Bench) -> None:
+    """A self-test ends in SelfTested and then Settled, DONE only if every sensor and motor passed."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        command = await begin(visit, m.SelfTest(bench.next_id()))
+        settled = await visit.end(command, SHORT)
+        await asyncio.sleep(QUIET)
+        tested: m.SelfTested = one_end(visit.events, command, m.SelfTested, settled)
+        passed = not tested.bad_sensors and not tested.bad_motors
+        outcome, reason = (Outcome.DONE, m.Reason.NONE) if passed else (Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+        settled_as(settled, outcome, reason)
+        expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
+
+
+@CHAPTER.requirement(5, "States")
+async def busy_testing(bench: Bench) -> None:
+    """While it tests itself it is TESTING, and every other motion is refused with 420."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        command = await begin(visit, m.SelfTest(bench.next_id()))
+        status, said = await status_of(visit), await refusals(visit, bench, COMMANDS)
+        if visit.about(command):
+            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+        expect(status.state is m.State.TESTING, "TESTING", status)
+        all_refused(said, m.Reason.BUSY, "in TESTING")
+        await visit.end(command, SHORT)
+
+
+@CHAPTER.requirement(6, "States")
+async def stopped_test(bench: Bench) -> None:
+    """Stop ends a self-test as FAILED with 434; the machine is at rest as before, with no Stopped."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await _stopped(visit, bench, m.SelfTest(bench.next_id()), before)
+
+
+async def _stopped(visit: Visit, bench: Bench, message: m.SelfTest | m.Eject, before: m.Status) -> None:
+    """Stop what moves no card along the path, right after it began."""
+    command = await begin(visit, message)
+    reply = await visit.order(m.Stop(bench.next_id()))
+    expect(isinstance(reply, Settled) and reply.outcome is Outcome.DONE, "Stop to be DONE", reply)
+    if Settled(command, Outcome.DONE, 0) in visit.events:
+        raise NotChecked("it ended before the stop came; let the simulator run more slowly")
+    settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.STOPPED)
+    await asyncio.sleep(QUIET)
+    expect(not visit.told(m.Stopped), "no Stopped", visit.events)
+    same_but(before, await status_of(visit))
+
+
+@CHAPTER.requirement(7, "States")
+async def restart(bench: Bench) -> None:
+    """After a restart at rest the boot id is new, the mode SHUFFLE, and the machine IDLE as it was."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        await visit.done(m.SetMode(bench.next_id(), m.Mode.SORT), SHORT)
+        before = await status_of(visit)
+        command = bench.next_id()
+        reply = await visit.order(m.Reset(command))
+        expect(reply == Settled(command, Outcome.DONE, 0), "DONE", reply)
+    await bench.back(not_boot=visit.hello.boot_id)
+    async with bench.visit() as visit:
+        same_but(before, await status_of(visit), mode=m.Mode.SHUFFLE)
+        expect(not visit.told(m.Power), "no Power: nothing was interrupted", visit.events)
+        known = await visit.outcome(command)
+        expect(known.outcome is Outcome.DONE, "the reset remembered as DONE", known)
+        await visit.ask(GetReport(), Report)
+
+
+# --- with a deck behind the gate ------------------------------------------------------------------------------------
+
+
+@CHAPTER.requirement(20, "States", needs=("SH-11",))
+async def gate_occupied(bench: Bench) -> None:
+    """With cards behind the gate StartCycle is refused with 425."""
+    await ready(bench)
+    async with bench.visit() as visit:
+        await _consistent(visit)
+        all_refused(await refusals(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "in READY")
+
+
+@CHAPTER.requirement(21, "States", needs=("SH-11",))
+async def test_in_ready(bench: Bench) -> None:
+    """In READY a self-test and SetMode are not refused, and it is READY again with the same cards."""
+    await ready(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await visit.done(m.SelfTest(bench.next_id()), SHORT)
+        await visit.done(m.SetMode(bench.next_id(), m.Mode.SHUFFLE), SHORT)
+        same_but(before, await status_of(visit), mode=m.Mode.SHUFFLE)
+
+
+@CHAPTER.requirement(22, "States", needs=("SH-11",))
+async def stopped_gate(bench: Bench) -> None:
+    """Stop while the gate opens ends Eject as FAILED with 434; the machine is READY as before."""
+    await ready(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await _stopped(visit, bench, m.Eject(bench.next_id()), before)
+
+
+@CHAPTER.requirement(23, "States", needs=("SH-11",))
+async def restart_ready(bench: Bench) -> None:
+    """After a restart in READY it is READY, and how many cards lie behind the gate is nil."""
+    await ready(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await visit.done(m.Reset(bench.next_id()), SHORT)
+    await bench.back(not_boot=visit.hello.boot_id)
+    async with bench.visit() as visit:
+        same_but(before, await status_of(visit), behind_gate=None, mode=m.Mode.SHUFFLE)
+
+
+@CHAPTER.requirement(24, "A cycle", needs=("SH-11",))
+async def eject(bench: Bench) -> None:
+    """Eject opens the gate: Accepted, then Settled DONE, IDLE, and nothing behind the gate."""
+    await ready(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        command = await begin(visit, m.Eject(bench.next_id()))
+        settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
+        same_but(before, await status_of(visit), state=m.State.IDLE, behind_gate=0)
+        expect(len(visit.about(command)) == 1, "one Settled and no other event about it", visit.about(command))
+        await _consistent(visit)
+
+
+@CHAPTER.requirement(25, "States", needs=("SH-11",))
+async def nothing_loaded(bench: Bench) -> None:
+    """Without cards in the intake StartCycle is refused with 421."""
+    await emptied(bench)
+    async with bench.visit() as visit:
+        all_refused(await refusals(visit, bench, ["StartCycle"]), m.Reason.NOTHING_LOADED, "with an empty intake")

@@ -1,0 +1,166 @@
+"""FR: frames. What is noise, what must be dropped without a word, and that the next frame is heard all the same."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import GetReport
+from table_controller.conformance.bench import with_numbers
+from table_controller.conformance.probe import QUIET, told, unsealed
+from table_controller.conformance.requirements import Chapter, expect
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.probe import Probe
+
+CHAPTER: Final = Chapter("FR", "Frames", "docs/protocol.md", needs=("HS-02",))
+_A_FRAME: Final = "A frame"
+_STUFFING: Final = "Stuffing"
+# Bytes of noise, as in the device's check list; the same in every run.
+_NOISE: Final = Random("noise").randbytes(10_000)
+# Between two bytes of a frame that comes in pieces (s): far more than a character's time, far less than a heartbeat.
+_PAUSE: Final = 0.005
+
+
+async def _dropped(probe: Probe, wire: bytes, what: str) -> None:
+    """A frame gets no answer, and the one after it does."""
+    probe.write(wire)
+    came = await probe.answers()
+    expect(not came, f"no answer to {what}", told(came))
+    await probe.greet()
+
+
+async def _answered(probe: Probe) -> None:
+    """The one hello of this check is answered."""
+    came = await probe.introduced(0)
+    expect(len(came) == 2, "hello and proof", told(came))
+
+
+@CHAPTER.requirement(1, "A device's check list")
+async def noise(bench: Bench) -> None:
+    """After 10 kB of noise and a delimiter, a HostHello is answered."""
+    probe = bench.probe()
+    await probe.pour(_NOISE + b"\0")
+    await probe.answers()
+    await probe.greet()
+
+
+@CHAPTER.requirement(2, _STUFFING)
+async def delimiters(bench: Bench) -> None:
+    """Delimiters in a row mean nothing."""
+    probe = bench.probe()
+    probe.write(b"\0\0\0" + fr.to_wire(unsealed(probe.fresh_hello())))
+    await _answered(probe)
+
+
+@CHAPTER.requirement(3, _A_FRAME)
+async def pieces(bench: Bench) -> None:
+    """A frame may come byte by byte, with pauses."""
+    probe = bench.probe()
+    for byte in fr.to_wire(unsealed(probe.fresh_hello())):
+        probe.write(bytes([byte]))
+        await asyncio.sleep(_PAUSE)
+    await _answered(probe)
+
+
+@CHAPTER.requirement(4, _A_FRAME)
+async def crc(bench: Bench) -> None:
+    """A frame with a wrong CRC is dropped without an answer."""
+    probe = bench.probe()
+    wire = bytearray(fr.to_wire(unsealed(probe.fresh_hello())))
+    wire[-2] = wire[-2] ^ 0x40 or 0x01
+    await _dropped(probe, bytes(wire), "a frame whose CRC does not fit")
+
+
+@CHAPTER.requirement(5, _STUFFING)
+async def stuffing(bench: Bench) -> None:
+    """A frame whose stuffing points past its end is dropped without an answer."""
+    probe = bench.probe()
+    wire = bytearray(fr.to_wire(unsealed(probe.fresh_hello())))
+    last = 0  # the length byte of the last piece
+    while last + wire[last] < len(wire) - 1:
+        last += wire[last]
+    wire[last] += 1
+    await _dropped(probe, bytes(wire), "a frame whose last length byte is one too high")
+
+
+@CHAPTER.requirement(6, _STUFFING)
+async def too_long(bench: Bench) -> None:
+    """What is longer than the longest frame is dropped up to and including its delimiter."""
+    probe = bench.probe()
+    # A receiver that starts anew when its buffer is full finds the hello whole, if the buffer has one of these sizes.
+    sizes = (*range(fr.MAX_WIRE - 3, fr.MAX_WIRE + 4), 576, 600, 640, 768, 1024, 2048)
+    glued = b"".join(b"\x55" * size + fr.to_wire(unsealed(probe.fresh_hello())) for size in sizes)
+    await probe.pour(glued)
+    await probe.answers()
+    came = [found for found in probe.heard if not found.frame.flags & fr.SEALED]
+    expect(not came, "no answer to a hello that is glued to too many bytes", told(came))
+    await probe.greet()
+
+
+@CHAPTER.requirement(7, _A_FRAME)
+async def version(bench: Bench) -> None:
+    """A frame of another version is dropped without an answer."""
+    probe = bench.probe()
+    for other in (0, fr.VERSION + 1, 15):
+        signed = with_numbers(unsealed(probe.fresh_hello()), first=other << 4)
+        await _dropped(probe, fr.to_wire(signed), f"version {other}")
+
+
+@CHAPTER.requirement(8, _A_FRAME)
+async def flags(bench: Bench) -> None:
+    """A frame with an unknown flag is dropped without an answer."""
+    probe = bench.probe()
+    for flag in (4, 8):
+        signed = with_numbers(unsealed(probe.fresh_hello()), first=fr.VERSION << 4 | flag)
+        await _dropped(probe, fr.to_wire(signed), f"flag {flag}")
+
+
+@CHAPTER.requirement(9, _A_FRAME)
+async def types(bench: Bench) -> None:
+    """A frame of an unknown type is dropped without an answer."""
+    probe = bench.probe()
+    for type_ in (0, 7, 255):
+        await _dropped(probe, fr.to_wire(with_numbers(unsealed(probe.fresh_hello()), type=type_)), f"type {type_}")
+
+
+@CHAPTER.requirement(10, _A_FRAME, needs=("HS-13",))
+async def too_short(bench: Bench) -> None:
+    """A sealed frame that is too short for its MAC is dropped without an answer."""
+    probe = await bench.no_session()
+    signed = fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER)
+    await _dropped(probe, fr.to_wire(signed, bytes(fr.MAC_SIZE - 1)), "a sealed frame with seven bytes of MAC")
+
+
+@CHAPTER.requirement(11, _A_FRAME)
+async def numbers_unread(bench: Bench) -> None:
+    """In a frame that is not sealed it does not look at seq, ack, re and counter."""
+    probe = bench.probe()
+    probe.write(fr.to_wire(with_numbers(unsealed(probe.fresh_hello()), seq=7, ack=8, re=9, counter=10)))
+    await _answered(probe)
+
+
+@CHAPTER.requirement(12, _A_FRAME)
+async def numbers_unwritten(bench: Bench) -> None:
+    """In its own unsealed frames seq, ack and counter are zero and re is 0xFFFF."""
+    probe = bench.probe()
+    probe.say(probe.fresh_hello())
+    for found in await probe.answers():
+        frame = found.frame
+        numbers = (frame.seq, frame.ack, frame.re, frame.counter)
+        expect(numbers == (0, 0, fr.NO_RE, 0), f"(0, 0, {fr.NO_RE}, 0) as seq, ack, re and counter", numbers)
+
+
+@CHAPTER.requirement(13, _A_FRAME, needs=("HS-04",))
+async def whole(bench: Bench) -> None:
+    """Everything that it sends is whole frames, stuffed and summed as the page says."""
+    raw = await bench.raw()
+    for _ in range(4):
+        await raw.ask(GetReport())
+    await raw.probe.listen(QUIET)
+    counted = bench.tape.framer.counters
+    bad = counted.bad_crc + counted.bad_header + counted.bad_stuffing + counted.too_long
+    expect(not bad, "nothing but frames", f"{bad} pieces that are no frames, {counted.frames} that are")

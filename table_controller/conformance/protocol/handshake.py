@@ -1,0 +1,247 @@
+"""HS: who is there. Hello, proofs, Welcome, and everything that must open nothing."""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from typing import Any, Final
+
+import msgspec
+
+from firmware_bridge import frame as fr
+from firmware_bridge import seal
+from firmware_bridge.commands import GetReport
+from firmware_bridge.errors import HostRefused
+from firmware_bridge.messages import (
+    DeviceHello,
+    DeviceProof,
+    HostHello,
+    HostProof,
+    NoSession,
+    Refuse,
+    Welcome,
+    encode,
+    tag_of,
+)
+from table_controller.conformance.bench import Bench, encoded_with
+from table_controller.conformance.probe import LINE, PATIENT, QUIET, Heard, Probe, told
+from table_controller.conformance.requirements import Chapter, Failed, expect
+
+CHAPTER: Final = Chapter("HS", "The handshake", "docs/protocol.md")
+_RULES: Final = "The handshake"
+# A wrong proof of the right size.
+_WRONG: Final = bytes(range(seal.PROOF_SIZE))
+# A sealed frame of no session.
+_STRAY: Final = fr.to_wire(fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER), bytes(fr.MAC_SIZE))
+# A device that waits for its host says nothing for this long (s): more than two heartbeats.
+_ALONE: Final = 2.5
+
+
+def _tag(found: Heard) -> Any:
+    """Return a payload's tag, read without any strictness."""
+    try:
+        return msgspec.msgpack.decode(found.frame.payload)[0]
+    except (msgspec.MsgspecError, TypeError, IndexError, KeyError, ValueError):
+        return None
+
+
+@CHAPTER.requirement(1, _RULES)
+async def hello(bench: Bench) -> None:
+    """A HostHello is answered by a DeviceHello and then a DeviceProof, and by nothing else."""
+    probe = bench.probe()
+    since = len(probe.heard)
+    probe.say(probe.fresh_hello())
+    came = await probe.introduced(since)
+    expect([_tag(found) for found in came] == [tag_of(DeviceHello), tag_of(DeviceProof)],
+           "DeviceHello, then DeviceProof, and nothing else", told(came))  # fmt: skip
+
+
+@CHAPTER.requirement(2, "Messages", needs=("HS-01",))
+async def limits(bench: Bench) -> None:
+    """Its hello keeps to the limits of every field, the digest's 32 bytes included."""
+    probe = bench.probe()
+    probe.say(probe.fresh_hello())
+    for found in await probe.answers():
+        kind: Any = DeviceHello if _tag(found) == tag_of(DeviceHello) else DeviceProof
+        try:
+            msgspec.msgpack.decode(found.frame.payload, type=kind)
+        except msgspec.MsgspecError as error:
+            raise Failed(f"a {kind.__name__} as in the table of messages", str(error)) from None
+
+
+@CHAPTER.requirement(3, _RULES, needs=("HS-02",))
+async def proof(bench: Bench) -> None:
+    """Its proof fits both hellos and the device's key."""
+    greeting = await bench.probe().greet()
+    expect(compare_digest(greeting.proof, seal.device_proof(bench.key.key, greeting.bound)),
+           "the proof that follows from this key file and both hellos (see the golden bytes for each step)",
+           "another one: PB-311, the key is not the device's, or the proof is worked out in another way")  # fmt: skip
+
+
+@CHAPTER.requirement(4, _RULES, needs=("HS-03",))
+async def welcome(bench: Bench) -> None:
+    """A HostProof that fits is answered by a sealed Welcome: a session stands."""
+    await bench.raw()
+
+
+@CHAPTER.requirement(5, _RULES, needs=("HS-02",))
+async def fresh(bench: Bench) -> None:
+    """Every new HostHello gets a new challenge."""
+    probe = bench.probe()
+    challenges = [(await probe.greet()).hello.challenge for _ in range(8)]
+    expect(len(set(challenges)) == len(challenges), "eight different challenges",
+           " ".join(challenge.hex() for challenge in challenges))  # fmt: skip
+
+
+@CHAPTER.requirement(6, _RULES, needs=("HS-02",))
+async def repeated_hello(bench: Bench) -> None:
+    """A HostHello that is repeated gets the same answer again, the same challenge included."""
+    probe = bench.probe()
+    first = await probe.greet()
+    again = await probe.greet(first.asked, fr.RETRANSMIT)
+    expect(first.answered == again.answered, "the same hello, byte for byte", f"{first.hello} and then {again.hello}")
+    expect(first.proof == again.proof, "the same proof", f"{first.proof.hex()} and then {again.proof.hex()}")
+
+
+@CHAPTER.requirement(7, _RULES, needs=("HS-04",))
+async def first_numbers(bench: Bench) -> None:
+    """The Welcome has the first counter, and the first sequence number as its acknowledgement."""
+    frame = (await bench.raw()).welcomes[0].frame
+    expect(frame.counter == fr.FIRST_COUNTER, f"counter {fr.FIRST_COUNTER:08x}", f"{frame.counter:08x}")
+    expect(frame.ack == fr.FIRST_SEQ, f"ack {fr.FIRST_SEQ:04x}", f"{frame.ack:04x}")
+    expect(frame.seq == 0 and frame.re == fr.NO_RE, "seq 0000 and re ffff", f"{frame.seq:04x} and {frame.re:04x}")
+
+
+@CHAPTER.requirement(8, _RULES, needs=("HS-04",))
+async def repeated_proof(bench: Bench) -> None:
+    """A HostProof that is repeated gets a Welcome again, with the next counter; the session goes on."""
+    raw = await bench.raw()
+    since = len(raw.probe.heard)
+    raw.probe.say(HostProof(raw.greeting.host_proof), fr.RETRANSMIT)
+    again = await raw.until(lambda found: isinstance(found.message, Welcome), since=1)
+    if again is None:
+        raise Failed("a Welcome again", told(raw.probe.heard[since:]))
+    expect(again.frame.counter == raw.got[0].frame.counter + 1, "the next counter", f"{again.frame.counter:08x}")
+    await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(9, _RULES, needs=("HS-04",))
+async def wrong_proof(bench: Bench) -> None:
+    """A HostProof that does not fit is answered by Refuse with reason 315 and opens nothing."""
+    probe = bench.probe()
+    greeting = await probe.greet()
+    await _refused(probe, _WRONG)
+    raw = await probe.open(greeting)  # nothing has changed: the right proof is still awaited
+    expect(raw.welcomes[0].frame.counter <= fr.FIRST_COUNTER, "no session before the right proof", told(raw.got))
+
+
+async def _refused(probe: Probe, wrong: bytes) -> None:
+    probe.say(HostProof(wrong))
+    came = await probe.listen(QUIET)
+    spoken = [found for found in came if found.frame.type == fr.HANDSHAKE]
+    refusals = [found.message for found in spoken if isinstance(found.message, Refuse)]
+    expect(len(spoken) == len(refusals) == 1, "one Refuse to a proof that does not fit", told(spoken))
+    expect(refusals == [Refuse(HostRefused.number)], f"reason {HostRefused.number}", refusals)
+
+
+@CHAPTER.requirement(10, _RULES, needs=("HS-04", "HS-09"))
+async def replay(bench: Bench) -> None:
+    """A challenge serves for one session: a recorded handshake, played again, opens nothing."""
+    first = await bench.raw()
+    probe = bench.probe()
+    second = await probe.greet(first.greeting.asked)
+    expect(second.hello.challenge != first.greeting.hello.challenge, "a new challenge to the old hello", "the old one")
+    # Another session now runs, so that the old proof is not a repetition of the one that opened it.
+    await probe.open(await probe.greet())
+    await probe.greet(first.greeting.asked)
+    await _refused(probe, first.greeting.host_proof)
+
+
+@CHAPTER.requirement(11, _RULES, needs=("HS-04",))
+async def strangers(bench: Bench) -> None:
+    """A running session goes on while strangers say hello and give wrong proofs."""
+    raw = await bench.raw()
+    await raw.ask(GetReport())
+    await raw.probe.greet()
+    raw.probe.say(HostProof(_WRONG))
+    await raw.probe.listen(LINE)
+    await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(12, _RULES, needs=("HS-04",))
+async def takes_over(bench: Bench) -> None:
+    """A new session ends the old one: frames of the old one have no effect."""
+    old = await bench.raw()
+    new = await bench.raw()
+    place = len(new.probe.heard)
+    old.probe.write(fr.to_wire(*old.sealed(fr.REQUEST, encode(GetReport()), seq=fr.FIRST_SEQ)))
+    came = await new.probe.listen(QUIET)
+    expect(not [found for found in came if found.frame.type == fr.REPLY], "no answer to the old session", told(came))
+    await new.ask(GetReport())
+    expect(not new.foreign, "frames of the new session only", told(new.probe.heard[place:]))
+
+
+@CHAPTER.requirement(13, "Unsealed frames in a session", needs=("HS-04",))
+async def no_session(bench: Bench) -> None:
+    """A sealed frame that comes without a session is answered by NoSession, every time."""
+    probe = await bench.no_session()
+    for _ in range(3):
+        since = len(probe.heard)
+        probe.write(_STRAY)
+        if await probe.said(NoSession, PATIENT, since) is None:
+            raise Failed("NoSession", told(probe.heard[since:]))
+
+
+@CHAPTER.requirement(14, _RULES, needs=("HS-13",))
+async def proof_out_of_nowhere(bench: Bench) -> None:
+    """A HostProof with neither a session nor a hello before it is answered by NoSession, not by Refuse."""
+    probe = await bench.no_session()
+    probe.say(HostProof(_WRONG))
+    came = await probe.answers()
+    expect([type(found.message) for found in came] == [NoSession], "NoSession and nothing else", told(came))
+
+
+@CHAPTER.requirement(15, "Unsealed frames in a session", needs=("HS-13",))
+async def alone(bench: Bench) -> None:
+    """Without a session it starts nothing by itself."""
+    probe = await bench.no_session()
+    came = await probe.listen(_ALONE)
+    expect(not came, f"nothing for {_ALONE:g} s", told(came))
+
+
+@CHAPTER.requirement(16, "Messages", needs=("HS-01",))
+async def unknown_role(bench: Bench) -> None:
+    """A HostHello in a role that does not exist gets no answer."""
+    probe = bench.probe()
+    role = probe.fresh_hello().replace(b"bench", b"owner")
+    await _unanswered(probe, role, "the role owner")
+
+
+@CHAPTER.requirement(17, "Payloads", needs=("HS-01",))
+async def misshapen_hello(bench: Bench) -> None:
+    """A HostHello with a field too many or with a challenge of another size gets no answer."""
+    probe = bench.probe()
+    await _unanswered(probe, encoded_with(HostHello("bench", bytes(range(16))), b"\xc0"), "a field too many")
+    short = msgspec.msgpack.encode([tag_of(HostHello), "bench", bytes(range(15))])
+    await _unanswered(probe, short, "a challenge of 15 bytes")
+
+
+async def _unanswered(probe: Probe, payload: bytes, what: str) -> None:
+    probe.say(payload)
+    came = await probe.answers()
+    expect(not came, f"no answer to a HostHello with {what}", told(came))
+
+
+@CHAPTER.requirement(18, _RULES, needs=("HS-13",))
+async def boot_id(bench: Bench) -> None:
+    """The boot id is the same in hello, Welcome, Report and NoSession as long as it does not restart."""
+    raw = await bench.raw()
+    seen: dict[str, Any] = {"hello": raw.greeting.hello.boot_id}
+    first = raw.welcomes[0].message
+    seen["Welcome"] = first.boot_id if isinstance(first, Welcome) else None
+    seen["Report"] = (await raw.ask(GetReport())).boot_id
+    probe = await bench.no_session()
+    probe.write(_STRAY)
+    hint = await probe.said(NoSession)
+    seen["NoSession"] = hint.message.boot_id if hint is not None and isinstance(hint.message, NoSession) else None
+    seen["the next hello"] = (await probe.greet()).hello.boot_id
+    expect(len(set(seen.values())) == 1, "one boot id", ", ".join(f"{k}: {v}" for k, v in seen.items()))

@@ -1,0 +1,147 @@
+"""PL: payloads. An authentic frame with nonsense in it ends the session; every legal form of a message is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import Accepted, AskCommand, GetReport, Outcome, Settled
+from firmware_bridge.messages import HandshakeToHost, encode, tag_of
+from table_controller.cli.frame_text import message_text
+from table_controller.conformance.bench import NONSENSE, encoded_with, switch_of
+from table_controller.conformance.probe import QUIET, told
+from table_controller.conformance.requirements import Chapter, expect
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.probe import Raw
+
+CHAPTER: Final = Chapter("PL", "Payloads", "docs/protocol.md", needs=("HS-04",))
+_PAYLOADS: Final = "Payloads"
+_RECEIVING: Final = "Receiving a sealed frame"
+_ENDS: Final = ("HS-13",)  # how the end of a session is seen
+_ASK: Final = tag_of(AskCommand)
+
+
+async def _ends(bench: Bench, payload: bytes, what: str) -> None:
+    """A request with this payload ends the session without a word."""
+    raw = await bench.raw()
+    await raw.ask(GetReport())
+    raw.request(payload)
+    place = len(raw.got)
+    came = [*await raw.probe.answers(), *(found for found in raw.got[place:] if found.frame.type != fr.EVENT)]
+    expect(not came, f"not a word about {what}", told(came))
+    expect(not await raw.lives(), f"the end of the session after {what}", "it goes on")
+
+
+@CHAPTER.requirement(1, _RECEIVING, needs=_ENDS)
+async def unknown_tag(bench: Bench) -> None:
+    """A message with an unknown tag ends the session, without a word."""
+    await _ends(bench, NONSENSE, "an unknown tag")
+
+
+@CHAPTER.requirement(2, _RECEIVING, needs=_ENDS)
+async def no_message(bench: Bench) -> None:
+    """A payload that is empty or no msgpack array ends the session."""
+    await _ends(bench, b"", "an empty payload")
+    await _ends(bench, b"\xc1", "a byte that msgpack never uses")
+    await _ends(bench, encode(GetReport())[1:], "a number in place of an array")
+
+
+@CHAPTER.requirement(3, _PAYLOADS, needs=_ENDS)
+async def too_many(bench: Bench) -> None:
+    """A message with a field too many ends the session."""
+    await _ends(bench, encoded_with(GetReport(), b"\x00"), "GetReport with a field")
+    await _ends(bench, encoded_with(AskCommand(7), b"\xc0"), "AskCommand with two fields")
+
+
+@CHAPTER.requirement(4, _PAYLOADS, needs=_ENDS)
+async def too_few(bench: Bench) -> None:
+    """A message with a field too few ends the session."""
+    await _ends(bench, bytes([0x91, _ASK]), "AskCommand without its id")
+
+
+@CHAPTER.requirement(5, _PAYLOADS, needs=_ENDS)
+async def out_of_range(bench: Bench) -> None:
+    """A value out of its range ends the session."""
+    await _ends(bench, bytes([0x92, _ASK, 0]), "the id 0")
+    await _ends(bench, bytes([0x92, _ASK, 0xCF]) + (1 << 63).to_bytes(8, "big"), "the id 2^63")
+    await _ends(bench, bytes([0x92, _ASK, 0xFF]), "the id -1")
+
+
+@CHAPTER.requirement(6, _PAYLOADS, needs=_ENDS)
+async def trailing(bench: Bench) -> None:
+    """Bytes after the end of a message end the session."""
+    await _ends(bench, encode(GetReport()) + b"\x00", "GetReport and one byte")
+    await _ends(bench, encode(GetReport()) * 2, "two messages in one payload")
+
+
+@CHAPTER.requirement(7, _PAYLOADS, needs=_ENDS)
+async def wrong_type(bench: Bench) -> None:
+    """A float or a bool in place of an integer ends the session."""
+    await _ends(bench, msgspec.msgpack.encode([_ASK, 7.0]), "the id 7.0")
+    await _ends(bench, msgspec.msgpack.encode([_ASK, True]), "the id true")
+
+
+@CHAPTER.requirement(8, _RECEIVING, needs=_ENDS)
+async def wrong_way(bench: Bench) -> None:
+    """A message that only a device may send ends the session."""
+    await _ends(bench, encode(Accepted(7)), "Accepted from the host")
+    await _ends(bench, encode(Settled(7, Outcome.DONE, 0)), "Settled from the host")
+
+
+@CHAPTER.requirement(9, "The link", applies=lambda profile: profile.switch is not None)  # fmt: skip
+async def wrong_frame(bench: Bench) -> None:
+    """A command in a frame that is not a REQUEST is not carried out."""
+    await bench.profile.rest(bench)
+    for type_ in (fr.EVENT, fr.REPLY):
+        command = bench.next_id()
+        raw = await bench.raw()
+        raw.send(type_, encode(switch_of(bench.profile).on(command)), seq=raw.seq, re=fr.NO_RE)
+        await raw.probe.listen(QUIET)
+        settled = await (await bench.raw()).ask(AskCommand(command))
+        expect(settled == Settled(command, Outcome.UNKNOWN, 0), "the command unknown", settled)
+
+
+@CHAPTER.requirement(10, _PAYLOADS)
+async def long_forms(bench: Bench) -> None:
+    """Every legal form of a value is read, not only the shortest."""
+    raw = await bench.raw()
+    wide = bytes([0xCF]) + (7).to_bytes(8, "big")
+    for payload in (
+        bytes([0x92, _ASK]) + wide,
+        bytes([0x92, 0xCC, _ASK]) + wide[-1:],
+        bytes([0xDC, 0, 2, _ASK, 7]),
+        bytes([0xDD, 0, 0, 0, 2, 0xD1, 0, _ASK, 0xD3]) + wide[1:],
+    ):
+        settled = await raw.ask(payload)
+        expect(isinstance(settled, Settled) and settled.command == 7, f"Settled to {payload.hex(' ')}", settled)
+
+
+@CHAPTER.requirement(11, _PAYLOADS)
+async def shortest(bench: Bench) -> None:
+    """What it says is in the shortest form, with every field and no other."""
+    raw = await bench.raw()
+    for question in (GetReport(), AskCommand(1 << 40), *(asked for asked, _ in bench.profile.questions)):
+        await raw.ask(question)
+    handshakes = msgspec.msgpack.Decoder(HandshakeToHost)
+    for payload in (raw.greeting.answered, raw.got[0].frame.payload):
+        _canonical(payload, encode(handshakes.decode(payload)))
+    for found in raw.sequenced():
+        _canonical(found.frame.payload, encode(raw.decoded(found)))
+
+
+def _canonical(payload: bytes, written: bytes) -> None:
+    expect(payload == written, f"{message_text(written)} in {len(written)} bytes", f"{len(payload)} bytes")
+
+
+@CHAPTER.requirement(12, "Messages")
+async def questions(bench: Bench) -> None:
+    """Every question of its kind is answered, by a reply that belongs to it."""
+    raw: Raw = await bench.raw()
+    for question, answers in bench.profile.questions:
+        reply = await raw.ask(question)
+        names = " or ".join(answer.__name__ for answer in answers)
+        expect(isinstance(reply, answers), f"{names} to {question!r}", reply)

@@ -1,0 +1,172 @@
+"""LK: what a device does with the frames of a session: once, in order, acknowledged, answered in time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.driver import PATIENCE
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import GetReport
+from firmware_bridge.link import URGENT_WINDOW
+from firmware_bridge.messages import encode
+from table_controller.conformance.probe import LINE, QUIET, told
+from table_controller.conformance.requirements import Chapter, Failed, expect
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.probe import Heard, Raw
+
+CHAPTER: Final = Chapter("LK", "Receiving within a session", "docs/protocol.md", needs=("HS-04",))
+_LINK: Final = "The link"
+_RECEIVING: Final = "Receiving a sealed frame"
+_REPORT: Final = encode(GetReport())
+
+
+@CHAPTER.requirement(1, _LINK)
+async def one_reply(bench: Bench) -> None:
+    """A request gets exactly one reply, which names it in `re`."""
+    raw = await bench.raw()
+    asked = [raw.request(bench.profile.question) for _ in range(3)]
+    for seq in asked:
+        await raw.reply(seq)
+    await raw.probe.listen(QUIET)
+    named = list({found.frame.seq: found.frame.re for found in raw.replies()}.values())
+    expect(sorted(named) == asked, f"one reply each to {asked}", f"replies to {named}")
+
+
+@CHAPTER.requirement(2, _LINK)
+async def numbered(bench: Bench) -> None:
+    """Its replies and events are numbered from 0x0101, one after the other."""
+    raw = await bench.raw()
+    for _ in range(4):
+        await raw.ask(GetReport())
+    seen = [found.frame.seq for found in raw.sequenced() if not found.frame.flags & fr.RETRANSMIT]
+    expect(seen == list(range(fr.FIRST_SEQ, fr.FIRST_SEQ + len(seen))), "numbers from 0101 on", f"{seen}")
+
+
+@CHAPTER.requirement(3, "Deadlines")
+async def in_time(bench: Bench) -> None:
+    """A question about its state is answered within 0.3 s."""
+    raw = await bench.raw()
+    for question in (GetReport(), bench.profile.question):
+        began = raw.probe.now
+        await raw.ask(question)
+        took = raw.probe.now - began
+        expect(took <= PATIENCE + LINE, f"an answer within {PATIENCE} s (and {LINE} s for the line)", f"{took:.3f} s")
+
+
+@CHAPTER.requirement(4, _RECEIVING)
+async def acknowledges(bench: Bench) -> None:
+    """A reply acknowledges the request that it answers."""
+    raw = await bench.raw()
+    for _ in range(3):
+        seq = raw.request(GetReport())
+        await raw.reply(seq)
+        ack = raw.replies_to(seq)[0].frame.ack
+        if ack != seq + 1:  # an ACK of its own may have gone ahead, or may follow at once
+            await raw.probe.listen(LINE)
+            expect(raw.got[-1].frame.ack == seq + 1, f"ack {seq + 1:04x}", f"ack {ack:04x}")
+
+
+@CHAPTER.requirement(5, "Sending, and sending again")
+async def marked(bench: Bench) -> None:
+    """A request that is marked as repeated and was never heard before is answered."""
+    raw = await bench.raw()
+    await raw.reply(raw.request(GetReport(), flags=fr.RETRANSMIT))
+
+
+@CHAPTER.requirement(6, _RECEIVING)
+async def duplicate(bench: Bench) -> None:
+    """A request that comes twice is answered once, and acknowledged again at once."""
+    raw = await bench.raw()
+    seq = raw.request(GetReport())
+    await raw.reply(seq)
+    await raw.probe.listen(QUIET)
+    place = len(raw.got)
+    raw.request(GetReport(), seq=seq, flags=fr.RETRANSMIT)
+    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE, place)
+    expect(found is not None and found.frame.ack == seq + 1, f"an ACK with ack {seq + 1:04x}", told(raw.got[place:]))
+    await raw.probe.listen(QUIET)
+    expect(not raw.replies(place), "no second reply", told(raw.replies(place)))
+
+
+@CHAPTER.requirement(7, _RECEIVING)
+async def in_order(bench: Bench) -> None:
+    """Requests that come in the wrong order are answered in the right one."""
+    raw = await bench.raw()
+    first = raw.seq
+    for seq in (first + 1, first + 2):
+        raw.request(GetReport(), seq=seq)
+    await raw.probe.listen(QUIET)
+    expect(not raw.replies(), "no reply before the missing request has come", told(raw.replies()))
+    raw.request(GetReport(), seq=first)
+    for seq in (first, first + 1, first + 2):
+        await raw.reply(seq)
+    answered = [found.frame.re for found in raw.replies() if not found.frame.flags & fr.RETRANSMIT]
+    expect(answered == [first, first + 1, first + 2], "replies in the order of the requests", f"replies to {answered}")
+
+
+@CHAPTER.requirement(8, _RECEIVING)
+async def gap_told(bench: Bench) -> None:
+    """An early frame is told at once, by an ACK with its number in `re` and the missing one in `ack`."""
+    raw = await bench.raw()
+    missing = raw.seq
+    raw.request(GetReport(), seq=missing + 2)
+    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE)
+    if found is None:
+        raise Failed("an ACK at once", told(raw.got))
+    seen = (found.frame.ack, found.frame.re)
+    expect(seen == (missing, missing + 2), f"({missing}, {missing + 2}) as ack and re", seen)
+
+
+@CHAPTER.requirement(9, _RECEIVING)
+async def holds_eleven(bench: Bench) -> None:
+    """It holds up to eleven early frames."""
+    raw = await bench.raw()
+    first = raw.seq
+    for ahead in range(1, URGENT_WINDOW):
+        raw.request(GetReport(), seq=first + ahead)
+    raw.request(GetReport(), seq=first)
+    await _all_answered(raw, first, URGENT_WINDOW)
+
+
+@CHAPTER.requirement(10, _RECEIVING)
+async def too_far_ahead(bench: Bench) -> None:
+    """A frame that is twelve or more ahead is dropped, and told by an ACK."""
+    raw = await bench.raw()
+    first = raw.seq
+    far = first + URGENT_WINDOW
+    raw.request(GetReport(), seq=far)
+    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE)
+    expect(found is not None and found.frame.re == fr.NO_RE, "an ACK at once that holds nothing", told(raw.got))
+    for ahead in range(URGENT_WINDOW):
+        raw.request(GetReport(), seq=first + ahead)
+    await _all_answered(raw, first, URGENT_WINDOW)
+    await raw.probe.listen(QUIET)
+    expect(not raw.replies_to(far), "no reply to what was dropped", told(raw.replies_to(far)))
+    raw.request(GetReport(), seq=far, flags=fr.RETRANSMIT)
+    await raw.reply(far)
+
+
+async def _all_answered(raw: Raw, first: int, count: int) -> None:
+    for seq in range(first, first + count):
+        await raw.reply(seq)
+    answered = [found.frame.re for found in raw.replies() if not found.frame.flags & fr.RETRANSMIT]
+    expect(answered == list(range(first, first + count)), "every request answered, in order", f"replies to {answered}")
+
+
+@CHAPTER.requirement(11, "A frame")
+async def tidy_numbers(bench: Bench) -> None:
+    """What it sends of itself has no seq but where the page gives it one, and no `re` but in replies."""
+    raw = await bench.raw()
+    await raw.ask(GetReport())
+    raw.ping()
+    await raw.probe.listen(1.0 + 2 * LINE)  # until its heartbeat
+
+    def wrong(found: Heard) -> bool:
+        frame = found.frame
+        strange_re = frame.re != fr.NO_RE and frame.type not in (fr.REPLY, fr.ACK)
+        return strange_re or (frame.type == fr.PING and frame.seq != 0)
+
+    bad = [found for found in raw.got if wrong(found)]
+    expect(not bad, "re ffff and, in a PING, seq 0", told(bad))

@@ -1,0 +1,138 @@
+"""SE: the seal. What is not authentic or was heard before has no effect, and gets no answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import GetReport
+from firmware_bridge.messages import encode
+from table_controller.conformance.bench import with_numbers
+from table_controller.conformance.probe import PATIENT, QUIET, told, unsealed
+from table_controller.conformance.requirements import Chapter, expect
+
+if TYPE_CHECKING:
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.probe import Raw
+
+CHAPTER: Final = Chapter("SE", "The seal", "docs/protocol.md", needs=("HS-04",))
+_SEAL: Final = "The seal"
+_REPORT: Final = encode(GetReport())
+
+
+async def _no_effect(raw: Raw, wire: bytes, what: str) -> None:
+    """Bytes get no answer of any kind, and the session goes on with the number that they tried to use."""
+    place = len(raw.probe.heard)
+    raw.probe.write(wire)
+    await raw.probe.listen(QUIET)
+    came = [found for found in raw.probe.heard[place:] if found.frame.type not in (fr.PING, fr.EVENT)]
+    expect(not came, f"no answer to {what}", told(came))
+
+
+@CHAPTER.requirement(1, _SEAL)
+async def counters(bench: Bench) -> None:
+    """Every frame of a session is sealed, and its counter is one higher than that of the one before."""
+    raw = await bench.raw()
+    for _ in range(4):
+        await raw.ask(GetReport())
+        await raw.ask(bench.profile.question)
+    expect(not raw.foreign, "no sealed frame without the session's MAC", told(raw.foreign))
+    heard = raw.probe.heard
+    open_frames = [found for found in heard[heard.index(raw.got[0]) :] if not found.frame.flags & fr.SEALED]
+    expect(not open_frames, "no unsealed frame within a session", told(open_frames))
+    seen = [found.frame.counter for found in raw.got]
+    expect(
+        seen == list(range(seen[0], seen[0] + len(seen))), "counters without a gap", " ".join(f"{c:08x}" for c in seen)
+    )
+
+
+@CHAPTER.requirement(2, _SEAL)
+async def forged(bench: Bench) -> None:
+    """A request whose MAC does not fit has no effect and no answer."""
+    raw = await bench.raw()
+    signed, mac = raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq)
+    await _no_effect(raw, fr.to_wire(signed, bytes([mac[0] ^ 1]) + mac[1:]), "a MAC with a flipped first bit")
+    signed, mac = raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq)
+    await _no_effect(raw, fr.to_wire(signed, mac[:-1] + bytes([mac[-1] ^ 0x80])), "a MAC with a flipped last bit")
+    await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(3, _SEAL)
+async def forged_ping(bench: Bench) -> None:
+    """A PING or ACK whose MAC does not fit has no effect either."""
+    raw = await bench.raw()
+    signed, _ = raw.sealed(fr.PING)
+    await _no_effect(raw, fr.to_wire(signed, bytes(fr.MAC_SIZE)), "a PING with a MAC of zeros")
+    await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(4, _SEAL)
+async def covered(bench: Bench) -> None:
+    """The MAC covers flags, type and all numbers: a frame with one of them changed has no effect."""
+    raw = await bench.raw()
+    changes = {
+        "the RETRANSMIT flag": {"first": fr.VERSION << 4 | fr.SEALED | fr.RETRANSMIT},
+        "the type": {"type": fr.PING},
+        "seq": {"seq": raw.seq + 1},
+        "ack": {"ack": raw.expected + 1},
+        "re": {"re": raw.seq},
+        "the counter": {"counter": raw.counter + 500},
+    }
+    for what, change in changes.items():
+        signed, mac = raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq)
+        await _no_effect(raw, fr.to_wire(with_numbers(signed, **change), mac), f"a frame with {what} changed")
+    await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(5, _SEAL)
+async def replayed(bench: Bench) -> None:
+    """A frame that was heard before has no effect and no answer."""
+    raw = await bench.raw()
+    for type_, payload, seq in ((fr.REQUEST, _REPORT, raw.seq), (fr.PING, b"", 0)):
+        place = len(raw.got)
+        wire = raw.send(type_, payload, seq=seq)
+        answered = await raw.until(lambda found: found.frame.type in (fr.REPLY, fr.ACK), PATIENT, place)
+        expect(answered is not None, "an answer to the first one", "none")
+        await raw.probe.listen(QUIET)
+        await _no_effect(raw, wire, "the same bytes a second time")
+
+
+@CHAPTER.requirement(6, _SEAL)
+async def late(bench: Bench) -> None:
+    """A counter lower than the last one is not taken, even if that frame was never heard."""
+    raw = await bench.raw()
+    held = fr.to_wire(*raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq + 1))
+    await raw.ask(GetReport())
+    await raw.probe.listen(QUIET)
+    await _no_effect(raw, held, "a frame that comes after one with a higher counter")
+    await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(7, _SEAL)
+async def gaps(bench: Bench) -> None:
+    """Gaps between counters are normal."""
+    raw = await bench.raw()
+    for step in (2, 1000, 0x01000000):
+        raw.counter += step
+        await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(8, _SEAL)
+async def reflected(bench: Bench) -> None:
+    """Its own frames, sent back to it, have no effect."""
+    raw = await bench.raw()
+    await raw.ask(GetReport())
+    raw.ping()
+    await raw.probe.listen(QUIET)
+    for found in raw.got[1:]:
+        await _no_effect(raw, fr.to_wire(found.frame.signed, found.frame.mac), f"its own {found}")
+    await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(9, "Unsealed frames in a session")
+async def open_request(bench: Bench) -> None:
+    """A request that is not sealed has no effect within a session."""
+    raw = await bench.raw()
+    signed = with_numbers(unsealed(_REPORT, 0, fr.REQUEST), seq=raw.seq, ack=raw.expected, counter=raw.counter)
+    await _no_effect(raw, fr.to_wire(signed), "a request without a seal")
+    await raw.ask(GetReport())

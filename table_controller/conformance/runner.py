@@ -1,0 +1,181 @@
+"""Runs requirements against a device: who answers, then one check after another, whatever becomes of the device."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from firmware_bridge import frame as fr
+from firmware_bridge import seal
+from firmware_bridge.errors import LinkSilent, PitboxError, UnknownSerial, WrongKind
+from firmware_bridge.handshake import FIRST_WAIT, MAX_STEPS, MAX_WAIT, check_firmware
+from firmware_bridge.messages import DeviceHello, tag_of
+from table_controller.conformance.hands import Nobody
+from table_controller.conformance.probe import LINE, Heard
+from table_controller.conformance.report import line_of
+from table_controller.conformance.requirements import Failed, NotChecked, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.report import Line
+    from table_controller.conformance.requirements import Requirement
+
+
+async def meet(bench: Bench) -> DeviceHello | None:
+    """Ask who is there; return its hello if it can be read, whatever else may be wrong with it.
+
+    Raises what every bench command raises: nobody answers, another kind, an unknown serial number, firmware that is
+    not approved. A wrong proof is left to the requirements.
+    """
+    found = await _anybody(bench)
+    fields: list[Any] = msgspec.msgpack.decode(found.frame.payload)
+    kind, serial = [*fields[1:], None, None][:2]
+    if isinstance(kind, str) and kind != bench.trust.kind:
+        raise WrongKind(f"the key file is that of a {bench.trust.kind}, a {kind} ({serial}) answers")
+    if isinstance(serial, str) and serial != bench.key.serial:
+        raise UnknownSerial(f"the key file is that of {bench.key.serial}, {serial} answers")
+    hello = found.message
+    if not isinstance(hello, DeviceHello):
+        return None
+    await _check_firmware(bench, hello)
+    return hello
+
+
+async def _anybody(bench: Bench) -> Heard:
+    """Say hello, again and again, until something like a hello answers."""
+    probe = bench.probe()
+    payload, wait = probe.fresh_hello(), FIRST_WAIT
+    for _ in range(MAX_STEPS):
+        probe.say(payload)
+        found = await probe.until(_is_hello, wait)
+        if found is not None:
+            await probe.listen(LINE)  # its proof must not be taken for the answer to a later hello
+            return found
+        wait = min(MAX_WAIT, wait * 2)
+    raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
+
+
+async def _check_firmware(bench: Bench, hello: DeviceHello) -> None:
+    """Judge the firmware's name once it is proved; who cannot prove it fails the requirements."""
+    try:
+        greeting = await bench.probe().greet()
+    except Failed:
+        return
+    if greeting.proof == seal.device_proof(bench.key.key, greeting.bound):
+        check_firmware(hello, bench.trust)
+
+
+def _is_hello(found: Heard) -> bool:
+    if found.frame.type != fr.HANDSHAKE or found.frame.flags & fr.SEALED:
+        return False
+    try:
+        decoded = msgspec.msgpack.decode(found.frame.payload)
+    except msgspec.MsgspecError:
+        return False
+    return isinstance(decoded, list) and decoded[:1] == [tag_of(DeviceHello)]
+
+
+class Runner:
+    """One run. `lines` grows with every verdict; whoever watches is told before each check and after it."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        requirements: list[Requirement],
+        before: Callable[[Requirement], None] = lambda _: None,
+        after: Callable[[Line], None] = lambda _: None,
+    ) -> None:
+        self.lines: list[Line] = []
+        self.lost = ""
+        self._bench = bench
+        self._requirements = requirements
+        self._before = before
+        self._after = after
+        self._verdicts: dict[str, Verdict] = {}
+
+    async def run(self) -> None:
+        """Check them all. If this is cancelled or the device is lost, what was left is `not checked`."""
+        try:
+            for requirement in self._requirements:
+                self._before(requirement)
+                self._note(await self._line(requirement))
+        except asyncio.CancelledError:
+            self.lost = "interrupted"
+            raise
+        except Exception as bug:
+            self.lost = f"the kit itself failed: {bug!r}"
+            raise
+        finally:
+            for requirement in self._requirements[len(self.lines) :]:
+                self._note(line_of(requirement, Verdict.NOT_CHECKED, why=self.lost))
+
+    def _note(self, line: Line) -> None:
+        self.lines.append(line)
+        self._verdicts[line.id] = line.verdict
+        self._after(line)
+
+    async def _line(self, requirement: Requirement) -> Line:
+        if self.lost:
+            return line_of(requirement, Verdict.NOT_CHECKED, why=self.lost)
+        for verdict, becomes in (
+            (Verdict.FAIL, Verdict.SKIPPED),
+            (Verdict.SKIPPED, Verdict.SKIPPED),
+            (Verdict.NOT_CHECKED, Verdict.NOT_CHECKED),
+        ):
+            for need in requirement.needs:
+                if self._verdicts.get(need) is verdict:
+                    return line_of(requirement, becomes, why=f"needs {need}: {verdict}")
+        if requirement.hands and isinstance(self._bench.hands, Nobody):
+            return line_of(requirement, Verdict.NOT_CHECKED, why="needs hands")  # and moves nothing
+        return await self._check(requirement)
+
+    async def _check(self, requirement: Requirement) -> Line:
+        loop, tape = asyncio.get_running_loop(), self._bench.tape
+        tape.rewind()
+        began = loop.time()
+
+        def line(verdict: Verdict, **more: Any) -> Line:
+            return line_of(requirement, verdict, loop.time() - began, **more)
+
+        try:
+            async with asyncio.timeout(requirement.limit) as deadline:
+                self._bench.deadline = deadline
+                await requirement.check(self._bench)
+        except NotChecked as why:
+            return line(Verdict.NOT_CHECKED, why=str(why))
+        except Failed as failed:
+            expected, seen = failed.expected, failed.seen
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            expected, seen = f"an end within {requirement.limit:g} s", "none"
+        except PitboxError as error:
+            expected, seen = "the session to go on", f"{error.code} {error}"
+        else:
+            return line(Verdict.PASS)
+        if tape.lost is not None:
+            self.lost = f"the device was lost at {requirement.id}: {tape.lost.code} {tape.lost}"
+            return line(Verdict.NOT_CHECKED, why=self.lost)
+        failed_line = line(Verdict.FAIL, expected=expected, seen=seen, transcript=tape.transcript())
+        await self._still_there(requirement)
+        return failed_line
+
+    async def _still_there(self, failed: Requirement) -> None:
+        """After a failure: a device that does not answer any more cannot be checked further."""
+        try:
+            await _anybody(self._bench)
+        except PitboxError as error:
+            self.lost = f"the device was lost after {failed.id}: {error.code} {error}"
+
+
+async def settle(bench: Bench) -> None:
+    """Leave the machine without motion after an interrupted run, as far as it can be reached."""
+    try:
+        async with asyncio.timeout(5.0 + LINE):
+            await bench.stop()
+    except (Failed, PitboxError, TimeoutError):
+        return

@@ -1,0 +1,120 @@
+"""One session by the rules, over the real link: questions, commands, and every event that came. Judges little."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from firmware_bridge.commands import Accepted, AskCommand, Outcome, Settled
+from firmware_bridge.errors import LinkError, PitboxError
+from table_controller.conformance.requirements import Failed, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.link import Link
+    from firmware_bridge.messages import DeviceHello, Message
+
+# How long a device may think (s): generous, because the requirement on its times is another one.
+PATIENCE: Final = 2.0
+
+_T = TypeVar("_T")
+
+
+class Visit:
+    """A session with one device. `events` holds everything that it told, in order."""
+
+    def __init__(self, link: Link, hello: DeviceHello) -> None:
+        self.link = link
+        self.hello = hello
+        self.events: list[Any] = []
+        self.down: PitboxError | None = None
+        self._news = asyncio.Event()
+        link.on_event = self._take
+        link.on_down = self._fallen
+
+    async def ask(self, question: Message, *answers: type[_T]) -> _T:
+        """Ask a question; Failed unless the reply is one of the answers."""
+        reply = await self.link.request(question, PATIENCE)
+        if not isinstance(reply, answers):
+            names = " or ".join(answer.__name__ for answer in answers)
+            raise Failed(f"{names} in answer to {question!r}", shown(reply))
+        return reply
+
+    async def order(self, message: Message) -> Accepted | Settled:
+        """Send a command; return the reply, whatever it says about it."""
+        sent: Any = message
+        reply: Any = await self.ask(message, Accepted, Settled)
+        if reply.command != sent.command:
+            raise Failed(f"a reply about command {sent.command}", repr(reply))
+        return cast("Accepted | Settled", reply)
+
+    async def outcome(self, command: int) -> Settled:
+        """Ask what became of a command."""
+        return await self.ask(AskCommand(command), Settled)
+
+    async def until(self, fits: Callable[[Any], bool], within: float, since: int = 0) -> Any:
+        """Wait for an event that fits, from the place `since` in `events` on; None if none comes."""
+        loop = asyncio.get_running_loop()
+        late = loop.time() + within
+        while True:
+            for event in self.events[since:]:
+                if fits(event):
+                    return event
+            since = len(self.events)
+            if self.down is not None:
+                raise self.down
+            self._news.clear()
+            try:
+                async with asyncio.timeout_at(late):
+                    await self._news.wait()
+            except TimeoutError:
+                return None
+
+    async def event(self, kind: type[_T], within: float, since: int = 0) -> _T:
+        """Wait for an event of one kind; Failed if none comes."""
+        found = await self.until(lambda event: isinstance(event, kind), within, since)
+        if not isinstance(found, kind):
+            raise Failed(f"{kind.__name__} within {within:g} s", f"these events: {shown(self.events[since:])}")
+        return found
+
+    async def end(self, command: int, within: float) -> Settled:
+        """Wait for the event that ends a command; Failed if none comes."""
+        found = await self.until(lambda event: isinstance(event, Settled) and event.command == command, within)
+        if found is None:
+            raise Failed(f"Settled about command {command} within {within:g} s", shown(self.about(command)))
+        settled: Settled = found
+        return settled
+
+    async def done(self, message: Message, within: float) -> Settled:
+        """Have a command done, at once or after a while; Failed unless it ends as DONE."""
+        reply = await self.order(message)
+        running = isinstance(reply, Accepted)
+        settled = await self.end(reply.command, within) if isinstance(reply, Accepted) else reply
+        if settled.outcome is not Outcome.DONE:
+            raise Failed(f"{message!r} to be done", f"{settled!r}{' after Accepted' if running else ''}")
+        return settled
+
+    def about(self, command: int) -> list[Any]:
+        """Return every event about a command."""
+        return [event for event in self.events if getattr(event, "command", None) == command]
+
+    def told(self, kind: type[_T], since: int = 0) -> list[_T]:
+        """Return every event of one kind."""
+        return [event for event in self.events[since:] if isinstance(event, kind)]
+
+    async def ends(self, within: float) -> bool:
+        """Wait for the end of the session; tell whether it came."""
+        try:
+            await self.until(lambda _: False, within)
+        except LinkError:
+            return True
+        return False
+
+    def _take(self, event: Any) -> None:
+        self.events.append(event)
+        self._news.set()
+
+    def _fallen(self, cause: PitboxError) -> None:
+        self.down = cause
+        self._news.set()

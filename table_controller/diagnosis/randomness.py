@@ -1,0 +1,154 @@
+"""What laboratories ask of drawn numbers: frequency, pairs, runs, gaps, correlation. Draws nothing itself.
+
+Each test is given the distribution that is expected, so that dice are held to the odds of dice. The p-value is the
+probability that fair draws look at least so odd.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf, sqrt
+from operator import mul
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from table_controller.diagnosis.probability import chi_square_critical, chi_square_tail, normal_tails, worst_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from fractions import Fraction
+
+# Draws that laboratories want to see at least.
+LABORATORY_DRAWS: Final = 1_000_000
+# With fewer draws some class of the tests below would expect less than five, where chi-square stops being a good fit.
+LEAST_DRAWS: Final = 10_000
+LEVELS: Final = (0.95, 0.99)
+# Gaps of this length and more are one class: every 22nd gap, so that it holds enough of them.
+LONG_GAP: Final = 20
+# Distances at which draws are compared with each other: far enough to see a short cycle.
+LAGS: Final = 10
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What one test found: the worst of its `tries`. Without degrees of freedom it is in standard deviations."""
+
+    test: str
+    statistic: float
+    freedom: int | None
+    tries: int
+    about: str
+
+    @property
+    def p(self) -> float:
+        """The probability that fair draws look at least so odd to this test."""
+        if self.freedom is None:
+            return worst_of(normal_tails(self.statistic), self.tries)
+        return worst_of(chi_square_tail(self.statistic, self.freedom), self.tries)
+
+    def limit(self, level: float) -> float:
+        """Return what the statistic may reach at a level of confidence, on either side where it has two."""
+        one = level ** (1 / self.tries)
+        return sqrt(chi_square_critical(one, 1)) if self.freedom is None else chi_square_critical(one, self.freedom)
+
+    def passes(self, level: float) -> bool:
+        """Tell whether this test alone accepts the draws at a level of confidence."""
+        return self.p >= 1 - level
+
+
+class Examination(msgspec.Struct, frozen=True):
+    """Every test over the same draws."""
+
+    draws: int
+    findings: list[Finding]
+
+    def passes(self, level: float) -> bool:
+        """Tell whether all tests together accept the draws: of fair draws this refuses as many as the level allows."""
+        return worst_of(min(finding.p for finding in self.findings), len(self.findings)) >= 1 - level
+
+
+def examine(draws: bytes, odds: Sequence[Fraction], on_test: Callable[[str], None] = lambda _: None) -> Examination:
+    """Test draws of 1, 2, ... against the odds of each; `on_test` hears which test begins."""
+    findings = []
+    for test in TESTS:
+        on_test(test.__name__)
+        findings.append(test(draws, odds))
+    return Examination(len(draws), findings)
+
+
+def frequency(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+    """Is every number drawn as often as it should be? Chi-square over the numbers."""
+    counts = [draws.count(number) for number in range(1, len(odds) + 1)]
+    statistic = _chi_square(counts, [len(draws) * chance for chance in odds])
+    off = max(range(len(odds)), key=lambda i: abs(counts[i] - len(draws) * odds[i]))
+    about = f"number {off + 1} is farthest off: {counts[off]} times, {float(len(draws) * odds[off]):.0f} expected"
+    return Finding("frequency", statistic, len(odds) - 1, 1, about)
+
+
+def pairs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+    """Does a number tell anything of the next? Chi-square over pairs that do not overlap (Knuth's serial test)."""
+    found = Counter(zip(draws[::2], draws[1::2], strict=False))
+    total = len(draws) // 2
+    cells = [(one, other) for one in range(len(odds)) for other in range(len(odds))]
+    expected = [total * odds[one] * odds[other] for one, other in cells]
+    counts = [found[one + 1, other + 1] for one, other in cells]
+    off = max(range(len(cells)), key=lambda i: abs(counts[i] - expected[i]))
+    about = f"{cells[off][0] + 1} before {cells[off][1] + 1} is farthest off"
+    return Finding("pairs", _chi_square(counts, expected), len(cells) - 1, 1, about)
+
+
+def runs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+    """Do high and low numbers alternate as chance would have it? Wald and Wolfowitz, split at the middle number."""
+    middle = (len(odds) + 1) // 2
+    halves = draws.translate(bytes(byte >= middle for byte in range(256)))
+    high = halves.count(1)
+    low = len(halves) - high
+    if not high or not low:
+        return Finding("runs", inf, None, 1, "all draws are on one side of the middle")
+    changes = halves.count(b"\0\1") + halves.count(b"\1\0")
+    both, total = 2 * high * low, high + low
+    mean = both / total + 1
+    deviation = sqrt(both * (both - total) / (total**2 * (total - 1)))
+    off = (changes + 1 - mean) / deviation
+    about = f"{changes + 1} runs of {middle} and more or less than {middle}, {mean:.0f} expected"
+    return Finding("runs", off, None, 1, about)
+
+
+def gaps(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+    """Does each number come back after as long as it should? Chi-square over the gaps, for each number; the worst."""
+    worst, at = -1.0, 0
+    for number, chance in enumerate(odds, 1):
+        between = draws.split(bytes([number]))[1:-1]
+        lengths = Counter(min(len(piece), LONG_GAP) for piece in between)
+        expected = [len(between) * chance * (1 - chance) ** length for length in range(LONG_GAP)]
+        expected.append(len(between) * (1 - chance) ** LONG_GAP)
+        statistic = _chi_square([lengths[length] for length in range(LONG_GAP + 1)], expected)
+        if statistic > worst:
+            worst, at = statistic, number
+    return Finding("gaps", worst, LONG_GAP, len(odds), f"{at} is the worst of {len(odds)} numbers")
+
+
+def correlation(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+    """Do draws follow those before them? Serial correlation at each distance; the worst."""
+    total, mean = len(draws), sum(draws) / len(draws)
+    spread = sum(map(mul, draws, draws)) / total - mean * mean
+    if spread <= 0:
+        return Finding("correlation", inf, None, LAGS, f"all {len(odds)} numbers but one are missing")
+    worst, at = 0.0, 1
+    for lag in range(1, LAGS + 1):
+        together = sum(map(mul, draws, draws[lag:])) / (total - lag)
+        off = ((together - mean * mean) / spread + 1 / total) * sqrt(total - lag)
+        if abs(off) > abs(worst):
+            worst, at = off, lag
+    about = f"{worst / sqrt(total):+.5f} at distance {at}, the largest of {LAGS}"
+    return Finding("correlation", worst, None, LAGS, about)
+
+
+TESTS: Final = (frequency, pairs, runs, gaps, correlation)
+
+
+def _chi_square(counts: Iterable[int], expected: Iterable[Fraction]) -> float:
+    total = 0.0
+    for count, wanted in zip(counts, expected, strict=True):
+        total += (count - float(wanted)) ** 2 / float(wanted) if wanted else inf
+    return total

@@ -1,0 +1,1 @@
+"""Tests that need what most computers lack: skipped unless it is there."""

@@ -1,0 +1,318 @@
+"""Six decks at a time: cycles, the two incidents of wandering cards, and identification, against the world's truth."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from devices.shuffler import messages as m
+from devices.shuffler.state import verdict
+from firmware_bridge.errors import BadFault, CommandFailed
+from simulators.world.cards import SIX_DECKS
+from simulators.world.table import IN_PLAY, TRAY
+from tests.support.beliefs import all_cards_back, ask, behind_gate, beliefs_hold, carried_out, faces_behind_gate, moving
+from tests.support.bench import Bench, bench, in_turn_over_the_ladder, over_the_ladder
+
+if TYPE_CHECKING:
+    from simulators.world.cards import Card
+
+BATCH: Final = len(SIX_DECKS)
+
+
+async def completes(b: Bench) -> m.Completed:
+    await carried_out(b, b.driver.shuffle)
+    return b.told(m.Completed)[-1]
+
+
+async def disagrees(b: Bench) -> m.Incomplete:
+    """Run a cycle whose counts must disagree, so that the slot is latched."""
+    with pytest.raises(CommandFailed) as failed:
+        await carried_out(b, b.driver.shuffle)
+    assert failed.value.reason == m.Reason.COUNTS_DISAGREE
+    assert b.service.state == "faulted"
+    return b.told(m.Incomplete)[-1]
+
+
+async def given_out(b: Bench) -> None:
+    """People clear the machine and take what lies behind the gate, whatever it says."""
+    await carried_out(b, b.driver.clear_jam)
+    await carried_out(b, b.driver.eject)
+
+
+async def searched(b: Bench) -> list[Card]:
+    """A technician looks inside, takes what is there, and has the machine test itself."""
+    b.inject("door")
+    found = b.machine.world.at(b.machine.mechanics.behind_shelves)
+    b.machine.world.move_all(b.machine.mechanics.behind_shelves, TRAY)
+    b.inject("door:to=closed")
+    await carried_out(b, b.driver.self_test)
+    return found
+
+
+def backs(b: Bench, place: str) -> Counter[str]:
+    return Counter(card.back for card in b.machine.world.at(place))
+
+
+# --- cycles ------------------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+async def test_a_good_batch_is_counted_and_given_out(seed: int, rung: str) -> None:
+    async with bench(seed, rung, batch=True) as b:
+        completed = await completes(b)
+        assert (completed.count, completed.mode, completed.rejected) == (BATCH, m.Mode.SHUFFLE, False)
+        assert verdict(completed, BATCH) == []
+        assert verdict(completed, 53) == ["312 cards counted, 53 expected"]
+        assert 90_000 < completed.duration_ms < 240_000, "a couple of minutes of the machine's own time"
+        assert b.machine.truth() == {IN_PLAY: BATCH, "shuffler.1/gate": BATCH}
+        assert (await beliefs_hold(b)).inside == b.view.inside == 0
+        await carried_out(b, b.driver.eject)
+        assert b.machine.truth() == {IN_PLAY: BATCH, "shuffler.1/presented": BATCH}
+
+
+async def test_one_batch_waits_behind_the_gate_while_the_other_is_put_into_the_intake(seed: int) -> None:
+    async with bench(seed, batch=True) as b:
+        for back in ("blue", "red", "blue", "red"):
+            completed = await completes(b)
+            assert verdict(completed, BATCH) == []
+            assert backs(b, b.machine.mechanics.gate) == {back: BATCH}
+            await carried_out(b, b.driver.eject)
+            b.inject("swap_batches")
+            assert backs(b, IN_PLAY) == {back: BATCH}
+            assert b.machine.world.count(b.machine.mechanics.intake) == BATCH
+        with pytest.raises(BadFault, match="would mix"):
+            b.inject("swap_batches")
+
+
+async def test_hands_cannot_swap_what_a_machine_for_one_deck_does_not_have(seed: int) -> None:
+    async with bench(seed) as b:
+        for word in ("swap_batches", "draw", "draw_pair", "discard"):
+            with pytest.raises(BadFault, match="not for this model"):
+                b.inject(word)
+
+
+@in_turn_over_the_ladder("segment", list(m.Segment))
+async def test_a_jam_among_six_decks_is_located_and_every_card_comes_back(
+    seed: int, rung: str, segment: m.Segment
+) -> None:
+    async with bench(seed, rung, batch=True) as b:
+        b.inject(f"jam:segment={segment.name.lower()},card=200")
+        with pytest.raises(CommandFailed) as failed:
+            await carried_out(b, b.driver.shuffle)
+        assert failed.value.reason == m.Reason.JAM
+        (jam,) = b.told(m.Jam)
+        assert (jam.segment, jam.card) == (segment, 200)
+        assert jam.inside == b.view.inside == b.machine.mechanics.inside() > 100
+        assert b.service.state == "faulted"
+        await all_cards_back(b, BATCH)
+
+
+@in_turn_over_the_ladder("after", [20.0, 60.0, 100.0, 140.0])
+async def test_power_lost_in_mid_cycle_leaves_doubt_that_only_a_look_ends(seed: int, rung: str, after: float) -> None:
+    async with bench(seed, rung, batch=True) as b:
+        cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
+        await moving(b)
+        await asyncio.sleep(after)
+        b.inject("power_cut:seconds=2")
+        await asyncio.wait({cycle})
+        assert cycle.exception() is not None
+        if b.driver.reported is None:
+            await b.until_reported()
+        status = await beliefs_hold(b)
+        assert (status.state, status.inside, b.view.inside) == (m.State.DOUBTFUL, None, None)
+        assert b.service.state == "faulted"
+        await all_cards_back(b, BATCH)
+
+
+@over_the_ladder
+async def test_a_seventh_deck_does_not_fit(seed: int, rung: str) -> None:
+    async with bench(seed, rung, batch=True) as b:
+        b.machine.world.make_deck(b.machine.mechanics.intake, "blue", SIX_DECKS[:52])
+        with pytest.raises(CommandFailed) as failed:
+            await carried_out(b, b.driver.shuffle)
+        assert failed.value.reason == m.Reason.TOO_MANY_CARDS
+        assert b.told(m.Fault)[-1].entered == b.machine.mechanics.inside() == b.machine.size.most
+        await all_cards_back(b, BATCH + 52)
+
+
+async def test_a_sorted_batch_is_complete_but_not_shuffled(seed: int) -> None:
+    async with bench(seed, batch=True) as b:
+        b.inject("sort_mode")
+        assert verdict(await completes(b), BATCH) == ["the cycle was SORT, which is not a shuffle"]
+        suits = [card.face // 13 for card in b.machine.world.at(b.machine.mechanics.gate)]
+        assert suits in (sorted(suits), sorted(suits, reverse=True))
+
+
+# --- cards that stay inside or wander ------------------------------------------------------------------------
+
+
+@in_turn_over_the_ladder("card", [1, 100, 200, 290])
+async def test_sixteen_cards_left_inside_are_missed_at_once_and_until_somebody_finds_them(
+    seed: int, rung: str, card: int
+) -> None:
+    async with bench(seed, rung, batch=True) as b:
+        b.inject(f"cards_left_inside:count=16,card={card}")
+        ended = await disagrees(b)
+        assert (ended.cards_in, ended.cards_out) == (BATCH, BATCH - 16)
+        assert verdict(ended, BATCH) == ["312 cards went in and 296 came out"]
+        assert b.machine.mechanics.inside() == 16
+        assert (await beliefs_hold(b)).inside is b.view.inside is None
+        await given_out(b)
+        b.inject("reboot")
+        await b.until_reported()
+        b.inject("take_deck")
+        b.inject("load")
+        again = await completes(b)
+        assert verdict(again, BATCH) == ["296 cards counted, 312 expected"]
+        assert (await beliefs_hold(b)).inside is b.view.inside is None, (
+            "no count and no restart finds a card that hides"
+        )
+        await carried_out(b, b.driver.eject)
+        b.inject("take_deck")
+        assert len(await searched(b)) == 16
+        b.inject("load")
+        assert verdict(await completes(b), BATCH) == []
+        assert (await beliefs_hold(b)).inside == 0
+
+
+@over_the_ladder
+async def test_a_card_that_migrates_is_caught_in_both_batches_and_neither_is_called_good(seed: int, rung: str) -> None:
+    async with bench(seed, rung, batch=True) as b:
+        b.inject("card_migrates:card=77")
+        short = await disagrees(b)
+        assert (short.cards_in, short.cards_out) == (312, 311)
+        assert backs(b, b.machine.mechanics.behind_shelves) == {"blue": 1}
+        await given_out(b)
+        b.inject("swap_batches")  # people who ignore a light go on with the other batch
+        over = await disagrees(b)
+        assert (over.cards_in, over.cards_out) == (312, 313)
+        assert backs(b, b.machine.mechanics.gate) == {"red": 312, "blue": 1}
+        assert (await beliefs_hold(b)).inside is b.view.inside is None
+        for count in (311, 313):  # each at its next count, as often as anybody asks
+            await given_out(b)
+            b.inject("swap_batches")
+            completed = await completes(b)
+            assert verdict(completed, 312) == [f"{count} cards counted, 312 expected"]
+            assert completed.count == behind_gate(b)
+            assert (await beliefs_hold(b)).inside is b.view.inside is None
+        assert all(verdict(completed, 312) for completed in b.told(m.Completed))
+
+
+async def test_a_card_that_wandered_and_was_sorted_out_leaves_two_good_batches(seed: int) -> None:
+    async with bench(seed, batch=True) as b:
+        b.inject("card_migrates:card=5")
+        await disagrees(b)
+        await given_out(b)
+        b.inject("swap_batches")
+        await disagrees(b)
+        await given_out(b)
+        b.inject("take_deck")
+        (stray,) = [card for card in b.machine.world.at(TRAY) if card.back == "blue"]
+        b.machine.world.move(stray, IN_PLAY)
+        b.inject("load")
+        assert await searched(b) == []
+        for _ in range(2):
+            assert verdict(await completes(b), BATCH) == []
+            assert (await beliefs_hold(b)).inside == 0
+            await carried_out(b, b.driver.eject)
+            b.inject("swap_batches")
+
+
+async def _exchanged(b: Bench, *, equal: bool) -> m.Completed:
+    """Let a card of the next batch slip from where one of the first comes back; people vouch for a look they spared.
+
+    Both batches are new, so that their first cards have `equal` faces unless somebody cuts one.
+    """
+    b.inject("card_migrates:card=1")
+    await disagrees(b)
+    await given_out(b)
+    await searched_badly(b)
+    b.inject("swap_batches")
+    if not equal:
+        intake = b.machine.mechanics.intake
+        b.machine.world.move(b.machine.world.at(intake)[-1], intake, bottom=True)
+    b.inject("card_migrates:card=1")
+    completed = await completes(b)
+    assert backs(b, b.machine.mechanics.gate) == {"red": 311, "blue": 1}
+    return completed
+
+
+async def searched_badly(b: Bench) -> None:
+    b.inject("door")
+    b.inject("door:to=closed")
+    await carried_out(b, b.driver.self_test)
+
+
+async def test_two_cards_that_change_places_inside_are_the_limit_of_a_machine_that_only_counts(seed: int) -> None:
+    async with bench(seed, batch=True) as b:
+        assert verdict(await _exchanged(b, equal=False), BATCH) == []
+        assert b.service.state == "faulted", "what the machine cannot see any more, the latch still knows"
+
+
+@pytest.mark.parametrize("equal", [False, True])
+async def test_a_machine_that_reads_faces_sees_the_exchange_when_the_batch_comes_back(seed: int, equal: bool) -> None:
+    """It reads cards on their way in, and no backs: an exchange shows at the next cycle, one of equal faces never."""
+    async with bench(seed, batch=True, identifies=True) as b:
+        assert not (await _exchanged(b, equal=equal)).rejected
+        await carried_out(b, b.driver.eject)
+        b.inject("take_deck")
+        b.inject("load")
+        b.machine.world.move_all(b.machine.mechanics.behind_shelves, "pocket")
+        assert (await completes(b)).rejected is not equal
+        if not equal:
+            missing, extra = await found(b)
+            assert (+missing, +extra) == wrong(b)
+            assert (missing.total(), extra.total()) == (1, 1)
+
+
+# --- reading faces -------------------------------------------------------------------------------------------
+
+
+async def found(b: Bench) -> tuple[Counter[int], Counter[int]]:
+    findings = await ask(b, b.driver.findings)
+    assert isinstance(findings, m.BatchFindings)
+    return Counter(dict(enumerate(findings.missing))), Counter(dict(enumerate(findings.extra)))
+
+
+def wrong(b: Bench) -> tuple[Counter[int], Counter[int]]:
+    """The truth: what is missing from and extra in the batch behind the gate."""
+    whole, there = Counter(SIX_DECKS), Counter(faces_behind_gate(b))
+    return whole - there, there - whole
+
+
+@over_the_ladder
+@pytest.mark.parametrize("fault", ["swapped_card", "missing_card", "foreign_card"])
+async def test_an_identifying_machine_says_exactly_what_is_wrong_with_a_batch(seed: int, rung: str, fault: str) -> None:
+    async with bench(seed, rung, batch=True, identifies=True) as b:
+        b.inject(fault)
+        completed = await completes(b)
+        assert completed.rejected
+        assert verdict(completed, BATCH)
+        missing, extra = await found(b)
+        assert (+missing, +extra) == wrong(b)
+        await carried_out(b, b.driver.eject)
+        assert isinstance(await ask(b, b.driver.findings), m.NoFindings)
+
+
+@in_turn_over_the_ladder("many", [65, 130, 200, BATCH])
+async def test_no_number_of_wrong_cards_is_too_many_to_tell(seed: int, rung: str, many: int) -> None:
+    async with bench(seed, rung, batch=True, identifies=True) as b:
+        world, intake = b.machine.world, b.machine.mechanics.intake
+        for card in world.at(intake)[:many]:
+            world.move(card, "pocket")
+            world.make(40, "blue", intake)
+        completed = await completes(b)
+        assert (completed.count, completed.rejected) == (BATCH, True)
+        missing, extra = await found(b)
+        assert (+missing, +extra) == wrong(b)
+        assert missing.total() == extra.total() >= many - 6
+
+
+async def test_an_identifying_machine_tells_nothing_of_a_good_batch(seed: int) -> None:
+    async with bench(seed, batch=True, identifies=True) as b:
+        completed = await completes(b)
+        assert not completed.rejected
+        assert await ask(b, b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)

@@ -1,0 +1,218 @@
+"""`pitbox conform` as a person types it: real processes, real ptys, a real terminal to be asked at."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firmware_bridge.keys import DeviceKey, load_key, save_key
+from tests.support.processes import LIMIT, PITBOX, background, pitbox, simulator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.realtime
+
+
+def conform(port: Path, *words: str, expect: int = 0) -> str:
+    return pitbox("conform", "--port", str(port), *words, expect=expect)
+
+
+def told(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "conformance.json").read_text("utf-8"))
+    return found
+
+
+def verdicts(folder: Path) -> dict[str, str]:
+    return {line["id"]: line["verdict"] for line in told(folder)["requirements"]}
+
+
+def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    with simulator(tmp_path, "--speed", "20") as port:
+        words = ("--only", "HS-01", "--only", "FR-04", "--only", "CM-16", "--only", "SH-41", "--out", str(out))
+        said = conform(port, "--hands", str(tmp_path), *words)
+        assert "✓ HS-01  pass" in said
+        assert "✓ SH-41  pass" in said
+        assert "not wholly checked: 4 pass" in said  # a part is never the whole
+        assert "left unverified" in said
+        assert "holds a report already" in conform(port, "--no-hands", *words, expect=2)
+    assert set(verdicts(out).values()) == {"pass"}
+    assert told(out)["device"]["serial"] == "SIM-0000-1"
+    assert told(out)["only"] == ["HS-01", "FR-04", "CM-16", "SH-41"]
+    assert load_key(tmp_path / "shuffler.1.key").key.hex() not in (out / "conformance.json").read_text("utf-8")
+    assert "SIM-0000-1" in (out / "conformance.html").read_text("utf-8")
+
+
+def test_a_mutant_on_a_pty_is_found_and_the_evidence_is_in_the_report(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    with simulator(tmp_path, "--mutant", "no-crc") as port:
+        said = conform(port, "--no-hands", "--only", "FR-04", "--only", "SH-40", "--out", str(out), expect=1)
+    assert "✗ FR-04  fail" in said
+    assert "expected no answer to a frame whose CRC does not fit" in said
+    assert "? SH-40  not checked" in said
+    assert verdicts(out) == {"FR-04": "fail", "SH-40": "not checked"}
+    (line, _) = told(out)["requirements"]
+    assert any("-> 42 bytes that are no frame" in frame for frame in line["transcript"])
+    assert any("<- HANDSHAKE DeviceHello" in frame for frame in line["transcript"])
+
+
+def test_what_no_hands_leave_out_was_not_asked_for(tmp_path: Path) -> None:
+    with simulator(tmp_path) as port:
+        said = conform(port, "--no-hands", "--only", "SH-40", "--out", str(tmp_path / "report"))
+        assert "not wholly checked: 1 not checked" in said
+
+
+def test_what_cannot_be_used_gets_a_sentence_that_helps(tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "report"))
+    assert "--port" in pitbox("conform", expect=2)
+    assert "PB-111" in conform(tmp_path / "gone", "--key", "x", *out, expect=3)
+    with simulator(tmp_path) as port:
+        key, hands = tmp_path / "shuffler.1.key", ("--no-hands", *out)
+        assert "PB-112" in _while_held(port, *hands)
+        assert "no requirement LK-99" in conform(port, "--only", "LK-99", *hands, expect=2)
+        assert "without a terminal" in conform(port, *out, expect=2)
+        assert "PB-615" in conform(port, "--hands", str(tmp_path / "elsewhere"), *out, expect=2)
+        assert "not allowed with" in conform(port, "--hands", str(tmp_path), *hands, expect=2)
+        known = load_key(key)
+        others = {
+            "PB-316": (DeviceKey(known.serial, known.kind, known.key, "table 1"), 4),
+            "PB-312": (DeviceKey("SN-1", known.kind, known.key), 4),
+            "there are no conformance requirements": (DeviceKey(known.serial, "toaster", known.key), 2),
+        }
+        for number, (sentence, (other, code)) in enumerate(others.items()):
+            save_key(tmp_path / f"{number}.key", other)
+            assert sentence in conform(port, "--key", str(tmp_path / f"{number}.key"), *hands, expect=code)
+        assert not (tmp_path / "report" / "conformance.json").exists()
+        save_key(tmp_path / "wrong.key", DeviceKey(known.serial, known.kind, bytes(32)))
+        said = conform(port, "--key", str(tmp_path / "wrong.key"), "--only", "HS-03", *hands, expect=1)
+        assert "✗ HS-03  fail" in said
+        assert "PB-311" in said
+    assert "has no mutant 'no-crd' (did you mean 'no-crc'?)" in pitbox(
+        "sim", "up", "shuffler", "--mutant", "no-crd", "--folder", str(tmp_path), expect=2
+    )
+
+
+def _while_held(port: Path, *words: str) -> str:
+    with background("trace", "--port", str(port), "--seconds", "20") as trace:
+        assert trace.stdout is not None
+        assert trace.stdout.readline()
+        return conform(port, *words, expect=3)
+
+
+def test_the_list_names_every_requirement() -> None:
+    said = pitbox("conform", "--list")
+    for words in ("HS-01  A HostHello", "LK-07  ", "SH-40  Opening and closing the door", "(with hands)"):
+        assert words in said
+    assert "SH-80" in pitbox("conform", "--list", "shuffler")
+    assert "'toaster'" in pitbox("conform", "--list", "toaster", expect=2)
+
+
+def test_a_device_that_is_lost_in_the_middle_leaves_a_report(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    command = ("conform", "--port", str(tmp_path / "shuffler.1"), "--no-hands", "--out", str(out))
+    with simulator(tmp_path), background(*command) as run:
+        assert run.stdout is not None
+        for line in run.stdout:
+            if "HS-08" in line:
+                break
+        pitbox("sim", "inject", "shuffler.1", "unplug:seconds=0", "--folder", str(tmp_path))
+        said = run.stdout.read()
+        assert run.wait(LIMIT) == 3
+    assert "the device was lost at" in said
+    assert verdicts(out)["HS-08"] == "pass"
+    assert verdicts(out)["SH-63"] == "not checked"
+    assert "PB-113" in told(out)["lost"]
+
+
+def test_ctrl_c_stops_the_machine_and_leaves_a_report(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    with simulator(tmp_path) as port:
+        words = ("--no-hands", "--only", "SH-10", "--only", "SH-25", "--out", str(out))
+        with background("conform", "--port", str(port), *words) as run:
+            late = time.monotonic() + LIMIT
+            while "feeding" not in pitbox("sim", "list", "--folder", str(tmp_path)):
+                assert time.monotonic() < late
+            run.send_signal(signal.SIGINT)
+            said, _ = run.communicate(timeout=LIMIT)
+        assert run.returncode == 130
+        assert "Traceback" not in said
+        assert "halted" in pitbox("device", "shuffler", "--port", str(port), "status")
+    assert verdicts(out) == {"SH-10": "not checked", "SH-25": "not checked"}
+    assert told(out)["lost"] == "interrupted"
+
+
+class _Terminal:
+    """A person at a terminal: reads what is asked, acts, presses Enter."""
+
+    def __init__(self, *words: str) -> None:
+        self._mine, theirs = pty.openpty()
+        self._text = ""
+        self.process = subprocess.Popen(
+            [*PITBOX, *words], stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"}
+        )
+        os.close(theirs)
+
+    def until(self, words: str) -> str:
+        """Read until these words come; return everything up to them."""
+        late = time.monotonic() + LIMIT
+        while words not in self._text:
+            assert time.monotonic() < late, f"no {words!r} in: {self._text[-2000:]}"
+            if select.select([self._mine], [], [], 0.2)[0]:
+                try:
+                    self._text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", os.read(self._mine, 4096).decode())
+                except OSError:  # the other end has gone
+                    assert words in self._text, f"no {words!r} in: {self._text[-2000:]}"
+        before, _, self._text = self._text.partition(words)
+        return before
+
+    def type(self, text: str) -> None:
+        os.write(self._mine, text.encode())
+
+    def close(self) -> int:
+        code = self.process.wait(LIMIT)
+        os.close(self._mine)
+        return code
+
+
+def test_a_person_is_asked_at_the_terminal_and_a_bar_shows_how_far_it_is(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    with simulator(tmp_path) as port:
+        person = _Terminal("conform", "--port", str(port), "--only", "SH-40", "--only", "SH-41", "--out", str(out))
+        try:
+            for step, fault in (("open", "open"), ("close", "closed")):
+                person.until(f"please {step} the door, then press Enter")
+                pitbox("sim", "inject", "shuffler.1", f"door:to={fault}", "--folder", str(tmp_path))
+                person.type("\n")
+            person.until("please open the door, then press Enter")
+            person.type("no\n")  # a person who cannot
+            assert "1/2" in person.until("? SH-41  not checked")
+            person.until("could not be done by hand: open the door")
+            person.until("not wholly checked: 1 pass, 1 not checked")
+        finally:
+            code = person.close()
+    assert code == 1
+    assert verdicts(out) == {"SH-40": "pass", "SH-41": "not checked"}
+    assert told(out)["hands"] == "a person"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("model", ["shuffler", "shuffler-identifying"])
+def test_the_whole_kit_on_a_pty(tmp_path: Path, model: str) -> None:
+    out = tmp_path / "report"
+    with simulator(tmp_path, "--speed", "8", model=model) as port:
+        done = subprocess.run(
+            [*PITBOX, "conform", "--port", str(port), "--hands", str(tmp_path), "--out", str(out)],
+            capture_output=True, text=True, timeout=400, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert told(out)["verdict"] == "conforms"

@@ -1,0 +1,521 @@
+"""A shuffler without cycles: its set is counted, delivered, drawn and taken in again, and every number is the truth."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import pytest
+
+from devices.shuffler import messages as m
+from devices.shuffler.state import verdict
+from firmware_bridge.commands import Outcome
+from firmware_bridge.errors import BadFault, CommandFailed, CommandIdReused, CommandRefused
+from simulators.twins.continuous import CHUTE_ROOM, LOW_STORE
+from simulators.world.table import IN_PLAY, TRAY
+from tests.support.beliefs import (
+    all_cards_back,
+    ask,
+    behind_gate,
+    beliefs_hold,
+    carried_out,
+    comes_true,
+    in_chute,
+    moving,
+)
+from tests.support.bench import Bench, bench, in_turn_over_the_ladder, over_the_ladder
+from tests.support.store import FEW, SET, counted, delivered, in_use, inventory_holds, leave, taken_in
+
+S: Final = m.Segment
+COMMANDS: Final = ["take_in", "deliver", "count_all early", "count_all out", "count_all in again"]
+BROKEN_OFF: Final = ["stop", "door", "power_cut:seconds=2", "unplug:seconds=60"]
+
+
+async def fails(b: Bench, reason: m.Reason, method: str = "count_all", *extra: int) -> None:
+    """Run a command that must fail for this reason and latch the slot."""
+    with pytest.raises(CommandFailed) as failed:
+        await carried_out(b, lambda command: getattr(b.driver, method)(command, *extra))
+    assert failed.value.reason == reason
+    assert b.service.state == "faulted"
+
+
+async def refused(b: Bench, reason: m.Reason, method: str, *extra: int) -> None:
+    with pytest.raises(CommandRefused) as refusal:
+        await carried_out(b, lambda command: getattr(b.driver, method)(command, *extra))
+    assert refusal.value.reason == reason
+
+
+async def back_to_work(b: Bench, expected: int = FEW) -> None:
+    """The way back after any halt: empty, look, test, put everything into the intake, count."""
+    b.inject("door:to=closed")
+    b.inject(f"draw:cards={CHUTE_ROOM}")
+    await all_cards_back(b, expected)
+    b.inject("take_deck")
+    b.inject("load")
+    b.inject("discard")
+    assert verdict(await counted(b), expected) == []
+    b.service.clear()
+    b.service.acknowledge()
+    await ask(b, b.driver.report)
+    assert b.service.state == "in_service"
+    await inventory_holds(b, outside=0, total=expected)
+
+
+# --- as it should be -----------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+async def test_a_set_is_filled_counted_delivered_drawn_and_taken_in_again(seed: int, rung: str) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        assert (await taken_in(b)) == m.TakenIn(b.told(m.TakenIn)[-1].command, SET, SET, None)
+        await refused(b, m.Reason.NOT_COUNTED, "deliver", 1)
+        first = await counted(b)
+        assert (first.count, first.outside) == (SET, 0)
+        assert verdict(first, SET) == []
+        await inventory_holds(b, outside=0, total=SET)
+        for cards in (1, 20, CHUTE_ROOM):
+            gave = await delivered(b, cards)
+            assert (gave.count, gave.in_chute, gave.low) == (cards, cards, False)
+            status = await inventory_holds(b, outside=cards, total=SET)
+            assert (status.in_chute, status.counted) == (cards, SET)
+            b.inject(f"draw:cards={cards}")
+            await b.until(lambda event: isinstance(event, m.Holds) and event.in_chute == 0)
+            assert (await inventory_holds(b, outside=cards, total=SET)).in_chute == b.view.in_chute == 0
+            b.inject("discard")
+            back = await taken_in(b)
+            assert (back.count, back.inside, back.outside) == (cards, SET, 0)
+            await inventory_holds(b, outside=0, total=SET)
+        assert verdict(await counted(b), SET) == []
+        assert b.service.state == "in_service"
+
+
+@over_the_ladder
+async def test_the_whole_set_can_be_taken_out(seed: int, rung: str) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await counted(b)
+        await carried_out(b, b.driver.clear_jam)
+        (cleared,) = b.told(m.Cleared)
+        assert (cleared.emptied, cleared.behind_gate) == (SET, SET)
+        assert b.machine.truth() == {"shuffler.1/gate": SET}
+        status = await ask(b, b.driver.status)
+        assert isinstance(status, m.Inventory)
+        assert (status.inside, status.behind_gate, status.counted, status.outside) == (0, SET, None, None)
+        await carried_out(b, b.driver.eject)
+        await refused(b, m.Reason.NOT_COUNTED, "deliver", 1)
+        assert b.machine.truth() == {"shuffler.1/presented": SET}
+
+
+async def test_cards_may_be_drawn_while_others_are_delivered_and_discards_wait(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        await in_use(b, 20)
+        giving = asyncio.create_task(delivered(b, 30))
+        for _ in range(12):
+            await asyncio.sleep(0.4)
+            b.inject("draw")
+            b.inject("discard:cards=1")
+        await giving
+        await inventory_holds(b, outside=50)
+        waiting = b.machine.world.count(b.machine.mechanics.intake)
+        assert (await taken_in(b)).count == waiting == 12
+        await inventory_holds(b, outside=38)
+
+
+async def test_a_store_that_runs_low_says_so_and_then_refuses(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        await counted(b)
+        left, lows = SET, []
+        while left >= CHUTE_ROOM:
+            gave = await delivered(b, CHUTE_ROOM)
+            left -= CHUTE_ROOM
+            lows.append(gave.low)
+            assert gave.low is (left < LOW_STORE)
+            assert (await inventory_holds(b, outside=SET - left, total=SET)).low is gave.low
+            b.inject(f"draw:cards={CHUTE_ROOM}")
+        assert {*lows} == {False, True}
+        await refused(b, m.Reason.TOO_FEW_CARDS, "deliver", left + 1)
+        assert (await delivered(b, left)).inside == 0
+        b.inject(f"draw:cards={left}")
+        b.inject("discard")
+        await taken_in(b)
+        assert not (await inventory_holds(b, outside=0, total=SET)).low
+
+
+async def test_the_chute_takes_what_fits_and_no_more(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        await counted(b)
+        await refused(b, m.Reason.CHUTE_OCCUPIED, "deliver", CHUTE_ROOM + 1)
+        await delivered(b, CHUTE_ROOM - 1)
+        await refused(b, m.Reason.CHUTE_OCCUPIED, "deliver", 2)
+        await delivered(b, 1)
+        assert in_chute(b) == CHUTE_ROOM
+
+
+async def test_what_comes_out_of_a_count_is_in_another_order(seed: int) -> None:
+    def order(b: Bench) -> list[int]:
+        return [card.id for card in b.machine.world.at(b.machine.mechanics.chute)]  # type: ignore[attr-defined]
+
+    seen = []
+    for times in (1, 2):
+        async with bench(seed, continuous=True) as b:
+            for _ in range(times):
+                await counted(b)
+            await delivered(b, CHUTE_ROOM)
+            seen.append(order(b))
+    assert seen[0] != seen[1]
+    assert all(ids != sorted(ids) and ids != sorted(ids, reverse=True) for ids in seen)
+
+
+async def test_faults_that_are_of_other_models_do_not_happen(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        for word in ("sort_mode", "swap_batches"):
+            with pytest.raises(BadFault):
+                b.inject(word)
+
+
+# --- numbers that do not agree -------------------------------------------------------------------------------
+
+
+@over_the_ladder
+async def test_more_cards_than_were_given_out_do_not_pass_as_discards(seed: int, rung: str) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard")
+        b.inject("foreign_card")
+        await fails(b, m.Reason.COUNTS_DISAGREE, "take_in")
+        ended = b.told(m.Incomplete)[-1]
+        assert (ended.cards_in, ended.cards_out) == (21, 20)
+        assert verdict(ended, SET) == ["21 cards went in and 20 came out"]
+        assert (await beliefs_hold(b)).inside is b.view.inside is None
+        await refused(b, m.Reason.NEEDS_CLEARING, "deliver", 1)
+        await all_cards_back(b, FEW + 1)
+
+
+@over_the_ladder
+async def test_a_discard_that_does_not_come_back_is_still_outside_and_missing_in_the_count(
+    seed: int, rung: str
+) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard")
+        b.inject("missing_card")
+        back = await taken_in(b)
+        assert (back.count, back.outside) == (19, 1)
+        await inventory_holds(b, outside=1)
+        again = await counted(b)
+        assert verdict(again, FEW) == ["77 cards counted, 1 outside, 78 expected"]
+        await inventory_holds(b, outside=1)
+
+
+@in_turn_over_the_ladder("offset", [30, 40, 50, 60])
+async def test_two_discards_that_go_in_as_one_are_a_fault(seed: int, rung: str, offset: int) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard")
+        b.inject(f"double_feed:card=7,offset={offset}")
+        await fails(b, m.Reason.DOUBLE_FEED, "take_in")
+        (fault,) = b.told(m.Fault)
+        assert (fault.card, fault.entered, fault.left) == (7, FEW - 20 + 7, 0)
+        assert b.machine.mechanics.inside() == FEW - 20 + 8
+        assert (await beliefs_hold(b)).inside is b.view.inside is None
+        await back_to_work(b)
+
+
+@over_the_ladder
+async def test_a_pair_of_discards_that_no_sensor_sees_leaves_a_card_outside_and_the_count_finds_it(
+    seed: int, rung: str
+) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard")
+        b.inject("double_feed:card=7,offset=0")
+        back = await taken_in(b)
+        assert (back.count, back.outside) == (19, 1), "the table is clear and yet a card is outside: somebody can ask"
+        await fails(b, m.Reason.COUNTS_DISAGREE)
+        ended = b.told(m.Incomplete)[-1]
+        assert (ended.cards_in, ended.cards_out) == (FEW - 1, FEW)
+        assert (await beliefs_hold(b)).inside is b.view.inside is None
+        await back_to_work(b)
+
+
+@over_the_ladder
+async def test_sixteen_cards_left_inside_are_found_by_the_count(seed: int, rung: str) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        b.inject("cards_left_inside:count=16,card=100")
+        await fails(b, m.Reason.COUNTS_DISAGREE)
+        ended = b.told(m.Incomplete)[-1]
+        assert (ended.cards_in, ended.cards_out) == (SET, SET - 16)
+        assert b.machine.mechanics.inside() == 16
+        assert (await beliefs_hold(b)).inside is b.view.inside is None
+
+
+@pytest.mark.parametrize("after", [3.0, 12.0, 25.0, 40.0])
+async def test_discards_put_in_during_a_count_are_counted_or_end_it(seed: int, after: float) -> None:
+    async with bench(seed, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard:cards=15")
+        counting = asyncio.create_task(carried_out(b, b.driver.count_all))
+        await asyncio.sleep(after)
+        b.inject("discard")
+        await asyncio.wait({counting})
+        if after == 3.0:
+            assert counting.exception() is None, "the intake was still being emptied"
+            assert b.told(m.Counted)[-1].count == FEW
+            await inventory_holds(b, outside=0)
+        else:
+            assert isinstance(counting.exception(), CommandFailed)
+            ended = b.told(m.Incomplete)[-1]
+            assert (ended.cards_in, ended.cards_out) == (FEW, FEW - 5)
+            assert (await beliefs_hold(b)).inside is b.view.inside is None
+
+
+async def test_a_card_that_is_not_where_it_was_put_ends_a_delivery(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        await in_use(b, 30)
+        b.inject("discard")
+        b.inject("cards_left_inside:count=30")
+        await taken_in(b)
+        await inventory_holds(b, outside=0)
+        await fails(b, m.Reason.COUNTS_DISAGREE, "deliver", CHUTE_ROOM)
+        fault = b.told(m.Fault)[-1]
+        assert (fault.reason, fault.segment) == (m.Reason.COUNTS_DISAGREE, S.UNLOAD)
+        assert verdict(fault, SET) == ["counts disagree in segment unload"]
+        assert b.service.state == "faulted"
+        status = await beliefs_hold(b)
+        assert status.inside is b.view.inside is None
+        assert b.view.in_chute == in_chute(b)
+
+
+async def test_a_card_that_went_in_and_comes_back_with_later_discards_is_found_by_the_count(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        await in_use(b, 30)
+        b.inject("discard:cards=15")
+        b.inject("card_migrates:card=3")
+        await taken_in(b)
+        b.inject("discard")
+        await taken_in(b)
+        assert b.machine.world.count(b.machine.mechanics.behind_shelves) == 0
+        await inventory_holds(b, outside=0)
+        await fails(b, m.Reason.COUNTS_DISAGREE)
+        ended = b.told(m.Incomplete)[-1]
+        assert ended.cards_in == ended.cards_out == FEW
+        assert verdict(ended, FEW) == ["78 cards were counted in and out, but not from where they were put"]
+
+
+@in_turn_over_the_ladder("cards drawn", [(7, 5), (2, 0), (1, 0), (30, 28)])
+async def test_two_cards_drawn_as_one_are_noticed_when_the_chute_is_empty_too_soon(
+    seed: int, rung: str, cards: int, drawn: int
+) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        leave(b, FEW)
+        await counted(b)
+        await delivered(b, cards)
+        b.inject("draw_pair")
+        b.inject(f"draw:cards={drawn}")
+        wrong = cards > 1
+        await b.until(lambda event: isinstance(event, m.Holds) and event.in_chute == 0)
+        assert b.told(m.Holds)[-1] == m.Holds(FEW - cards, 0, m.Reason.COUNTS_DISAGREE if wrong else m.Reason.NONE)
+        assert b.service.state == ("faulted" if wrong else "in_service")
+        status = await inventory_holds(b, outside=cards)
+        assert status.reason is (m.Reason.COUNTS_DISAGREE if wrong else m.Reason.NONE)
+
+
+# --- ends in mid-command -------------------------------------------------------------------------------------
+
+
+@in_turn_over_the_ladder("segment", list(S))
+async def test_a_jam_in_a_count_is_located_and_every_card_comes_back(seed: int, rung: str, segment: m.Segment) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        b.inject(f"jam:segment={segment.name.lower()},card=200")
+        await fails(b, m.Reason.JAM)
+        (jam,) = b.told(m.Jam)
+        assert (jam.segment, jam.card) == (segment, 200)
+        assert jam.inside == b.view.inside == b.machine.mechanics.inside() > 100
+        assert b.view.behind_gate == behind_gate(b)
+        await back_to_work(b, SET)
+
+
+@in_turn_over_the_ladder("segment", list(S))
+async def test_a_jam_on_the_way_in_or_out_leaves_exact_numbers(seed: int, rung: str, segment: m.Segment) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        await delivered(b, 3)
+        b.inject("discard")
+        b.inject(f"jam:segment={segment.name.lower()},card=9")
+        out = segment >= S.UNLOAD
+        await fails(b, m.Reason.JAM, *(("deliver", 12) if out else ("take_in",)))
+        (jam,) = b.told(m.Jam)
+        assert (jam.segment, jam.card) == (segment, 9)
+        assert jam.phase is (m.Phase.DELIVERING if out else m.Phase.FEEDING)
+        status = await beliefs_hold(b)
+        assert status.inside == jam.inside == b.view.inside == b.machine.mechanics.inside()
+        assert status.inside == FEW - 23 + (-8 if out else 9)
+        assert b.view.in_chute == in_chute(b) == (11 if out else 3)
+        assert b.view.behind_gate == 0
+        assert isinstance(status, m.Inventory)
+        assert (status.outside, status.counted) == (None, None), "a halt breaks the set up"
+        await back_to_work(b)
+
+
+async def test_a_tray_that_does_not_rise_is_a_jam_with_everything_behind_the_gate(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        leave(b, FEW)
+        counting = asyncio.create_task(carried_out(b, b.driver.count_all))
+        await comes_true(lambda: behind_gate(b) == FEW)
+        b.inject("jam:segment=drop")
+        with pytest.raises(CommandFailed) as failed:
+            await counting
+        assert failed.value.reason == m.Reason.JAM
+        assert (await beliefs_hold(b)).inside == b.view.inside == b.machine.mechanics.inside() == 0
+        assert b.view.behind_gate == behind_gate(b) == FEW
+        await back_to_work(b)
+
+
+@in_turn_over_the_ladder("command what", [(command, what) for what in BROKEN_OFF for command in COMMANDS])
+async def test_whatever_breaks_off_a_command_nothing_wrong_is_believed_and_every_card_comes_back(
+    seed: int, rung: str, command: str, what: str
+) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 30)
+        b.inject("discard:cards=25")
+        method, _, when = command.partition(" ")
+        extra = (20,) if method == "deliver" else ()
+        ident = b.next_id()
+        doing = asyncio.create_task(getattr(b.driver, method)(ident, *extra))
+        await moving(b)
+        await asyncio.sleep({"": 1.3, "early": 1.3, "out": 11.0, "in again": 45.0}[when])
+        if what == "stop":
+            await carried_out(b, b.driver.stop)
+        else:
+            b.inject(what)
+        await asyncio.wait({doing})
+        assert doing.exception() is not None
+        if b.driver.reported is None:
+            await b.until_reported()
+        went_on = what.startswith("unplug")
+        while (ended := await ask(b, lambda: b.driver.outcome(ident))).outcome is Outcome.RUNNING:
+            assert went_on
+            await asyncio.sleep(5)
+        assert ended.outcome is (Outcome.DONE if went_on else Outcome.FAILED)
+        status = await beliefs_hold(b)
+        if went_on:
+            assert status.inside == b.machine.mechanics.inside()
+        elif what == "stop":
+            assert status.inside == b.view.inside == b.machine.mechanics.inside()
+        else:
+            assert status.inside is b.view.inside is None
+            assert b.service.state == "faulted"
+        if b.service.state != "faulted":
+            b.service.fault()  # what follows is the same way back for all
+        await back_to_work(b)
+
+
+# --- at rest with cards inside -------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("taken", [0, 1])
+async def test_a_door_opened_at_rest_makes_the_store_unknown_until_it_is_counted(
+    seed: int, rung: str, taken: int
+) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("door")
+        world, mechanics = b.machine.world, b.machine.mechanics
+        shelf = next(place for place in b.machine.truth() if "compartment" in place)
+        for card in world.at(shelf)[:taken]:
+            world.move(card, "sleeve")
+        b.inject("door:to=closed")
+        await b.until(lambda event: isinstance(event, m.Door) and not event.open)
+        assert b.told(m.Holds)[-1] == m.Holds(None, 0, m.Reason.DOOR_OPEN)
+        assert b.service.state == "faulted"
+        status = await beliefs_hold(b)
+        assert isinstance(status, m.Inventory)
+        assert (status.inside, b.view.inside, status.counted) == (None, None, None)
+        await refused(b, m.Reason.NOT_COUNTED, "deliver", 1)
+        b.inject("reboot")
+        await b.until_reported()
+        assert (await beliefs_hold(b)).inside is None
+        if taken:
+            await fails(b, m.Reason.COUNTS_DISAGREE)
+            assert (await beliefs_hold(b)).inside is None
+        else:
+            assert (await counted(b)).count == mechanics.inside() == FEW - 20
+            await ask(b, b.driver.report)
+            await inventory_holds(b, outside=20)
+
+
+async def test_a_door_opened_while_the_store_is_empty_disturbs_nothing(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        b.inject("clear_path")
+        await asyncio.sleep(1)
+        assert b.told(m.Holds) == []
+        assert b.service.state == "in_service"
+        assert (await ask(b, b.driver.status)).inside == 0
+
+
+@in_turn_over_the_ladder("drawn", [0, 3, 7, 8])
+async def test_a_restart_at_rest_forgets_no_card_and_guesses_none_in_the_chute(
+    seed: int, rung: str, drawn: int
+) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        await delivered(b, 8)
+        b.inject("power_cut:seconds=3")
+        b.inject(f"draw:cards={drawn}")  # the dealer goes on in the dark
+        await b.until_reported()
+        status = await inventory_holds(b, outside=28)
+        empty = drawn == 8
+        assert status.in_chute == b.view.in_chute == (0 if empty else None)
+        assert status.counted == FEW
+        assert b.service.state == ("in_service" if empty else "unverified")
+        if not empty:
+            await refused(b, m.Reason.CHUTE_OCCUPIED, "deliver", 1)
+            b.inject("draw:cards=8")
+            await b.until(lambda event: isinstance(event, m.Holds) and event.in_chute == 0)
+            await ask(b, b.driver.report)
+            assert b.service.state == "in_service"
+        await delivered(b, 1)
+        await inventory_holds(b, outside=29)
+
+
+async def test_cards_behind_the_gate_must_go_before_anything_else_moves(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        await counted(b)
+        await carried_out(b, b.driver.clear_jam)
+        b.machine.world.make(3, "red", b.machine.mechanics.intake)
+        for method in ("take_in", "count_all"):
+            await refused(b, m.Reason.GATE_OCCUPIED, method)
+        await refused(b, m.Reason.GATE_OCCUPIED, "deliver", 1)
+        await carried_out(b, b.driver.eject)
+        b.inject("take_deck")
+        assert b.machine.world.count(TRAY) == SET
+        assert b.machine.world.count(IN_PLAY) == 0
+
+
+# --- once, and never twice -----------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("method", ["take_in", "deliver", "count_all"])
+async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed: int, rung: str, method: str) -> None:
+    async with bench(seed, rung, continuous=True) as b:
+        await in_use(b, 20)
+        b.inject("discard:cards=5")
+        extra = (3,) if method == "deliver" else ()
+        command = (await carried_out(b, lambda command: getattr(b.driver, method)(command, *extra))).command
+        b.inject("discard:cards=5")
+        truth = b.machine.truth()
+        assert (await getattr(b.driver, method)(command, *extra)).outcome is Outcome.DONE
+        assert b.machine.truth() == truth
+        other = b.driver.self_test if method != "deliver" else b.driver.take_in
+        with pytest.raises(CommandRefused) as refusal:
+            await other(command)
+        assert refusal.value.reason == CommandIdReused.number
+        assert b.machine.truth() == truth
+
+
+async def test_more_cards_than_the_store_takes_are_a_fault(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        b.machine.world.make_deck(b.machine.mechanics.intake, "blue", tuple(range(52)))
+        await fails(b, m.Reason.TOO_MANY_CARDS, "take_in")
+        assert (await beliefs_hold(b)).inside == b.machine.mechanics.inside() == b.machine.size.most

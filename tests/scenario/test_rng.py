@@ -1,0 +1,346 @@
+"""Draws over every rung of the ladder: one number for a draw, the same everywhere, and none from noise that is ill."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import pytest
+
+from devices.chance import PROPORTION_CUTOFF, REPETITION_CUTOFF, STARTUP_SAMPLES
+from devices.kinds import RNG
+from devices.rng import messages as m
+from firmware_bridge.errors import BadFault, BadMessage, CommandFailed, CommandRefused
+from simulators.machines.rng import SimulatedRng
+from tests.support.beliefs import ask, carried_out
+from tests.support.bench import LADDER, over_the_ladder, stand
+from tests.support.starts import RngStand, lied, reported, rng_beliefs_hold, rng_stand
+
+R: Final = m.Reason
+# One segment over every rung, and every segment over one.
+each_segment = pytest.mark.parametrize(
+    ("rung", "segment"), [*((rung, "a") for rung in LADDER), *(("clean", segment) for segment in "bcdefg")]
+)
+
+
+async def draw(b: RngStand) -> tuple[int, int]:
+    """Draw a number and fail unless view, memory and display agree about it; return the draw and the number."""
+    command = (await carried_out(b, b.driver.draw)).command
+    number = (await ask(b, lambda: b.driver.drawn(command))).number
+    assert number is not None
+    assert (b.view.draw, b.view.number) == (command, number)
+    assert number == b.machine.reads()
+    await rng_beliefs_hold(b)
+    return command, number
+
+
+async def fails(b: RngStand, reason: m.Reason) -> None:
+    """Order a draw that must fail for this reason, give no number, and latch the slot."""
+    before, read = b.view.number, len(b.told(m.Drawn))
+    with pytest.raises(CommandFailed) as failed:
+        await carried_out(b, b.driver.draw)
+    assert failed.value.reason == reason
+    assert (b.view.number, len(b.told(m.Drawn))) == (before, read)
+    assert b.machine.display.lit == m.BLANK or reason is R.DISPLAY_FAULT
+    assert b.service.state == "faulted"
+
+
+# --- good draws ------------------------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+async def test_what_is_drawn_is_shown_told_and_remembered(seed: int, rung: str) -> None:
+    async with rng_stand(seed, rung) as b:
+        drawn = {}
+        for count in range(1, 11):
+            command, number = await draw(b)
+            drawn[command] = number
+            assert (await ask(b, b.driver.status)).draws == count
+            await carried_out(b, b.driver.clear)
+            assert b.machine.display.lit == m.BLANK
+            await rng_beliefs_hold(b)
+        assert len(set(drawn.values())) > 2
+        for command, number in drawn.items():
+            assert (await ask(b, lambda command=command: b.driver.drawn(command))).number == number  # type: ignore[misc]
+        for event in b.told(m.Drawn):
+            assert (drawn[event.command], event.segments) == (event.number, m.SEGMENTS[event.number])
+        assert rung == "lossy" or [event.command for event in b.told(m.Drawn)] == list(drawn)
+        assert b.service.state == "in_service"
+
+
+@over_the_ladder
+async def test_a_shown_number_is_not_replaced_before_it_is_cleared(seed: int, rung: str) -> None:
+    async with rng_stand(seed, rung) as b:
+        command, number = await draw(b)
+        for method in (b.driver.draw, b.driver.self_test):
+            with pytest.raises(CommandRefused) as refused:
+                await carried_out(b, method)
+            assert refused.value.reason == R.NUMBER_SHOWN
+        assert b.machine.reads() == number
+        assert (await ask(b, b.driver.status)).draw == command
+        await carried_out(b, b.driver.clear)
+        await draw(b)
+
+
+@over_the_ladder
+async def test_health_tells_how_much_was_tested_and_how_far_it_is_from_failing(seed: int, rung: str) -> None:
+    async with rng_stand(seed, rung) as b:
+        before = await ask(b, b.driver.health)
+        assert before.samples == STARTUP_SAMPLES
+        await draw(b)
+        health = await ask(b, b.driver.health)
+        assert health.samples == STARTUP_SAMPLES + 80
+        assert (health.repetition_cutoff, health.proportion_cutoff) == (REPETITION_CUTOFF, PROPORTION_CUTOFF)
+        assert 1 <= health.longest < health.repetition_cutoff
+        assert 1 <= health.highest < health.proportion_cutoff
+
+
+async def test_the_same_seed_draws_the_same_numbers_and_live_entropy_does_not(seed: int) -> None:
+    async def numbers(*, live_entropy: bool) -> list[int]:
+        drawn = []
+        async with stand(SimulatedRng(seed=seed, live_entropy=live_entropy), RNG) as b:
+            for _ in range(30):
+                drawn.append((await draw(b))[1])
+                await b.driver.clear(b.next_id())
+        return drawn
+
+    seeded = await numbers(live_entropy=False)
+    assert await numbers(live_entropy=False) == seeded
+    assert await numbers(live_entropy=True) != seeded  # they agree once in 7^30
+
+
+async def test_sixteen_draws_are_remembered_and_the_oldest_is_forgotten_first(seed: int) -> None:
+    async with rng_stand(seed) as b:
+        drawn = []
+        for _ in range(17):
+            drawn.append(await draw(b))
+            await b.driver.clear(b.next_id())
+        assert (await b.driver.drawn(drawn[0][0])).number is None
+        for command, number in drawn[1:]:
+            assert (await b.driver.drawn(command)).number == number
+        assert (await b.driver.drawn(4711)).number is None
+
+
+# --- ill noise -------------------------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize(("fault", "reason"), [("noise_stuck", R.NOISE_STUCK), ("noise_dead", R.NOISE_DEAD)])
+async def test_noise_that_fails_gives_no_number_and_the_failure_outlives_power_and_cause(
+    seed: int, rung: str, fault: str, reason: m.Reason
+) -> None:
+    async with rng_stand(seed, rung) as b:
+        await draw(b)
+        await carried_out(b, b.driver.clear)
+        b.inject(fault)
+        await fails(b, reason)
+        assert b.view.failed is reason
+        with pytest.raises(CommandRefused) as refused:
+            await carried_out(b, b.driver.draw)
+        assert refused.value.reason == R.NOT_HEALTHY
+        b.inject("reboot")
+        await b.until_reported()
+        assert (await rng_beliefs_hold(b)).state is m.State.FAILED, "the start-up tests failed too"
+        with pytest.raises(CommandFailed):
+            await carried_out(b, b.driver.self_test)
+        b.inject("mend")
+        b.inject("power_cut")
+        await b.until_reported()
+        status = await rng_beliefs_hold(b)
+        assert (status.state, status.reason) == (m.State.FAILED, reason), "power heals nothing"
+        with pytest.raises(CommandRefused):
+            await carried_out(b, b.driver.draw)
+        await carried_out(b, b.driver.self_test)
+        assert (await rng_beliefs_hold(b)).state is m.State.IDLE
+        await ask(b, b.driver.report)
+        assert b.service.state == "faulted", "a person must still acknowledge"
+        b.service.clear()
+        b.service.acknowledge()
+        await ask(b, b.driver.report)
+        assert b.service.state == "in_service"
+        await draw(b)
+
+
+@over_the_ladder
+async def test_biased_noise_is_found_out_after_a_few_draws(seed: int, rung: str) -> None:
+    async with rng_stand(seed, rung) as b:
+        b.inject("noise_biased:sample=9,percent=35")
+
+        async def many_draws() -> None:
+            for _ in range(150):  # a window is 6 draws, and every third one begins with the favoured sample
+                await carried_out(b, b.driver.draw)
+                await carried_out(b, b.driver.clear)
+
+        with pytest.raises(CommandFailed) as failed:
+            await many_draws()
+        assert failed.value.reason == R.NOISE_BIASED
+        assert b.view.failed is R.NOISE_BIASED
+        assert {event.count for event in b.told(m.HealthFailed)} <= {PROPORTION_CUTOFF}
+        assert b.machine.reads() is None
+        assert b.service.state == "faulted"
+        await rng_beliefs_hold(b)
+
+
+@pytest.mark.parametrize("fault", ["noise_stuck:sample=0", "noise_dead"])
+async def test_a_generator_that_is_ill_at_its_start_never_serves(seed: int, fault: str) -> None:
+    async with rng_stand(seed) as b:
+        b.inject(fault)
+        b.inject("reboot")
+        await b.until_reported()
+        assert b.service.state == "faulted"
+        with pytest.raises(CommandRefused) as refused:
+            await b.driver.draw(b.next_id())
+        assert refused.value.reason == R.NOT_HEALTHY
+
+
+# --- the display -----------------------------------------------------------------------------------------------------
+
+
+@each_segment
+async def test_a_dead_segment_never_makes_people_read_another_number(seed: int, rung: str, segment: str) -> None:
+    async with rng_stand(seed, rung) as b:
+        b.inject(f"segment_dead:segment={segment}")
+        bit = 1 << "abcdefg".index(segment)
+
+        async def many_draws() -> None:
+            for _ in range(60):
+                _, number = await draw(b)
+                assert not m.SEGMENTS[number] & bit
+                await carried_out(b, b.driver.clear)
+
+        with pytest.raises(CommandFailed) as failed:
+            await many_draws()
+        assert failed.value.reason == R.DISPLAY_FAULT
+        assert b.machine.reads() is None
+        assert b.service.state == "faulted"
+        assert (await rng_beliefs_hold(b)).reason is R.DISPLAY_FAULT
+
+
+@each_segment
+async def test_a_segment_that_stays_lit_is_found_as_soon_as_it_should_be_dark(
+    seed: int, rung: str, segment: str
+) -> None:
+    async with rng_stand(seed, rung) as b:
+        _, number = await draw(b)
+        b.inject(f"segment_stuck:segment={segment}")
+        await asyncio.sleep(1)
+        if m.SEGMENTS[number] >> "abcdefg".index(segment) & 1:
+            assert b.machine.reads() == number, "it is lit anyway"
+            with pytest.raises(CommandFailed) as failed:
+                await carried_out(b, b.driver.clear)
+            assert failed.value.reason == R.DISPLAY_FAULT
+        status = await rng_beliefs_hold(b)
+        assert (status.state, status.number, status.reason) == (m.State.FAILED, None, R.DISPLAY_FAULT)
+        assert b.service.state == "faulted"
+        with pytest.raises(CommandRefused):
+            await carried_out(b, b.driver.draw)
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["by itself", "asked at once"])
+async def test_a_seven_that_loses_its_top_does_not_stand_there_as_a_one(seed: int, asked: bool) -> None:
+    async with rng_stand(seed) as b:
+        assert m.SEGMENTS[7] & ~1 == m.SEGMENTS[1]
+        command, number = await draw(b)
+        while number != 7:
+            await b.driver.clear(b.next_id())
+            command, number = await draw(b)
+        b.inject("segment_dead:segment=a")
+        assert b.machine.reads() == 1, "this is what people would see"
+        if asked:
+            assert (await b.driver.status()).reason is R.DISPLAY_FAULT
+        else:
+            await b.until(lambda event: isinstance(event, m.HealthFailed))
+        assert b.machine.reads() is None
+        assert b.service.state == "faulted"
+        assert (await b.driver.drawn(command)).number == 7, "what was drawn was drawn"
+        await rng_beliefs_hold(b)
+
+
+async def test_a_display_that_lights_up_by_itself_is_a_fault(seed: int) -> None:
+    async with rng_stand(seed) as b:
+        b.inject("segment_stuck:segment=b")
+        await b.until(lambda event: isinstance(event, m.HealthFailed))
+        assert b.view.failed is R.DISPLAY_FAULT
+        assert b.service.state == "faulted"
+
+
+async def test_the_self_test_lights_every_segment(seed: int) -> None:
+    for segment in "abcdefg":
+        for fault in ("segment_dead", "segment_stuck"):
+            async with rng_stand(seed) as b:
+                b.inject(f"{fault}:segment={segment}")
+                with pytest.raises(CommandFailed) as failed:
+                    await b.driver.self_test(b.next_id())
+                assert failed.value.reason == R.DISPLAY_FAULT
+                assert b.told(m.SelfTested)[-1].reason is R.DISPLAY_FAULT
+
+
+# --- after a restart -------------------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("fault", ["reboot", "power_cut:seconds=3", "unplug:seconds=3", "hang:seconds=6"])
+async def test_the_number_that_was_shown_is_shown_again_and_is_the_same(seed: int, rung: str, fault: str) -> None:
+    async with rng_stand(seed, rung) as b:
+        command, number = await draw(b)
+        b.inject(fault)
+        await b.until_reported()
+        await reported(b)
+        assert b.machine.reads() == number
+        assert (b.view.draw, b.view.number, b.view.shown) == (command, number, True)
+        for _ in range(3):
+            assert (await ask(b, lambda: b.driver.drawn(command))).number == number
+        assert b.service.state == "in_service"
+        await rng_beliefs_hold(b)
+
+
+async def test_a_display_that_broke_while_the_power_was_off_is_not_lit_again(seed: int) -> None:
+    async with rng_stand(seed) as b:
+        _, number = await draw(b)
+        lit = next(i for i in range(7) if m.SEGMENTS[number] >> i & 1)
+        b.inject("power_cut:seconds=2")
+        b.inject(f"segment_dead:segment={'abcdefg'[lit]}")
+        await b.until_reported()
+        assert b.machine.reads() is None
+        assert (await rng_beliefs_hold(b)).reason is R.DISPLAY_FAULT
+        assert b.service.state == "faulted"
+
+
+# --- words that cannot be true ---------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize("how", ["zero", "eight", "display", "second"])
+async def test_an_impossible_number_ends_the_session_and_is_not_taken(seed: int, rung: str, how: str) -> None:
+    async with rng_stand(seed, rung) as b:
+        command, number = await draw(b)
+        b.inject(f"lie:how={how}")
+        await lied(b)
+        assert (b.view.draw, b.view.number) == (command, number)
+        assert (await ask(b, lambda: b.driver.drawn(command))).number == number
+
+
+async def test_a_memory_that_changes_its_mind_is_found_out_by_report_and_by_answer(seed: int) -> None:
+    for by_report in (True, False):
+        async with rng_stand(seed) as b:
+            command, number = await draw(b)
+            other = number % 7 + 1
+            b.machine.twin._draws[command] = other
+            if by_report:
+                b.machine.twin._shown = other
+                b.inject("reboot")
+                await b.until(lambda _, b=b: isinstance(b.slot.cause, BadMessage))  # type: ignore[misc]
+            else:
+                with pytest.raises(BadMessage, match=f"gave {number}, and now {other}"):
+                    await b.driver.drawn(command)
+            assert b.service.state == "faulted"
+            assert b.view.number == number
+
+
+@pytest.mark.parametrize("wrong", ["lie", "noise_stuck:sample=256", "segment_dead:segment=h", "jam", "shake"])
+async def test_what_cannot_happen_is_said_and_changes_nothing(seed: int, wrong: str) -> None:
+    async with rng_stand(seed) as b:
+        with pytest.raises(BadFault):
+            b.inject(wrong)
+        await asyncio.sleep(1)
+        await draw(b)

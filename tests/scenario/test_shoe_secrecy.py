@@ -1,0 +1,102 @@
+"""No card's value leaves a shoe, not even of one that lies face up: worlds that differ in it send the same bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from devices.kinds import SHOE
+from devices.shoe import messages as m
+from firmware_bridge.errors import CommandFailed
+from simulators.hosts.memory import MemoryHost
+from simulators.house.stand import Stand
+from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
+from tests.support.entropy import seed_the_host
+from tests.support.tap import Heard, Tap
+
+if TYPE_CHECKING:
+    from firmware_bridge.wire import Transport
+
+
+@pytest.fixture(autouse=True)
+def _same_challenges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host's challenges are the only bytes that no seed decides."""
+    seed_the_host(monkeypatch)
+
+
+def arrange(machine: SimulatedShoe | SimulatedManualShoe, order: int) -> list[int]:
+    """Lay the deck in one of many orders; return its faces."""
+    world, entry = machine.world, machine._entry
+    cards = world.at(entry)
+    Random(order).shuffle(cards)
+    for card in cards:
+        world.move(card, "table")
+    world.move_all("table", entry)
+    return [card.face for card in world.at(entry)]
+
+
+async def session(seed: int, order: int, *faults: str, by_hand: bool = False) -> tuple[list[Heard], list[int], Any]:
+    """Run a whole session with everything that a host can ask; return the wire's bytes and how the cards lay."""
+    machine: Any = (SimulatedManualShoe if by_hand else SimulatedShoe)(seed=seed)
+    faces = arrange(machine, order)
+    host, heard = MemoryHost(machine), list[Heard]()
+
+    async def opened() -> Transport:
+        return Tap(await host.open(), heard)
+
+    stand = Stand(machine, SHOE, opened)
+    for fault in faults:
+        stand.inject(fault)
+    stand.supervisor.start()
+    driver = stand.driver
+    try:
+        await driver.ready()
+        await driver.load(stand.next_id())
+        try:
+            if by_hand:
+                await driver.start_round(stand.next_id())
+                stand.inject("draw:cards=20")
+                await asyncio.sleep(30)
+            else:
+                for _ in range(3):
+                    await driver.dispense(stand.next_id(), 7)
+                    stand.inject("take")
+                await driver.count_stub(stand.next_id())
+        except CommandFailed:
+            stand.inject("clear_path")
+            await driver.clear_jam(stand.next_id())
+        for question in (driver.status, driver.sensors, driver.transits, driver.report):
+            await question()
+    finally:
+        await stand.close()
+    return heard, faces, stand
+
+
+@pytest.mark.parametrize("by_hand", [False, True], ids=["automated", "manual"])
+@pytest.mark.parametrize(
+    "faults",
+    [(), ("face_up:depth=3", "face_up:depth=9"), ("cover_card:depth=5",), ("jam:segment=exit,card=4",)],
+    ids=["deal", "face up", "cover card", "jam"],
+)
+async def test_no_byte_depends_on_what_the_cards_are(seed: int, faults: tuple[str, ...], by_hand: bool) -> None:
+    heard, faces, stand = await session(seed, 1, *faults, by_hand=by_hand)
+    assert {way for way, _, _ in heard} == {"to the machine", "from the machine"}
+    assert bool(stand.told(m.FaceUp)) is ("face_up:depth=3" in faults)
+    for order in range(2, 5):
+        again, others, _ = await session(seed, order, *faults, by_hand=by_hand)
+        assert others != faces
+        assert again == heard
+
+
+async def test_the_comparison_would_see_a_difference(seed: int) -> None:
+    heard = (await session(seed, 1))[0]
+    assert (await session(seed, 1))[0] == heard
+    assert (await session(seed, 1, "missing_card"))[0] != heard
+    assert (await session(seed, 1, "face_up:depth=3"))[0] != heard
+
+
+def test_no_message_of_a_shoe_carries_cards() -> None:
+    assert not any(message.carries_cards for message in SHOE.messages.ToHost.__args__)

@@ -1,0 +1,263 @@
+"""Replies that never come, for every method of the three drivers: questions end in time, actuations are done once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from devices.driver import PATIENCE, Driver
+from devices.kinds import KINDS
+from devices.report import Misread
+from firmware_bridge.commands import ACCEPT_PATIENCE, MAX_ASKS, SETTLE_QUIET, Outcome
+from firmware_bridge.errors import CommandIdReused, CommandRefused, LinkError, NotSent, OutcomeUnknown, ReplyTimeout
+from firmware_bridge.link import REPLY_RTOS
+from tests.support.beliefs import ask, carried_out
+from tests.support.bench import over_the_ladder
+from tests.support.starts import STANDS, AnyStand
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+# Each driver's methods and the messages they send. A method that is not here fails the last test of this file.
+QUESTIONS: Final[dict[str, dict[str, str]]] = {
+    "shaker": {"status": "GetStatus", "sensors": "GetSensors", "roll": "GetRoll"},
+    "rng": {"status": "GetStatus", "health": "GetHealth", "drawn": "GetDraw"},
+    "button": {"where": "GetStatus", "sensors": "GetSensors"},
+}
+EVERY: Final = {"outcome": "AskCommand", "report": "GetReport"}
+ACTUATIONS: Final[dict[str, dict[str, str]]] = {
+    "shaker": {"arm": "Arm", "disarm": "Disarm", "self_test": "SelfTest", "reset": "Reset"},
+    "rng": {"draw": "Draw", "clear": "Clear", "self_test": "SelfTest", "reset": "Reset"},
+    "button": {"self_test": "SelfTest", "reset": "Reset"},
+}
+ASKED: Final = [(kind, method) for kind in QUESTIONS for method in QUESTIONS[kind] | EVERY]
+DONE: Final = [(kind, method) for kind in ACTUATIONS for method in ACTUATIONS[kind]]
+# Methods that take a command's id although they ask.
+BY_ID: Final = ("roll", "drawn", "outcome")
+
+
+class Watch:
+    """Notes every command that the machine began, every one it was given again, and every one it was asked about."""
+
+    def __init__(self, b: AnyStand) -> None:
+        self.begun: list[int] = []
+        self.repeated: list[int] = []
+        self.asked: list[int] = []
+        memory = b.machine.board.memory
+        begin, recall = memory.begin, memory.recall
+
+        def began(command: int, tag: int = 0) -> Any:
+            known = begin(command, tag)
+            (self.begun if known is None else self.repeated).append(command)
+            return known
+
+        def recalled(command: int) -> Any:
+            self.asked.append(command)
+            return recall(command)
+
+        memory.begin, memory.recall = began, recalled
+
+
+def call(b: AnyStand, method: str, command: int) -> Awaitable[Any]:
+    question = method in QUESTIONS[b.machine.kind] | EVERY and method not in BY_ID
+    found: Awaitable[Any] = getattr(b.driver, method)() if question else getattr(b.driver, method)(command)
+    return found
+
+
+def times_done(b: AnyStand, method: str, command: int) -> int:
+    """How often the machine did what the method asks for, by its own memory and what can be seen of it."""
+    twin = b.machine.twin
+    match method:
+        case "arm":
+            return int(twin._armed_ever)
+        case "disarm":
+            return [roll.reason for roll in twin._rolls.values()].count(434)
+        case "draw":
+            assert b.machine.reads() == twin._draws[command]
+            return int(twin._drawn_ever)
+        case "clear":
+            return int(b.machine.display.lit == 0)
+        case "self_test":
+            tested = b.machine.__dict__["tests"]
+            assert isinstance(tested, int)
+            return tested
+    raise AssertionError(method)
+
+
+def count_tests(b: AnyStand) -> None:
+    """Count the self-tests that really end."""
+    name = "_self_test" if b.machine.kind == "rng" else "_tested"
+    real = getattr(b.machine.twin, name)
+    b.machine.__dict__["tests"] = 0
+
+    def counted(command: int) -> None:
+        b.machine.__dict__["tests"] += 1
+        real(command)
+
+    setattr(b.machine.twin, name, counted)
+
+
+async def get_ready_for(b: AnyStand, method: str) -> None:
+    """Bring the machine to where the actuation does something."""
+    if method == "disarm":
+        await carried_out(b, b.driver.arm)
+    elif method == "clear":
+        await carried_out(b, b.driver.draw)
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize(("kind", "method"), ASKED)
+async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
+    seed: int, rung: str, kind: str, method: str
+) -> None:
+    async with STANDS[kind](seed, rung) as b:
+        b.inject(f"withhold:message={(QUESTIONS[kind] | EVERY)[method]}")
+        link, loop = b.supervisor.link, asyncio.get_running_loop()
+        limit = max(PATIENCE, ACCEPT_PATIENCE) + REPLY_RTOS * link.rto
+        asked_at = loop.time()
+        with pytest.raises(ReplyTimeout):
+            await call(b, method, 77)
+        assert loop.time() - asked_at <= limit + 0.05
+        assert await ask(b, lambda: call(b, method, 77)) is not None
+        assert b.supervisor.link is link, "one lost reply does not end the link"
+        assert b.service.state == "in_service"
+
+
+# --- actuations ------------------------------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize(("kind", "method"), [pair for pair in DONE if pair[1] != "reset"])
+async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(
+    seed: int, rung: str, kind: str, method: str
+) -> None:
+    async with STANDS[kind](seed, rung) as b:
+        await get_ready_for(b, method)
+        count_tests(b)
+        watch = Watch(b)
+        b.inject(f"withhold:message={ACTUATIONS[kind][method]}")
+        settled = await carried_out(b, lambda command: call(b, method, command))
+        assert settled.outcome is Outcome.DONE
+        assert watch.begun == [settled.command]
+        assert watch.repeated == []
+        assert set(watch.asked) == {settled.command}
+        assert times_done(b, method, settled.command) == 1
+        assert (await ask(b, lambda: b.driver.outcome(settled.command))).outcome is Outcome.DONE
+        assert rung == "lossy" or not b.told(Misread)
+
+
+@over_the_ladder
+@pytest.mark.parametrize("kind", ACTUATIONS)
+async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_asked(
+    seed: int, rung: str, kind: str
+) -> None:
+    async with STANDS[kind](seed, rung) as b:
+        boot, watch, command = b.driver.reported.report.boot_id, Watch(b), b.next_id()
+        b.inject("withhold:message=Reset")
+        with pytest.raises(OutcomeUnknown):
+            await b.driver.reset(command)
+        assert b.view.unsettled == {command}
+        known = b.driver.reported or await b.until_reported()
+        assert known.report.boot_id != boot
+        assert b.service.state == "unverified", "a report alone does not settle what is unknown"
+        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert (watch.begun, watch.repeated) == ([command], [])
+        await ask(b, b.driver.report)
+        assert b.service.state == "in_service"
+
+
+@over_the_ladder
+@pytest.mark.parametrize(("kind", "method"), [pair for pair in DONE if pair[1] != "reset"])
+async def test_the_same_id_again_is_answered_from_memory_and_does_nothing(
+    seed: int, rung: str, kind: str, method: str
+) -> None:
+    async with STANDS[kind](seed, rung) as b:
+        await get_ready_for(b, method)
+        count_tests(b)
+        command = (await carried_out(b, lambda command: call(b, method, command))).command
+        before, watch = times_done(b, method, command), Watch(b)
+        assert (await call(b, method, command)).outcome is Outcome.DONE
+        assert (watch.begun, watch.repeated) == ([], [command])
+        assert times_done(b, method, command) == before == 1
+        with pytest.raises(CommandRefused) as refused:
+            await b.driver.reset(command)
+        assert refused.value.reason == CommandIdReused.number
+
+
+@pytest.mark.parametrize(("kind", "method"), ASKED + DONE)
+async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(
+    seed: int, kind: str, method: str
+) -> None:
+    async with STANDS[kind](seed) as b:
+        watch = Watch(b)
+        b.inject("unplug:seconds=0")
+        await b.until(lambda _: not b.view.connected)
+        with pytest.raises(LinkError) as refused:
+            await call(b, method, 5)
+        assert method == "report" or isinstance(refused.value, NotSent)
+        assert (watch.begun, watch.asked) == ([], [])
+
+
+# --- a machine that does not go on -----------------------------------------------------------------------------------
+
+
+@over_the_ladder
+@pytest.mark.parametrize(
+    ("kind", "method"), [("shaker", "self_test"), ("rng", "draw"), ("rng", "self_test"), ("button", "self_test")]
+)
+async def test_a_stalled_machine_is_given_up_and_asked_about_never_given_the_command_again(
+    seed: int, rung: str, kind: str, method: str
+) -> None:
+    async with STANDS[kind](seed, rung) as b:
+        watch, command = Watch(b), b.next_id()
+        b.inject("stall")
+        began = asyncio.get_running_loop().time()
+        with pytest.raises(OutcomeUnknown) as unknown:
+            await call(b, method, command)
+        assert unknown.value.command == command
+        took = asyncio.get_running_loop().time() - began
+        assert took >= SETTLE_QUIET * MAX_ASKS - 1 or rung == "lossy"
+        assert b.told(Misread)[-1] == Misread(command)
+        assert not b.service.serves
+        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
+        assert watch.begun == [command]
+        b.inject("reboot")
+        await b.until_reported()
+        ended = await ask(b, lambda: b.driver.outcome(command))
+        assert (ended.outcome, ended.reason) == (Outcome.FAILED, 435)
+        if method == "draw":
+            assert (await ask(b, lambda: b.driver.drawn(command))).number is None
+            assert b.machine.reads() is None
+        await ask(b, b.driver.report)
+        assert b.service.state == "in_service"
+
+
+@pytest.mark.parametrize("kind", ["rng"])
+async def test_whoever_stops_waiting_for_a_draw_learns_its_number_by_asking(seed: int, kind: str) -> None:
+    async with STANDS[kind](seed) as b:
+        command = b.next_id()
+        draw = asyncio.create_task(b.driver.draw(command))
+        await asyncio.sleep(0.2)
+        draw.cancel()
+        await asyncio.wait({draw})
+        assert draw.cancelled()
+        assert b.service.state == "unverified"
+        await asyncio.sleep(1)
+        assert (await b.driver.outcome(command)).outcome is Outcome.DONE
+        assert (await b.driver.drawn(command)).number == b.machine.reads() == b.view.number
+        await b.driver.report()
+        assert b.service.state == "in_service"
+
+
+def test_every_method_of_the_drivers_is_tried_here() -> None:
+    shared = {name for name in dir(Driver) if not name.startswith("_")}
+    for name, kind in KINDS.items():
+        if name in QUESTIONS:
+            own = {method for method in dir(kind.driver) if not method.startswith("_")} - shared
+            assert own == set(QUESTIONS[name] | ACTUATIONS[name])
+    assert set(EVERY) <= shared

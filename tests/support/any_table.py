@@ -1,0 +1,169 @@
+"""A clumsy table around any machine that moves cards: what disturbs it, how it rests and comes back. No tests here."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, Revoked
+from simulators.world.table import TRAY
+from tests.support.beliefs import ask, carried_out
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from random import Random
+
+    from simulators.house.stand import Stand
+
+# The states of a machine in which nothing moves, by name.
+AT_REST: Final = ("IDLE", "READY", "HALTED", "DOUBTFUL")
+# What a machine may need to come to rest (s): a cycle or count of six decks, a hang, a minute without a cable, and the
+# line's slowness.
+TO_REST: Final = 600.0
+
+
+class AnyTable(ABC):
+    """`figures` counts what happened; a broken promise is an AssertionError."""
+
+    def __init__(self, b: Stand[Any, Any, Any], rng: Random) -> None:
+        self.b: Any = b
+        self.rng = rng
+        self.figures: Counter[str] = Counter()
+        self._doubles = 0  # pairs that were drawn as one since the machine was last truly empty
+        due = self.b.machine.mechanics._due
+
+        def watched(name: str, segment: object = None) -> object:
+            fault = due(name, segment)
+            self._doubles += name == "double_feed" and fault is not None
+            return fault
+
+        self.b.machine.mechanics._due = watched
+
+    @abstractmethod
+    def check_firmware(self) -> None:
+        """Compare what the firmware believes at this instant with the truth."""
+
+    @abstractmethod
+    async def check_at_rest(self) -> None:
+        """With nothing moving, view and firmware agree with the world."""
+
+    @abstractmethod
+    async def bring_out(self, state: str) -> bool:
+        """Do the next thing that brings cards out of a machine in this state; tell whether none is left to do."""
+
+    def compare(self, what: str, belief: int | None, truth: int) -> None:
+        """A belief is the truth or unknown; pairs that no sensor could see are the stated limit."""
+        self.figures["looks"] += 1
+        if belief is None:
+            self.figures["looks that found it unknown"] += 1
+        elif belief != truth:
+            assert abs(truth - belief) <= self._doubles, f"{belief} cards are believed to be {what}, truly {truth}"
+            self.figures["looks while a pair counted as one, unseen"] += 1
+
+    def disturbances(self) -> list[str]:
+        """What may happen in the midst of a motion."""
+        rng = self.rng
+        return [
+            "door",
+            "reboot",
+            f"power_cut:seconds={rng.randint(1, 5)}",
+            f"hang:seconds={rng.choice([0.5, 6])}",
+            "stall",
+            f"unplug:seconds={rng.choice([1, 5, 60])}",
+            f"garbage:bytes={rng.choice([1, 500, 9000])}",
+            f"drop:frames={rng.randint(1, 6)}",
+            "stop",
+            "cancel",
+        ]
+
+    async def run(self, motion: Awaitable[object], during: list[str], seconds: float, *, pause: float = 1.0) -> None:
+        """Run a command, look at the firmware's belief every `pause` or sooner, and let things happen in its midst."""
+        rng = self.rng
+        task = asyncio.ensure_future(motion)
+        instants = sorted(rng.uniform(0.1, seconds) for _ in during)
+        start = asyncio.get_running_loop().time()
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=rng.uniform(0.05 * pause, pause))
+                self.check_firmware()
+                if instants and asyncio.get_running_loop().time() - start >= instants[0]:
+                    instants.pop(0)
+                    await self._happens(during.pop(0), task)
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+        if not task.cancelled() and (error := task.exception()) is not None:
+            assert isinstance(error, CommandFailed | CommandRefused | OutcomeUnknown | LinkError), repr(error)
+
+    async def _happens(self, what: str, task: asyncio.Future[object]) -> None:
+        b = self.b
+        if what == "cancel":
+            task.cancel()
+        elif what == "stop":
+            try:
+                await b.driver.stop(b.next_id())
+            except (LinkError, OutcomeUnknown, Revoked):
+                self.figures["stops that did not get through"] += 1
+        else:
+            self.inject(what)
+
+    def inject(self, fault: str) -> None:
+        """Let a fault happen, or hands do something."""
+        self.b.inject(fault)
+
+    async def come_to_rest(self) -> Any:
+        """Wait until the machine is connected and still; one that is stalled is reset."""
+        b, loop = self.b, asyncio.get_running_loop()
+        until = loop.time() + TO_REST
+        while loop.time() < until:
+            if b.machine.twin.stalled:  # a technician sees that nothing turns
+                b.inject("reboot")
+                await asyncio.sleep(3)
+            status = await ask(b, b.driver.status)
+            if status.state.name in AT_REST:
+                return status
+            await asyncio.sleep(3)
+        raise AssertionError(f"the machine did not come to rest: {status}")
+
+    def strays(self) -> list[str]:
+        """Places inside the machine where cards lie."""
+        mechanics = self.b.machine.mechanics
+        places = [place for place in self.b.machine.truth() if place.startswith(mechanics.slot + "/")]
+        return [place for place in places if place not in mechanics.outside]
+
+    async def empty(self) -> None:
+        """Bring out and clear until nothing is left to bring out; leftover faults may jam the machine again."""
+        for _ in range(12):
+            state = (await self.come_to_rest()).state
+            try:
+                if await self.bring_out(state.name):
+                    return
+            except (CommandFailed, CommandRefused):
+                self.figures["clearings that failed"] += 1
+            await self.come_to_rest()
+            await self.check_at_rest()
+        raise AssertionError("the machine could not be emptied")
+
+    async def search(self) -> Any:
+        """A technician opens the resting machine, takes out what is hidden, and has it test itself; its status then."""
+        b = self.b
+        b.inject("door")
+        for place in self.strays():
+            self.figures["cards found by a technician"] += b.machine.world.move_all(place, TRAY)
+        b.machine.mechanics.clear_path(TRAY)
+        b.inject("door:to=closed")
+        await carried_out(b, b.driver.self_test)
+        return await ask(b, b.driver.status)
+
+    async def back_to_service(self) -> None:
+        """Ask what became of every command in doubt, acknowledge, and have the machine report."""
+        b = self.b
+        for command in b.view.unsettled:
+            await ask(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
+        if b.service.state == "faulted":
+            b.service.clear()
+            b.service.acknowledge()
+        await ask(b, b.driver.report)
+        self.figures["times back in service"] += b.service.serves

@@ -1,0 +1,126 @@
+"""A clumsy table around one shuffler: random faults, hands and hosts, and checkers who know the truth. No tests here.
+
+What is played at the table is in `soak` (machines with cycles) and `store_soak` (a machine without).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from devices.shuffler import messages as m
+from tests.support.any_table import AnyTable
+from tests.support.beliefs import beliefs_hold, carried_out
+
+if TYPE_CHECKING:
+    from tests.support.bench import Bench
+
+SEGMENTS: Final = ["feed", "bridge", "lift", "shelf", "unload", "stack", "drop"]
+SENSED: Final = ["feed", "bridge", "lift", "unload", "stack"]
+
+
+class ClumsyTable(AnyTable):
+    """What goes wrong with a shuffler, what must be true of it, and how it is emptied and searched."""
+
+    b: Bench
+
+    # --- what goes wrong ---------------------------------------------------------------------------------------
+
+    def mishaps(self, card: int) -> list[str]:
+        """What may happen to cards and mechanics before anything moves; `card` is the one it happens to."""
+        rng = self.rng
+        return [
+            f"jam:segment={rng.choice(SEGMENTS)},card={card}",
+            f"torn_card:segment={rng.choice(SENSED)},card={card}",
+            f"double_feed:card={card},offset={rng.choice([0, 10, 30, 60])}",
+            f"card_left_inside:card={card}",
+            "missing_card",
+            "foreign_card",
+            "swapped_card",
+            "sort_mode",
+            f"wear:segment={rng.choice(SEGMENTS)},percent={rng.choice([10, 20, 300])}",
+            f"dust:sensor={rng.choice(SENSED[:3])},percent={rng.choice([10, 30, 40, 60])}",
+            "withhold:message=StartCycle",
+        ]
+
+    def choose(self, most_cards: int) -> tuple[list[str], list[str]]:
+        """Draw up to two faults; those of cards and mechanics happen now, the others in the midst of what follows."""
+        rng, before, during = self.rng, [], []
+        card = rng.randint(1, most_cards)
+        for _ in range(rng.choices([0, 1, 2], [2, 5, 3])[0]):
+            if rng.random() < 0.55:
+                fault = rng.choice(self.mishaps(card))
+                self.b.inject(fault)
+                before.append(fault)
+            else:
+                fault = rng.choice(self.disturbances())
+                during.append(fault)
+            self.figures[fault.partition(":")[0]] += 1
+        return before, during
+
+    # --- what must be true -------------------------------------------------------------------------------------
+
+    def check_firmware(self) -> None:
+        """The firmware's count is the truth or unknown at every instant; an unseen pair is the stated limit."""
+        machine = self.b.machine
+        machine.world.check()
+        self.figures["looks"] += 1
+        if machine.board.alive:
+            self.check_status(machine.twin.handle(m.GetStatus()))  # type: ignore[arg-type]
+
+    def check_status(self, status: m.Status) -> None:
+        """Compare what a status says with the truth."""
+        self.true_or_unknown(status.inside)
+
+    def true_or_unknown(self, belief: int | None) -> None:
+        """Compare a belief about the cards inside with the truth."""
+        inside = self.b.machine.mechanics.inside()
+        if belief is None:
+            self.figures["looks that found it unknown"] += 1
+        elif belief != inside:
+            unseen = inside - belief
+            assert 0 < unseen <= self._doubles, f"{belief} cards are believed to be inside, the truth is {inside}"
+            self.figures["looks while a pair counted as one, unseen"] += 1
+
+    async def check_at_rest(self) -> None:
+        """With nothing moving, view and firmware agree with the world."""
+        b = self.b
+        self.check_firmware()
+        self.true_or_unknown(b.view.inside)
+        if not self._doubles:
+            await beliefs_hold(b)
+        if b.machine.mechanics.inside() == 0:
+            self._doubles = 0
+        if b.service.serves:
+            assert not b.view.unsettled
+            assert b.view.state in (m.State.IDLE, m.State.READY)
+            kept = b.view.continuous and b.view.inside is not None
+            assert self._doubles or kept or b.machine.mechanics.inside() == 0
+
+    # --- the way back --------------------------------------------------------------------------------------------
+
+    def mend(self) -> None:
+        """A technician changes rollers, wipes sensors and closes the door."""
+        b = self.b
+        for segment in SEGMENTS:
+            b.inject(f"wear:segment={segment},percent=0")
+        for sensor in SENSED[:3]:
+            b.inject(f"dust:sensor={sensor},percent=0")
+        b.inject("door:to=closed")
+
+    async def bring_out(self, state: str) -> bool:
+        """Clear a machine that was interrupted; have a deck given out."""
+        b = self.b
+        if state in ("HALTED", "DOUBTFUL"):
+            b.inject("clear_path")
+            await carried_out(b, b.driver.clear_jam)
+        elif state == "READY":
+            await carried_out(b, b.driver.eject)
+        else:
+            return True
+        return False
+
+    async def search(self) -> m.Status:
+        """A technician opens the resting machine, and afterwards nothing is inside."""
+        status: m.Status = await super().search()
+        assert status.inside == self.b.machine.mechanics.inside() == 0
+        return status

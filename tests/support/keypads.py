@@ -1,0 +1,34 @@
+"""What the tests of the keypad share: its stand, what was heard of it, what it is asked. No tests here."""
+
+from __future__ import annotations
+
+from devices.keypad import messages as m
+from devices.keypad.driver import KeypadDriver
+from devices.keypad.state import KeypadView
+from simulators.house.stand import Stand
+from simulators.machines.keypad import SimulatedKeypad
+from tests.support.beliefs import carried_out, comes_true
+
+Keypad = Stand[SimulatedKeypad, KeypadDriver, KeypadView]
+
+
+def acts(s: Keypad) -> list[m.Act]:
+    """Everything that a person did, as it was told."""
+    return [event for event in s.events if isinstance(event, m.Act)]
+
+
+async def all_heard(s: Keypad) -> None:
+    """Wait until the last press was heard, and that of no press that is on its way."""
+    await comes_true(lambda: s.driver.heard == s.machine.twin._press and s.driver.reported is not None)
+
+
+async def back(s: Keypad) -> None:
+    """Wait until the link was lost and the keypad has reported again."""
+    await comes_true(lambda: s.driver.reported is None)
+    await comes_true(lambda: s.driver.reported is not None)
+
+
+async def asked(s: Keypad, prompt: m.Prompt, *lines: str) -> int:
+    """Have something asked; return the id that the answer must carry."""
+    settled = await carried_out(s, lambda command: s.driver.show(command, prompt, list(lines)))
+    return settled.command

@@ -1,0 +1,147 @@
+"""The machines of the progressive system, each with its commands and how to make them possible. No tests here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.bet_sensor import messages as bs
+from devices.keypad import messages as kp
+from devices.kinds import BET_SENSOR, KEYPAD, METER_SIGN
+from devices.meter_sign import messages as ms
+from simulators.house.stand import Stand
+from simulators.machines.bet_sensor import SimulatedBetSensor
+from simulators.machines.keypad import SimulatedKeypad
+from simulators.machines.meter_sign import SimulatedMeterSign
+from tests.support.beliefs import carried_out
+from tests.support.bench import stand
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from devices.kinds import Kind
+
+AnyStand = Stand[Any, Any, Any]
+
+
+class Case:
+    """One kind: its questions and actuations by the driver's method, and the message that each sends."""
+
+    def __init__(
+        self,
+        kind: Kind[Any, Any],
+        machine: type[Any],
+        questions: dict[str, str],
+        actuations: dict[str, tuple[str, Callable[[AnyStand, int], Awaitable[Any]]]],
+        ready: dict[str, Callable[[AnyStand], Awaitable[None]]],
+        done: dict[str, Callable[[AnyStand], bool]],
+    ) -> None:
+        self.kind = kind
+        self.machine = machine
+        self.questions = questions | {"outcome": "AskCommand", "report": "GetReport"}
+        self.messages = {method: message for method, (message, _) in actuations.items()}
+        self._calls = {method: call for method, (_, call) in actuations.items()}
+        self._ready = ready
+        self._done = done
+
+    def bench(self, seed: int, rung: str = "clean") -> AbstractAsyncContextManager[AnyStand]:
+        """A machine of this kind on its stand."""
+        return stand(self.machine(seed=seed), self.kind, rung)
+
+    def call(self, s: AnyStand, method: str, command: int) -> Awaitable[Any]:
+        """Call a method of the driver by name, with what it needs."""
+        if method in self._calls:
+            return self._calls[method](s, command)
+        if method == "outcome":
+            asked: Awaitable[Any] = s.driver.outcome(command)
+            return asked
+        answer: Awaitable[Any] = getattr(s.driver, method)()
+        return answer
+
+    async def get_ready_for(self, s: AnyStand, method: str) -> None:
+        """Bring the machine to where the actuation is not refused."""
+        if method in self._ready:
+            await self._ready[method](s)
+
+    def was_done(self, s: AnyStand, method: str) -> bool:
+        """The truth: whether the machine is as the actuation leaves it."""
+        return self._done[method](s)
+
+
+async def _open(s: AnyStand) -> None:
+    await carried_out(s, lambda command: s.driver.open(command, 7))
+
+
+async def _locked(s: AnyStand) -> None:
+    await _open(s)
+    s.inject("place_bet")
+    await s.driver.lock(7, 900)
+
+
+async def _placed(s: AnyStand) -> None:
+    await _open(s)
+    s.inject("place_bet")
+
+
+async def _showing(s: AnyStand) -> None:
+    await carried_out(s, lambda command: s.driver.show(command, 1, 100))
+
+
+SENSOR: Final = Case(
+    BET_SENSOR,
+    SimulatedBetSensor,
+    {"status": "GetStatus", "health": "GetHealth"},
+    {
+        "open": ("Open", lambda s, command: s.driver.open(command, 7)),
+        "unlock": ("Unlock", lambda s, command: s.driver.unlock(command, 900)),
+        "light": ("SetLight", lambda s, command: s.driver.light(command, bs.Light.ACKNOWLEDGED, 1)),
+        "self_test": ("SelfTest", lambda s, command: s.driver.self_test(command)),
+        "reset": ("Reset", lambda s, command: s.driver.reset(command)),
+    },
+    {"unlock": _locked, "light": _placed},
+    {
+        "open": lambda s: s.machine.twin.state is bs.State.AWAITING,
+        "unlock": lambda s: s.machine.twin.state is bs.State.NONE,
+        "light": lambda s: s.machine.spot.light is bs.Light.ACKNOWLEDGED,
+        "self_test": lambda s: len(s.told(bs.SelfTested)) == 1,
+    },
+)
+PAD: Final = Case(
+    KEYPAD,
+    SimulatedKeypad,
+    {"status": "GetStatus"},
+    {
+        "show": ("Show", lambda s, command: s.driver.show(command, kp.Prompt.SEATS, ["Seats?"])),
+        "set_lamps": ("SetLamps", lambda s, command: s.driver.set_lamps(command, kp.Lamp.LOCK_OUT)),
+        "self_test": ("SelfTest", lambda s, command: s.driver.self_test(command)),
+        "reset": ("Reset", lambda s, command: s.driver.reset(command)),
+    },
+    {},
+    {
+        "show": lambda s: s.machine.mechanics.glass == ("Seats?",),
+        "set_lamps": lambda s: s.machine.mechanics.lamps == {kp.Lamp.LOCK_OUT},
+        "self_test": lambda s: len(s.told(kp.SelfTested)) == 1,
+    },
+)
+SIGN: Final = Case(
+    METER_SIGN,
+    SimulatedMeterSign,
+    {"status": "GetStatus", "shown": "GetShown"},
+    {
+        "show": ("Show", lambda s, command: s.driver.show(command, 1, 12345)),
+        "set_limit": ("SetLimit", lambda s, command: s.driver.set_limit(command, 60_000)),
+        "blank": ("Blank", lambda s, command: s.driver.blank(command)),
+        "self_test": ("SelfTest", lambda s, command: s.driver.self_test(command)),
+        "reset": ("Reset", lambda s, command: s.driver.reset(command)),
+    },
+    {"blank": _showing},
+    {
+        "show": lambda s: s.machine.glass.read(ms.Row.VALUE).strip() == "12345",
+        "set_limit": lambda s: s.machine.twin.handle(ms.GetStatus()).limit_ms == 60_000,
+        "blank": lambda s: s.machine.glass.read(ms.Row.VALUE) == "-" * ms.DIGITS,
+        "self_test": lambda s: len(s.told(ms.SelfTested)) == 1,
+    },
+)
+CASES: Final = {case.kind.name: case for case in (SENSOR, PAD, SIGN)}
+QUESTIONS: Final = [(name, method) for name, case in CASES.items() for method in case.questions]
+ACTUATIONS: Final = [(name, method) for name, case in CASES.items() for method in case.messages]

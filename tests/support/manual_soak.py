@@ -1,0 +1,147 @@
+"""Blocks of cards dealt by clumsy hands from a manual shoe, judged by who knows the truth. No tests here."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from devices.shoe import messages as m
+from devices.shoe.state import verdict
+from firmware_bridge.errors import BadFault, CommandRefused
+from simulators.world.cards import COVER
+from simulators.world.table import TRAY
+from tests.support.any_table import AnyTable
+from tests.support.beliefs import ask, carried_out, comes_true
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from random import Random
+
+    from firmware_bridge.commands import Settled
+    from tests.support.shoes import ManualShoe
+
+DECK: Final = 53
+
+
+class ManualSoak(AnyTable):
+    """Plays blocks of cards on a stand."""
+
+    b: ManualShoe
+
+    def __init__(self, b: ManualShoe, rng: Random) -> None:
+        super().__init__(b, rng)
+        self._drawn = 0  # the truth: cards that hands have drawn out of the throat since the block was begun
+        mechanics = b.machine.mechanics
+        out = mechanics._out
+
+        def drawn() -> None:
+            self._drawn += sum(card.face != COVER for card in mechanics._in_hand)
+            out()
+
+        mechanics._out = drawn  # type: ignore[method-assign]
+
+    async def play(self) -> None:
+        """One block: load, rounds, stub, with what may go wrong, and the way back."""
+        b, rng, told = self.b, self.rng, len(self.b.events)
+        self.figures["blocks"] += 1
+        if await self._order(b.driver.load):
+            self._drawn = self._doubles = 0
+        for _ in range(rng.randint(1, 4)):
+            await self._order(b.driver.start_round)
+            await self._hands(rng.randint(1, 14))
+            if rng.random() < 0.3:
+                await self._order(b.driver.stop)
+        await self._order(b.driver.count_stub)
+        await self._hands(DECK)
+        for stub in (event for event in b.events[told:] if isinstance(event, m.Stub)):
+            if not verdict(stub, DECK):
+                self.figures["decks found complete"] += 1
+                assert self._drawn == DECK, "cards are missing from a deck that was called complete"
+        await self._recover()
+
+    async def _order(self, method: Callable[[int], Awaitable[Settled]]) -> bool:
+        try:
+            await carried_out(self.b, method)
+        except CommandRefused:
+            self.figures["commands refused"] += 1
+            return False
+        return True
+
+    async def _hands(self, cards: int) -> None:
+        """Draw, with something that may go wrong before or meanwhile; look at random instants."""
+        rng = self.rng
+        fault = rng.choice(
+            [
+                f"double_feed:offset={rng.choice([0, 10, 45, 70])}", f"jam:segment={rng.choice(['exit', 'drop'])}",
+                "torn_card",
+                f"face_up:depth={rng.randint(0, 9)}", f"cover_card:depth={rng.randint(0, 9)}", "lift", "reboot",
+                f"power_cut:seconds={rng.randint(1, 5)}", f"unplug:seconds={rng.choice([1, 20])}",
+                f"drop:frames={rng.randint(1, 6)}", f"garbage:bytes={rng.choice([1, 9000])}",
+            ]
+        ) if rng.random() < 0.25 else None  # fmt: skip
+        later = fault is not None and rng.random() < 0.5
+        if fault is not None and not later:
+            self.inject(fault)
+        self.inject(f"draw:cards={cards}")
+        for _ in range(rng.randint(1, 6)):
+            await asyncio.sleep(rng.uniform(0.01, 1.5))
+            self.check_firmware()
+        if fault is not None and later:
+            self.inject(fault)
+        machine = self.b.machine
+        await comes_true(lambda: not machine.mechanics.drawing and not machine.twin._throat.under_way)
+        await self.check_at_rest()
+
+    async def check_at_rest(self) -> None:
+        """With no hand in the throat, view and firmware agree with the world."""
+        await ask(self.b, self.b.driver.status)
+        self.check_firmware()
+        self.compare("drawn", self.b.view.drawn, self._drawn)
+
+    def inject(self, fault: str) -> None:
+        """Let a fault happen, if it can."""
+        self.figures[fault.partition(":")[0]] += 1
+        try:
+            self.b.inject(fault)
+        except BadFault:  # nothing to draw, a card in the throat
+            self.figures["faults that could not happen"] += 1
+
+    def check_firmware(self) -> None:
+        """Everything that the firmware says at any instant is the truth or unknown; an unseen pair is the limit."""
+        machine = self.b.machine
+        machine.world.check()
+        if not machine.board.alive:
+            return
+        status = machine.twin.handle(m.GetStatus())
+        assert isinstance(status, m.Status)
+        self.compare("drawn", status.drawn, self._drawn)
+        if status.left is not None:  # nobody counted the block in
+            self.compare("left", status.left, machine.mechanics.left())
+        self.compare("on the path", status.in_path, machine.mechanics.in_path())
+
+    async def bring_out(self, state: str) -> bool:
+        """Hands lift out what is left, take what sticks, and the shoe begins anew."""
+        b = self.b
+        b.inject("clear_path")
+        b.inject("lift")
+        await ask(b, b.driver.status)
+        if state in ("DEALING", "COUNTING"):
+            await self._order(b.driver.stop)
+        await self._order(b.driver.clear_jam)
+        return True
+
+    async def _recover(self) -> None:
+        """Hands empty the shoe, it begins anew, and the deck goes back in."""
+        b, world = self.b, self.b.machine.world
+        b.inject("mend")
+        status = await ask(b, b.driver.status)
+        await self.bring_out(status.state.name)
+        self._drawn = self._doubles = 0
+        status = await ask(b, b.driver.status)
+        assert (status.state, status.sure, status.left, status.drawn) == (m.State.IDLE, True, 0, 0)
+        world.torn.clear()
+        b.inject("gather")
+        assert world.playing_cards(TRAY) == DECK
+        b.inject("load")
+        await self.back_to_service()
+        assert b.service.serves

@@ -1,0 +1,117 @@
+"""Shoes on their stands, what is believed of their cards compared with the truth, and the way back. No tests here."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from devices.kinds import SHOE
+from devices.shoe.driver import ShoeDriver
+from devices.shoe.state import ShoeView
+from firmware_bridge.errors import CommandRefused
+from simulators.house.stand import Stand
+from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
+from simulators.world.table import TRAY
+from tests.support.beliefs import ask, carried_out
+from tests.support.bench import stand
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from devices.shoe import messages as m
+    from firmware_bridge.commands import Settled
+
+Shoe = Stand[SimulatedShoe, ShoeDriver, ShoeView]
+ManualShoe = Stand[SimulatedManualShoe, ShoeDriver, ShoeView]
+
+
+@asynccontextmanager
+async def shoe(seed: int, rung: str = "clean", *, loaded: bool = True, **options: Any) -> AsyncIterator[Shoe]:
+    """An automated shoe's stand in virtual time, its 53 cards in the well unless told otherwise."""
+    async with stand(SimulatedShoe(seed=seed, **options), SHOE, rung) as b:
+        if loaded:
+            await carried_out(b, b.driver.load)
+        yield b
+
+
+@asynccontextmanager
+async def manual_shoe(
+    seed: int, rung: str = "clean", *, loaded: bool = True, **options: Any
+) -> AsyncIterator[ManualShoe]:
+    """A manual shoe's stand in virtual time, its block known to it unless told otherwise."""
+    async with stand(SimulatedManualShoe(seed=seed, **options), SHOE, rung) as b:
+        if loaded:
+            await carried_out(b, b.driver.load)
+        yield b
+
+
+async def dispensed(b: Shoe, cards: int) -> Settled:
+    """Have a stack dispensed."""
+    return await carried_out(b, lambda command: b.driver.dispense(command, cards))
+
+
+async def refused(b: Shoe, reason: m.Reason, cards: int = 7) -> None:
+    """Order a stack that must be refused for this reason; nothing may move."""
+    truth = b.machine.truth()
+    with pytest.raises(CommandRefused) as refusal:
+        await dispensed(b, cards)
+    assert refusal.value.reason == reason
+    assert b.machine.truth() == truth
+
+
+def in_slot(b: Shoe) -> int:
+    """The truth: how many cards lie in the slot."""
+    return b.machine.world.playing_cards(b.machine.mechanics.delivery)
+
+
+def true_or_unknown(what: str, told: int | None, truth: int) -> None:
+    """Fail if a number was told that is not the truth."""
+    assert told in (None, truth), f"{told} cards are said to be {what}, the truth is {truth}"
+
+
+async def beliefs_hold(b: Shoe | ManualShoe) -> m.Status:
+    """Read the status of a shoe at rest; fail if view or firmware says a number that is not the truth."""
+    status = await ask(b, b.driver.status)
+    mechanics = b.machine.mechanics
+    for told in (status.left, b.view.left):
+        true_or_unknown("left", told, mechanics.left())
+    for told in (status.in_path, b.view.in_path):
+        true_or_unknown("on the path", told, mechanics.in_path())
+    if isinstance(b.machine, SimulatedShoe):
+        true_or_unknown("laid into the slot", status.delivered, b.machine.mechanics.delivered)
+    assert b.view.door_open is status.door_open is mechanics.door_open
+    assert status.sure or status.left is status.in_path is status.drawn is None
+    return status
+
+
+async def search(b: Shoe) -> None:
+    """A technician opens the resting, empty machine, takes out what hides behind the well, and has it test itself."""
+    b.inject("door")
+    b.machine.world.move_all(b.machine.mechanics.behind_well, TRAY)
+    b.inject("door:to=closed")
+    await carried_out(b, b.driver.self_test)
+
+
+async def all_cards_back(b: Shoe, expected: int = 53) -> None:
+    """Clear by hand and by machine, take what came, look, test; fail unless every card is outside the machine."""
+    b.inject("clear_path")
+    await carried_out(b, b.driver.clear_jam)
+    await beliefs_hold(b)
+    b.inject("take")
+    await search(b)
+    mechanics, world = b.machine.mechanics, b.machine.world
+    assert mechanics.left() == mechanics.in_path() == in_slot(b) == 0
+    b.inject("gather")
+    assert world.playing_cards(TRAY) + world.playing_cards(mechanics.intake) == expected
+    status = await beliefs_hold(b)
+    assert (status.sure, status.left, status.in_path) == (True, 0, 0)
+
+
+async def back_in_service(b: Shoe | ManualShoe) -> None:
+    """Somebody acknowledges what was cleared, and the machine reports again."""
+    b.service.clear()
+    b.service.acknowledge()
+    await ask(b, b.driver.report)
+    assert b.service.state == "in_service"

@@ -1,0 +1,152 @@
+"""Stands for the three machines that find a starting position, and who compares what is believed with what is."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.button import messages as button
+from devices.button.driver import ButtonDriver
+from devices.button.state import ButtonView
+from devices.kinds import BUTTON, RNG, SHAKER
+from devices.rng import messages as rng
+from devices.rng.driver import RngDriver
+from devices.rng.state import RngView
+from devices.shaker import messages as shaker
+from devices.shaker.driver import ShakerDriver
+from devices.shaker.state import ShakerView
+from firmware_bridge.errors import ProtocolError
+from simulators.house.stand import Stand
+from simulators.machines.button import SimulatedButton
+from simulators.machines.rng import SimulatedRng
+from simulators.machines.shaker import SimulatedShaker
+from tests.support.beliefs import ask, carried_out
+from tests.support.bench import stand
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from devices.report import Reported
+
+ShakerStand = Stand[SimulatedShaker, ShakerDriver, ShakerView]
+RngStand = Stand[SimulatedRng, RngDriver, RngView]
+ButtonStand = Stand[SimulatedButton, ButtonDriver, ButtonView]
+AnyStand = Stand[Any, Any, Any]
+
+# Enough for the dice to lie still after the last shake, and for the reading after the lid came off (s).
+AFTER_SHAKE: Final = 1.5
+TO_READ: Final = 12.0
+
+
+def shaker_stand(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[ShakerStand]:
+    return stand(SimulatedShaker(seed=seed, **options), SHAKER, rung)
+
+
+def rng_stand(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[RngStand]:
+    return stand(SimulatedRng(seed=seed, **options), RNG, rung)
+
+
+def button_stand(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[ButtonStand]:
+    return stand(SimulatedButton(seed=seed, **options), BUTTON, rung)
+
+
+# Each kind's stand by its name, for what is the same in all of them.
+STANDS: Final[dict[str, Any]] = {"shaker": shaker_stand, "rng": rng_stand, "button": button_stand}
+
+
+async def reported(b: AnyStand) -> Reported:
+    """Wait until the machine has reported."""
+    while b.driver.reported is None:
+        await b.until_reported()
+    known: Reported = b.driver.reported
+    return known
+
+
+async def lied(b: AnyStand) -> None:
+    """Fail unless what was just said ended the session with a coded error, and nobody takes it back by reconnecting."""
+    if not isinstance(b.slot.cause, ProtocolError):
+        await b.until(lambda _: isinstance(b.slot.cause, ProtocolError))
+    assert b.slot.cause is not None
+    assert b.slot.cause.code == "PB-211"
+    assert b.service.state == "faulted"
+    await reported(b)
+    assert b.service.state == "faulted", "a good report does not make an impossible word unsaid"
+
+
+# --- dice ------------------------------------------------------------------------------------------------------------
+
+
+async def uncover(b: ShakerStand, *, shakes: int = 3, wait: float | None = None) -> int:
+    """Arm, shake and take the lid off, as a dealer would; return the roll's name."""
+    b.inject("lid:to=on")
+    command = (await carried_out(b, b.driver.arm)).command
+    b.inject(f"shake:times={shakes}")
+    await asyncio.sleep(shakes * 0.35 + AFTER_SHAKE if wait is None else wait)
+    b.inject("lid:to=off")
+    return command
+
+
+async def ended(b: ShakerStand, command: int) -> shaker.Roll:
+    """Ask until a roll has ended; fail if it does not in time."""
+    for _ in range(round(TO_READ / 0.5)):
+        roll = await ask(b, lambda: b.driver.roll(command))
+        if roll.ending is not shaker.Ending.OPEN:
+            return roll
+        await asyncio.sleep(0.5)
+    raise AssertionError(f"roll {command} did not end")
+
+
+async def shaker_beliefs_hold(b: ShakerStand) -> shaker.Status:
+    """Read the status; fail if firmware or view says of lid, door or dice what is not so. None is no number."""
+    status = await ask(b, b.driver.status)
+    mechanics = b.machine.mechanics
+    assert status.lid_on is mechanics.lid_on
+    assert b.view.lid_on is mechanics.lid_on
+    assert b.view.door_open is status.door_open is mechanics.door_open
+    assert status.dice in (None, len(mechanics.in_shaker))
+    assert b.view.dice in (None, len(mechanics.in_shaker))
+    assert b.view.roll == status.roll
+    assert b.view.values == (None if status.values is None else tuple(status.values))
+    if b.view.values is not None and not mechanics.lid_on and not b.view.disturbed:
+        assert b.view.values == mechanics.lying(), "the reading lies open, and is not what lies there"
+    return status
+
+
+async def good_roll(b: ShakerStand) -> shaker.Roll:
+    """Roll as one should; fail unless the dice are read as they lie."""
+    roll = await ended(b, await uncover(b))
+    assert roll.ending is shaker.Ending.READ
+    assert tuple(roll.values or ()) == b.machine.mechanics.lying()
+    await shaker_beliefs_hold(b)
+    return roll
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+async def rng_beliefs_hold(b: RngStand) -> rng.Status:
+    """Read the status; fail if firmware, view and the people who read the display see different things."""
+    status = await ask(b, b.driver.status)
+    read = b.machine.reads()
+    assert status.segments == b.machine.display.lit
+    if status.state is rng.State.SHOWING:
+        assert read == status.number == b.view.number
+        assert b.view.shown
+    else:
+        assert status.number is None
+        assert not b.view.shown
+    assert b.view.failed is status.reason
+    return status
+
+
+# --- the button ------------------------------------------------------------------------------------------------------
+
+
+async def button_beliefs_hold(b: ButtonStand) -> button.Status:
+    """Read the status; fail if firmware or view names a place where the button does not lie."""
+    status = await ask(b, b.driver.where)
+    truth = b.machine.mat.lies_at()
+    assert status.place in (None, truth)
+    assert b.view.place in (None, truth)
+    assert (status.place is None) is (status.reason is not button.Reason.NONE)
+    return status

@@ -1,0 +1,49 @@
+"""A transport that writes down every byte of both directions, and when it passed. No tests here."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.errors import LinkError
+    from firmware_bridge.wire import Transport
+
+Heard = tuple[str, bytes, int]  # which way, what, and when (microseconds)
+
+
+class Tap:
+    """A transport that writes down every byte of both directions, and when it passed."""
+
+    def __init__(self, inner: Transport, heard: list[Heard]) -> None:
+        self.on_bytes: Callable[[bytes], None]
+        self.on_lost: Callable[[LinkError], None]
+        self._inner = inner
+        self._heard = heard
+        self._loop = asyncio.get_running_loop()
+        self._start = self._loop.time()
+        inner.on_bytes = self._take
+        inner.on_lost = self._lose
+
+    @property
+    def backlog(self) -> int:
+        return self._inner.backlog
+
+    def write(self, data: bytes) -> None:
+        self._note("to the machine", data)
+        self._inner.write(data)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def _take(self, data: bytes) -> None:
+        self._note("from the machine", data)
+        self.on_bytes(data)
+
+    def _lose(self, cause: LinkError) -> None:
+        self.on_lost(cause)
+
+    def _note(self, way: str, data: bytes) -> None:
+        self._heard.append((way, data, round((self._loop.time() - self._start) * 1e6)))

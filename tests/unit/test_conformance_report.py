@@ -1,0 +1,156 @@
+"""What a run's report says: verdicts, files, the page; and that every requirement points to a page that exists."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from devices.registry import MACHINES, members
+from firmware_bridge.errors import ConfigurationError
+from table_controller.conformance.page import page
+from table_controller.conformance.report import Device, Line, Report, check_folder, write
+from table_controller.conformance.requirements import (
+    Verdict,
+    chosen,
+    kind_chapter,
+    kinds_with_requirements,
+    requirements_of,
+)
+from tools import docs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+P, F, N, S = Verdict.PASS, Verdict.FAIL, Verdict.NOT_CHECKED, Verdict.SKIPPED
+
+
+def report(*verdicts: Verdict, **more: Any) -> Report:
+    lines = [Line(f"XX-{n:02d}", "It does what it should.", "a page", False, v) for n, v in enumerate(verdicts, 1)]
+    device = Device("shuffler", "SN-1", "<b>M</b>", "1.0", "00" * 32, ["counts"], "00000001")
+    fields: dict[str, Any] = {"requirements": lines, "device": device} | more
+    return Report("pitbox", "2024-02-29 12:00:00 UTC", 1.0, "/dev/ttyUSB0", "nobody", **fields)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        ([P, P], "conforms"),
+        ([P, F], "does not conform"),
+        ([F, N, S], "does not conform"),
+        ([P, N], "not wholly checked"),
+        ([N, N], "not wholly checked"),
+        ([], "conforms"),
+    ],
+)
+def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[Verdict], said: str) -> None:
+    assert report(*verdicts).verdict == said
+
+
+def test_a_part_of_the_requirements_is_never_conformance() -> None:
+    assert report(P, P, only=["XX"]).verdict == "not wholly checked"
+
+
+def test_the_file_for_programs_says_what_the_report_says(tmp_path: Path) -> None:
+    write(report(P, F, lost="why"), tmp_path)
+    told = msgspec.json.decode((tmp_path / "conformance.json").read_bytes())
+    assert told["verdict"] == "does not conform"
+    assert told["counts"] == {"pass": 1, "fail": 1, "not checked": 0, "skipped": 0}
+    assert [line["verdict"] for line in told["requirements"]] == ["pass", "fail"]
+    assert msgspec.convert({k: v for k, v in told.items() if k not in ("verdict", "counts")}, Report) == report(
+        P, F, lost="why"
+    )
+
+
+class _Page(HTMLParser):
+    """Collects what a page is made of, and fails on what is left open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_fetches_nothing_and_shows_no_markup_of_the_device() -> None:
+    line = Line("XX-09", "It <i>does</i>.", "p", True, F, why="w&", expected="<u>", seen="</pre>", transcript=["<s>"])
+    text = page(report(P, N, S, requirements=[line], lost="<hr>", only=["<em>"]))
+    parsed = _Page()
+    parsed.feed(text)
+    assert parsed.open == []
+    assert parsed.fetched == []
+    assert not parsed.seen & {"script", "link", "img", "iframe", "b", "i", "u", "s", "hr", "em"}
+    assert "url(" not in text
+    assert "http" not in text
+    for word in (
+        "XX-09",
+        "with hands",
+        "✗ fail",
+        "&lt;u&gt;",
+        "&lt;s&gt;",
+        "prefers-color-scheme: dark",
+        "@media print",
+    ):
+        assert word in text
+
+
+def test_a_page_without_a_readable_device_is_still_a_page() -> None:
+    assert "said nothing readable" in page(report(F, device=None))
+
+
+def test_a_report_is_never_written_over_another_and_never_into_what_is_no_folder(tmp_path: Path) -> None:
+    check_folder(tmp_path / "new" / "folder")
+    write(report(P), tmp_path / "new" / "folder")
+    with pytest.raises(ConfigurationError, match="holds a report already"):
+        check_folder(tmp_path / "new" / "folder")
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match="name another folder"):
+        check_folder(tmp_path / "file")
+    with pytest.raises(ConfigurationError, match="could not be written"):
+        write(report(P), tmp_path / "nowhere")
+
+
+# --- requirements -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", kinds_with_requirements())
+def test_every_requirement_names_a_section_that_exists(kind: str) -> None:
+    for requirement in requirements_of(kind):
+        text = (docs.ROOT / requirement.page).read_text("utf-8")
+        headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+        assert requirement.section in headings, f"{requirement.id}: {requirement.page} has no {requirement.section!r}"
+        assert requirement.sentence.endswith("."), requirement.id
+
+
+def test_requirements_are_chosen_by_id_and_by_chapter() -> None:
+    every = requirements_of("shuffler")
+    assert chosen(every, []) == every
+    assert [found.id for found in chosen(every, ["lk-07", "HS-01"])] == ["HS-01", "LK-07"]
+    assert {found.id[:2] for found in chosen(every, ["HB"])} == {"HB"}
+    with pytest.raises(ConfigurationError, match="no requirement LK-99"):
+        chosen(every, ["LK-99"])
+
+
+def test_a_kind_without_requirements_is_told() -> None:
+    with pytest.raises(ConfigurationError, match="no conformance requirements on a 'toaster'"):
+        kind_chapter("toaster")
+
+
+def test_the_questions_of_a_profile_are_all_the_questions_of_its_kind() -> None:
+    for kind in kinds_with_requirements():
+        profile, _ = kind_chapter(kind)
+        asked = {type(question) for question, _ in profile.questions}
+        machine = next(machine for machine in MACHINES if kind == machine.KIND)
+        assert asked == set(members(machine.Question)), kind

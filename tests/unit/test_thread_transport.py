@@ -1,0 +1,162 @@
+"""The transport over a blocking port, on a port that a test plays: floods, failures, late words, and closing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from firmware_bridge.errors import PortFailed
+from firmware_bridge.transport.threaded import MAX_BACKLOG, MAX_UNDELIVERED, ThreadTransport, open_in_thread
+from tests.support.beliefs import comes_true
+
+pytestmark = pytest.mark.realtime
+
+
+class Port:
+    """Brings `endless` bytes or what is in `inbox`, and keeps what is written; fails when told to."""
+
+    def __init__(self, *, endless: bool = False) -> None:
+        self.inbox: list[bytes | OSError] = []
+        self.written: list[bytes] = []
+        self.reads = 0
+        self.write_error: OSError | None = None
+        self.held = threading.Event()  # while not set, writing blocks
+        self.held.set()
+        self.left = False
+        self.closed = 0
+        self._endless = endless
+
+    def read(self) -> bytes:
+        self.reads += 1
+        if self._endless:
+            return b"x"
+        if not self.inbox:
+            time.sleep(0.005)
+            return b""
+        found = self.inbox.pop(0)
+        if isinstance(found, OSError):
+            raise found
+        return found
+
+    def write(self, data: bytes) -> None:
+        self.held.wait(5)
+        if self.write_error is not None:
+            raise self.write_error
+        self.written.append(data)
+
+    def leave(self) -> None:
+        self.left = True
+        self.held.set()
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Told:
+    """A transport on a port, and what it told."""
+
+    def __init__(self, port: Port) -> None:
+        self.heard: list[bytes] = []
+        self.lost: list[Any] = []
+        self.transport = ThreadTransport(port, "test", lambda error: PortFailed(str(error)))
+        self.transport.on_bytes = self.heard.append
+        self.transport.on_lost = self.lost.append
+
+
+async def test_a_flood_is_read_no_faster_than_the_loop_takes_it() -> None:
+    port = Port(endless=True)
+    told = Told(port)
+    time.sleep(0.2)  # noqa: ASYNC251 - the loop is busy with something else
+    assert 0 < port.reads <= MAX_UNDELIVERED + 1
+    await comes_true(lambda: len(told.heard) > 3 * MAX_UNDELIVERED)
+    told.transport.close()
+    await comes_true(lambda: port.closed)
+
+
+async def test_bytes_go_both_ways_in_order() -> None:
+    port = Port()
+    told = Told(port)
+    port.inbox += [b"a", b"b", b"c"]
+    for data in (b"1", b"2", b"3"):
+        told.transport.write(data)
+    await comes_true(lambda: len(told.heard) == len(port.written) == 3)
+    assert (told.heard, port.written) == ([b"a", b"b", b"c"], [b"1", b"2", b"3"])
+    assert told.transport.backlog == 0
+    told.transport.close()
+    await comes_true(lambda: port.closed)
+    assert (port.left, port.closed, told.lost) == (True, 1, [])
+
+
+@pytest.mark.parametrize("where", ["read", "write"])
+async def test_a_failure_is_told_once_and_the_port_is_given_back(where: str) -> None:
+    port = Port()
+    told = Told(port)
+    if where == "read":
+        port.inbox.append(OSError("broken"))
+    else:
+        port.write_error = OSError("broken")
+        told.transport.write(b"a")
+        told.transport.write(b"b")
+    await comes_true(lambda: told.lost)
+    await comes_true(lambda: port.closed)
+    told.transport.write(b"after")
+    told.transport.close()
+    await asyncio.sleep(0.02)
+    assert [str(cause) for cause in told.lost] == ["broken"]
+    assert (port.closed, port.written) == (1, [])
+
+
+async def test_a_port_that_takes_nothing_is_lost_at_the_limit_and_without_re_entering_the_writer() -> None:
+    port = Port()
+    port.held.clear()
+    told = Told(port)
+    chunk = bytes(MAX_BACKLOG // 4)
+    for _ in range(4):
+        told.transport.write(chunk)
+    assert told.transport.backlog == MAX_BACKLOG
+    told.transport.write(b"x")
+    assert told.lost == [], "told later"
+    await comes_true(lambda: told.lost)
+    assert "takes no more bytes" in str(told.lost[0])
+    await comes_true(lambda: port.closed)
+
+
+async def test_nothing_is_delivered_after_closing() -> None:
+    port = Port(endless=True)
+    told = Told(port)
+    time.sleep(0.05)  # noqa: ASYNC251 - chunks wait for the loop
+    told.transport.close()
+    await comes_true(lambda: port.closed)
+    assert told.heard == []
+
+
+async def test_an_open_that_is_cancelled_closes_what_it_opened() -> None:
+    port = Port()
+    begun, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slowly() -> Port:
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait(5)
+        return port
+
+    opening = asyncio.create_task(open_in_thread(slowly))
+    await begun.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert not port.closed
+    go_on.set()
+    await comes_true(lambda: port.closed)
+
+
+async def test_an_open_that_fails_says_why() -> None:
+    def fails() -> Port:
+        raise PortFailed("no")
+
+    with pytest.raises(PortFailed, match="no"):
+        await open_in_thread(fails)

@@ -1,0 +1,381 @@
+"""The USB transport on a bare device: bytes both ways whatever the packets, opening, closing, and shut doors."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import subprocess
+import sys
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import usb.backend
+import usb.core
+
+from firmware_bridge.errors import BadPort, PortBusy, PortFailed, PortMissing
+from firmware_bridge.transport import usb as transport_module
+from firmware_bridge.transport.ports import open_port
+from firmware_bridge.transport.threaded import MAX_BACKLOG
+from firmware_bridge.transport.usb import find_ports
+from firmware_bridge.transport.usbip.descriptors import pack_string, read_configuration
+from simulators.usbip import device as simulated
+from simulators.usbip.device import BULK_IN, BULK_OUT
+from tests.support.beliefs import comes_true
+from tests.support.usb import Echoes, Listener, usb_server
+from tests.support.usbip_golden import CONFIGURATION_DESCRIPTOR
+
+pytestmark = pytest.mark.realtime
+
+
+async def test_bytes_arrive_whole_and_in_order_whatever_the_packets(seed: int) -> None:
+    """Writes shorter and longer than a packet, and of exactly one, two and sixty-four: those end with an empty one."""
+    async with usb_server() as server:
+        end = Echoes(server)
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        random = Random(seed)
+        sizes = [1, 63, 64, 65, 127, 128, 129, 4095, 4096, 4097, *(random.randint(1, 700) for _ in range(40))]
+        down = [random.randbytes(size) for size in sizes]
+        up = [random.randbytes(size) for size in sizes]
+        for to_device, to_host in zip(down, up, strict=True):
+            transport.write(to_device)
+            end.device.write(to_host)
+        await comes_true(lambda: len(listener.heard) + len(end.heard) == 2 * sum(sizes))
+        assert end.heard == b"".join(down)
+        assert listener.heard == b"".join(up)
+        assert all(listener.chunks), "an empty packet is no chunk of bytes"
+        assert max(map(len, listener.chunks)) == 64
+        await comes_true(lambda: transport.backlog == 0)
+        transport.close()
+        await end.given_back()
+
+
+async def test_an_unplugged_device_is_lost_once_and_takes_no_more() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        end.device.close()
+        cause = await asyncio.wait_for(listener.lost, 5)
+        assert isinstance(cause, PortFailed)
+        assert "was unplugged" in str(cause)
+        transport.write(b"after the loss")
+        transport.close()
+        assert transport.backlog == 0
+
+
+async def test_a_device_that_is_silent_is_not_lost() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        await asyncio.sleep(3.5 * transport_module.LOOK_UP / 1000)  # several reads time out
+        end.device.write(b"still there")
+        await comes_true(lambda: listener.heard == b"still there")
+        assert not listener.lost.done()
+        transport.close()
+
+
+async def test_a_device_that_takes_nothing_is_given_up_with_bounded_memory() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        end.device.keep_busy(60)
+        most = 0
+        for _ in range(200):
+            transport.write(b"x" * 1000)
+            most = max(most, transport.backlog)
+        cause = await asyncio.wait_for(listener.lost, 5)
+        assert isinstance(cause, PortFailed)
+        assert "takes no more" in str(cause)
+        assert 0 < most <= MAX_BACKLOG
+        await end.given_back()
+        end.device.close()
+
+
+async def test_bytes_wait_while_a_device_is_busy_and_none_is_lost() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        end.device.keep_busy(3.5 * transport_module.LOOK_UP / 1000)
+        transport.write(b"a" * 500)
+        end.device.write(b"b" * 500)
+        await comes_true(lambda: end.heard == b"a" * 500 and listener.heard == b"b" * 500)
+        transport.close()
+
+
+async def test_closing_does_not_wait_and_the_device_is_given_back_soon() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        transport = await open_port(end.port)
+        transport.close()
+        transport.close()
+        assert end.device.attached, "the loop was not held up until the server knew"
+        await end.given_back()
+
+
+async def test_who_opens_at_once_again_waits_for_his_own_giving_back() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        for _ in range(5):
+            (await open_port(end.port)).close()
+        transport = await open_port(end.port)
+        with pytest.raises(PortBusy):
+            await open_port(end.port)
+        transport.close()
+
+
+async def test_what_was_meant_for_an_earlier_host_is_dropped() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        real = end.device.attach
+
+        def attach() -> None:
+            real()
+            end.device.write(b"old" * 100)
+
+        end.device.attach = attach  # type: ignore[method-assign]
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        assert end.device.backlog == 0
+        end.device.write(b"new")
+        await comes_true(lambda: listener.heard)
+        assert listener.heard == b"new"
+        transport.close()
+
+
+async def test_a_device_that_never_falls_silent_is_opened_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport_module, "DRAIN", 0.1)
+    async with usb_server() as server:
+        end = Echoes(server)
+        talking = asyncio.create_task(_talk(end))
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        await comes_true(lambda: len(listener.chunks) > 10)
+        talking.cancel()
+        transport.close()
+        await end.given_back()
+
+
+async def _talk(end: Echoes) -> None:
+    while True:
+        end.device.write(b"blah")
+        await asyncio.sleep(0.001)
+
+
+async def test_a_cancelled_open_gives_the_device_back() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        real = end.device.attach
+
+        def attach() -> None:
+            real()
+            opening.cancel()  # in the middle of it: the import is not yet answered
+
+        end.device.attach = attach  # type: ignore[method-assign]
+        opening = asyncio.create_task(open_port(end.port))
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        assert end.device.attached
+        await end.given_back()
+        end.device.attach = real  # type: ignore[method-assign]
+        (await open_port(end.port)).close()
+
+
+LEAVES = """
+import asyncio, sys, usb.core
+from firmware_bridge.transport.ports import open_port
+
+async def main():
+    transport = await open_port(sys.argv[1])
+    transport.write(b"hello")
+    if sys.argv[2] == "closed":
+        transport.close()
+    transport.write(b"x" * 1000)
+
+asyncio.run(main())
+print("left")
+"""
+
+
+@pytest.mark.parametrize("how", ["closed", "not closed"])
+async def test_a_program_that_ends_gives_its_port_back_before_pyusb_does(how: str) -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        command = [sys.executable, "-W", "always", "-c", LEAVES, end.port, how]
+        done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=30)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
+        await end.given_back()
+
+
+@pytest.mark.parametrize("endpoint", [BULK_IN, BULK_OUT])
+async def test_a_stall_is_cleared_once_and_then_is_a_failure(endpoint: int) -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        end.device.stall(endpoint)
+        transport.write(b"perhaps lost")
+        await comes_true(lambda: endpoint not in end.device.halted)
+        end.device.write(b"up")
+        transport.write(b"down")
+        await comes_true(lambda: listener.heard == b"up" and end.heard.endswith(b"down"))
+        end.device.stall(endpoint, 2)
+        transport.write(b"lost")
+        transport.write(b"lost")
+        cause = await asyncio.wait_for(listener.lost, 5)
+        assert isinstance(cause, PortFailed)
+        assert "stalls again at once" in str(cause)
+        await end.given_back()
+
+
+@pytest.mark.parametrize("endpoint", [BULK_IN, BULK_OUT])
+async def test_a_stall_that_an_earlier_host_left_behind_is_cleared(endpoint: int) -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        end.device.stall(endpoint)
+        transport = await open_port(end.port)
+        listener = Listener(transport)
+        transport.write(b"perhaps lost")
+        await comes_true(lambda: not end.device.halted)
+        end.device.write(b"up")
+        transport.write(b"down")
+        await comes_true(lambda: listener.heard == b"up" and end.heard.endswith(b"down"))
+        assert not listener.lost.done()
+        transport.close()
+
+
+async def test_ports_that_cannot_be_opened_say_why() -> None:
+    async with usb_server() as server:
+        Echoes(server, "SN-1")
+        Echoes(server, "SN-2")
+        at = f"usbip://127.0.0.1:{server.number}"
+        with pytest.raises(PortMissing, match="serial numbers SN-1, SN-2"):
+            await open_port(f"{at}/1209:0001:SN-3")
+        with pytest.raises(PortMissing, match=r"no such device is plugged in$"):
+            await open_port(f"{at}/1209:0002:SN-1")
+        held = await open_port(f"{at}/1209:0001:SN-1")
+        with pytest.raises(PortBusy, match="held by another program"):
+            await open_port(f"{at}/1209:0001:SN-1")
+        (await open_port(f"{at}/1209:0001:SN-2")).close()
+        held.close()
+
+
+async def test_a_device_without_a_bulk_pair_is_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    # a keyboard's class; interrupt endpoints; endpoints for packets without room
+    for name, value in (("VENDOR_CLASS", (3, 0, 0)), ("_BULK", 3), ("MAX_PACKET", 0)):
+        with monkeypatch.context() as patch:
+            patch.setattr(simulated, name, value)
+            async with usb_server() as server:
+                end = Echoes(server)
+                with pytest.raises(BadPort, match="no device of ours"):
+                    await open_port(end.port)
+                await end.given_back()
+
+
+async def test_the_list_of_ports_disturbs_nobody() -> None:
+    async with usb_server() as server:
+        assert await asyncio.to_thread(find_ports, ("127.0.0.1", server.number)) == []
+        ends = [Echoes(server, serial) for serial in ("SN-2", "SN-1")]
+        held = await open_port(ends[0].port)
+        found = await asyncio.to_thread(find_ports, ("127.0.0.1", server.number))
+        assert found == sorted(end.port for end in ends)
+        assert not ends[1].device.attached
+        held.close()
+        where = ("127.0.0.1", server.number)
+    with pytest.raises(PortMissing, match="nothing answers"):
+        await asyncio.to_thread(find_ports, where)
+
+
+# --- libusb ------------------------------------------------------------------------------------------------
+
+
+async def test_a_computer_where_libusb_does_not_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    import libusb_package
+
+    monkeypatch.setattr(libusb_package, "get_libusb1_backend", lambda: None)
+    with pytest.raises(PortFailed, match="libusb does not start"):
+        await open_port("usb:1209:0001:x")
+
+
+class Denied(usb.backend.IBackend):  # type: ignore[misc]  # pyusb has no types
+    """libusb's behaviour, as far as it goes, where opening or claiming fails: these need a bus to be produced."""
+
+    def __init__(self, opening: int, claiming: int, serial: str = "SN-1") -> None:
+        self.opening = opening
+        self.claiming = claiming
+        self.serial = serial
+
+    def enumerate_devices(self) -> list[str]:
+        return ["the device"]
+
+    def get_device_descriptor(self, _: str) -> Any:
+        fields = dict.fromkeys(("bLength", "bDescriptorType", "bcdUSB", "bDeviceClass", "bDeviceSubClass"), 0)
+        fields |= dict.fromkeys(("bDeviceProtocol", "bMaxPacketSize0", "bcdDevice", "iManufacturer", "iProduct"), 0)
+        fields |= {"idVendor": 0x1209, "idProduct": 1, "iSerialNumber": 3, "bNumConfigurations": 1}
+        return SimpleNamespace(**fields, address=1, bus=1, port_number=None, port_numbers=None, speed=None)
+
+    def get_configuration_descriptor(self, _: str, config: int) -> Any:
+        return _configuration().descriptor
+
+    def get_interface_descriptor(self, _: str, intf: int, alt: int, config: int) -> Any:
+        return _configuration().interfaces[intf][alt].descriptor
+
+    def get_endpoint_descriptor(self, _: str, ep: int, intf: int, alt: int, config: int) -> Any:
+        return _configuration().interfaces[intf][alt].endpoints[ep]
+
+    def open_device(self, _: str) -> str:
+        if self.opening:
+            raise usb.core.USBError("denied", -3, self.opening)
+        return "the handle"
+
+    def close_device(self, _: str) -> None:
+        pass
+
+    def get_configuration(self, _: str) -> int:
+        return 1
+
+    def claim_interface(self, _: str, intf: int) -> None:
+        raise usb.core.USBError("claimed", -6, self.claiming)
+
+    def ctrl_transfer(self, _h: str, _t: int, _r: int, value: int, _i: int, data: Any, _ms: int) -> int:
+        answer = bytes.fromhex("04030904") if value == 0x0300 else pack_string(self.serial)
+        data[: len(answer)] = type(data)("B", answer)
+        return len(answer)
+
+
+def _configuration() -> Any:
+    return read_configuration(CONFIGURATION_DESCRIPTOR)
+
+
+@pytest.mark.parametrize(
+    ("opening", "claiming", "kind", "words"),
+    [
+        (errno.EACCES, 0, PortFailed, "permission denied; deploy/udev/70-pitbox.rules"),
+        (errno.ENODEV, 0, PortMissing, "no such device is plugged in"),
+        (errno.EIO, 0, PortFailed, "denied"),
+        (0, errno.EBUSY, PortBusy, "held by another program"),
+        (0, errno.ENODEV, PortMissing, "claimed"),
+        (0, errno.EIO, PortFailed, "claimed"),
+    ],
+)
+async def test_what_libusb_says_becomes_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, opening: int, claiming: int, kind: type[Exception], words: str
+) -> None:
+    monkeypatch.setattr(transport_module, "_backend", lambda _: Denied(opening, claiming))
+    with pytest.raises(kind, match=words) as refused:
+        await open_port("usb:1209:0001:SN-1")
+    assert "Errno" not in str(refused.value)
+
+
+@pytest.mark.parametrize("serial", ["SN-1\x1b[2J", "", "\N{SNOWMAN}", "a\nb"])
+async def test_a_serial_number_that_a_terminal_would_obey_is_none(monkeypatch: pytest.MonkeyPatch, serial: str) -> None:
+    monkeypatch.setattr(transport_module, "_backend", lambda _: Denied(0, 0, serial))
+    with pytest.raises(PortMissing, match="one that cannot be read") as missing:
+        await open_port("usb:1209:0001:SN-1")
+    assert str(missing.value).isprintable()
+    assert find_ports() == []

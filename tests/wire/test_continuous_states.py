@@ -1,0 +1,118 @@
+"""What docs/devices/shuffler.md says about states and refusals of a machine without cycles, asked of a real twin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from devices.shuffler import messages as m
+from firmware_bridge.errors import CommandFailed, OutcomeUnknown
+from tests.support.bench import Bench, bench
+from tests.support.states import answer, begin
+from tests.support.store import counted, leave
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from tests.support.states import Command
+
+R: Final = m.Reason
+OK: Final = R.NONE
+# So few that a test is quick and so many that every state can be met.
+CARDS: Final = 30
+COMMANDS: Final[dict[str, Command]] = {
+    "TakeIn": lambda b: b.driver.take_in(b.next_id()),
+    "Deliver": lambda b: b.driver.deliver(b.next_id(), 5),
+    "CountAll": lambda b: b.driver.count_all(b.next_id()),
+    "Eject": lambda b: b.driver.eject(b.next_id()),
+    "SelfTest": lambda b: b.driver.self_test(b.next_id()),
+    "ClearJam": lambda b: b.driver.clear_jam(b.next_id()),
+    "Stop": lambda b: b.driver.stop(b.next_id()),
+    "Reset": lambda b: b.driver.reset(b.next_id()),
+}
+COLUMNS: Final = tuple(COMMANDS)
+_BUSY: Final = (R.BUSY,) * 6 + (OK, OK)
+_CLEAR: Final = (R.NEEDS_CLEARING,) * 5 + (OK, OK, OK)
+# The table of the page: what each command gets in each state, the door closed, the path clear, the set counted, a card
+# in the intake and none in the chute.
+EXPECTED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
+    m.State.IDLE: (OK, OK, OK, R.NOTHING_TO_EJECT, OK, OK, OK, OK),
+    m.State.FEEDING: _BUSY,
+    m.State.UNLOADING: _BUSY,
+    m.State.READY: (R.GATE_OCCUPIED, R.GATE_OCCUPIED, R.GATE_OCCUPIED, OK, OK, OK, OK, OK),
+    m.State.HALTED: _CLEAR,
+    m.State.CLEARING: _BUSY,
+    m.State.TESTING: _BUSY,
+    m.State.DOUBTFUL: _CLEAR,
+    m.State.DELIVERING: _BUSY,
+}
+BY: Final = {
+    m.State.FEEDING: "CountAll",
+    m.State.UNLOADING: "CountAll",
+    m.State.TESTING: "SelfTest",
+    m.State.CLEARING: "ClearJam",
+    m.State.DELIVERING: "Deliver",
+}
+
+
+async def _prepare(b: Bench) -> None:
+    """Count a small set, and bring one of its cards back into the intake."""
+    leave(b, CARDS)
+    await counted(b)
+    await b.driver.deliver(b.next_id(), 1)
+    b.inject("draw")
+    b.inject("discard")
+
+
+async def _bring_to(b: Bench, state: m.State) -> asyncio.Task[object] | None:
+    """Bring the machine into a state; return the command that keeps it there, if one runs."""
+    await _prepare(b)
+    if state in BY:
+        return await begin(b, COMMANDS[BY[state]], state)
+    if state is m.State.READY:
+        await COMMANDS["ClearJam"](b)
+    elif state is m.State.DOUBTFUL:
+        counting = await begin(b, COMMANDS["CountAll"], m.State.UNLOADING)
+        b.inject("power_cut:seconds=1")
+        await b.until_reported()
+        with pytest.raises(OutcomeUnknown):
+            await counting
+        b.inject("clear_path")
+    elif state is m.State.HALTED:
+        b.inject("jam:segment=lift")
+        with pytest.raises(CommandFailed):
+            await COMMANDS["TakeIn"](b)
+        b.inject("clear_path")
+    return None
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("state", list(m.State))
+async def test_every_state_refuses_what_the_page_says(seed: int, state: m.State, name: str) -> None:
+    async with bench(seed, continuous=True) as b:
+        running = await _bring_to(b, state)
+        assert (await b.driver.status()).state is state
+        assert await answer(b, COMMANDS[name], running) is EXPECTED[state][COLUMNS.index(name)]
+
+
+@pytest.mark.parametrize("name", [name for name in COLUMNS if name not in ("Stop", "Reset")])
+async def test_an_open_door_refuses_every_motion(seed: int, name: str) -> None:
+    async with bench(seed, continuous=True) as b:
+        b.inject("door:to=open")
+        assert await answer(b, COMMANDS[name]) is R.DOOR_OPEN
+
+
+async def test_nothing_in_the_intake_cannot_be_taken_in_but_can_be_counted(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        leave(b, 0)
+        assert await answer(b, COMMANDS["TakeIn"]) is R.NOTHING_LOADED
+        assert (await counted(b)).count == 0
+
+
+async def test_a_count_is_refused_while_a_card_lies_in_the_chute_and_a_delivery_before_a_count(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        leave(b, CARDS)
+        asked = ("Deliver", "CountAll", "Deliver", "CountAll")
+        reasons = [await answer(b, COMMANDS[name]) for name in asked]
+        assert reasons == [R.NOT_COUNTED, OK, OK, R.CHUTE_OCCUPIED]
