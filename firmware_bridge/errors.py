@@ -310,3 +310,9 @@ class BadRulebook(ConfigurationError):
     """The rulebook's own data contradicts itself or is damaged."""
 
     number = 620
+
+
+class BadHand(ConfigurationError):
+    """Cards, their setting or the wagers on them cannot be as they were told."""
+
+    number = 621

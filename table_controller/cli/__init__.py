@@ -21,6 +21,8 @@ _OWN: Final = {
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
+    "hand": "table_controller.cli.hand",
+    "payback": "table_controller.cli.payback",
     "rng": "table_controller.cli.rng",
     "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",

@@ -6,6 +6,9 @@ precede(edition, triggers)                 simultaneous triggers in order
 clause(id), clauses(game)                  every duty, in our words
 paytables(game), reading(id)               as printed; how an unclear wording is read
 check_submission(edition, raw)             the certificate holder's choices, or every objection to them
+
+`cards`, `hands`, `settlement` and `payback` are imported by name: what hands are worth, what a round's wagers become,
+and what the paytables return.
 """
 
 from table_controller.rulebook.load import edition

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_type_hints
 import msgspec
 
 from firmware_bridge.errors import BadSubmission
+from table_controller.rulebook.hands.house_way import HOUSE_WAYS
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 
@@ -50,6 +51,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     wheel_lowest_straight_flush: bool = False
     wheel_lowest_straight: bool = False
     folded_progressive: bool | None = None  # whether a folded hand still plays the progressive
+    house_way: str | None = None  # by which named policy the dealer sets his hands; None: no hands are set
     settings: Mapping[str, str] = {}  # complete for every setting of the edition that has a meaning here
     warnings: tuple[str, ...] = ()
 
@@ -253,6 +255,12 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
     for choice in ("mid_shoe_entry_ban", "start_marker", "wheel_lowest_straight_flush", "wheel_lowest_straight"):
         if getattr(stated, choice) and choice not in edition.submission_choices:
             yield f"{choice} is no choice in {edition.title}"
+    ways = HOUSE_WAYS.get(edition.game, {})
+    if stated.house_way is not None and stated.house_way not in ways:
+        told = (
+            f"the dealer sets by {' or '.join(ways)} ({edition.chapter}.11(c))" if ways else "the dealer sets no hands"
+        )
+        yield f"house_way = {stated.house_way}: {told}"
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -320,6 +328,7 @@ def _completed(edition: Edition, stated: Submission) -> Submission:
     )
     return msgspec.structs.replace(
         stated,
+        house_way=stated.house_way or next(iter(HOUSE_WAYS.get(edition.game, {})), None),
         paytables=MappingProxyType(tables),
         settings=MappingProxyType(settings | dict(stated.settings)),
         least_wagers_cents=MappingProxyType(dict(stated.least_wagers_cents)),

@@ -9,6 +9,7 @@ import pytest
 from firmware_bridge.errors import BadSubmission
 from table_controller import rulebook
 from table_controller.rulebook import GAMES, Submission, check_submission, default_submission
+from tests.support.clauses import clauses
 
 PROGRESSIVE_687A: dict[str, Any] = {
     "adjacent_boxes": 1,
@@ -232,3 +233,15 @@ def test_a_payout_limit_covers_the_best_win_at_the_least_wagers() -> None:
     saigon = {"least_wagers_cents": {"ante": 60_000_00}}
     (said,) = objections("saigon_5_card", payout_limit_cents=50_000_00, **saigon)
     assert "must be at least 6000000 (680a.12(d), X9)" in said
+
+
+@clauses("575.11(c)", "688a.11(c)")
+def test_the_house_way_is_named_and_has_a_default() -> None:
+    assert checked("face_up_pai_gow").house_way == "standard_5_2"
+    assert checked("asia_poker", house_way="standard_4_2_1").house_way == "standard_4_2_1"
+    assert checked("saigon_5_card").house_way == "highest_point_count"
+    assert checked("dj_wild").house_way is None
+    assert objections("face_up_pai_gow", house_way="by_feel") == (
+        "house_way = by_feel: the dealer sets by standard_5_2 (688a.11(c))",
+    )
+    assert objections("dj_wild", house_way="standard_5_2") == ("house_way = standard_5_2: the dealer sets no hands",)

@@ -1,0 +1,99 @@
+"""The best five of seven cards, beside treys and phevaluator. Our own deck has a joker, theirs has none.
+
+All get their cards as they like them best, made beforehand. Ours remembers every sum of ranks that it has worked out;
+the budget is for a process that has run a while. One row shows its first moments, with nothing remembered.
+The classes of all hands are compared before anything is measured.
+"""
+
+from __future__ import annotations
+
+import random
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+import treys
+from phevaluator import evaluate_cards
+
+from benchmarks.rows import Row, arguments, interleave, print_at_least, print_table
+from table_controller.rulebook.cards import NOTATION
+from table_controller.rulebook.hands import poker5
+from table_controller.rulebook.hands.keys import JOKER_KEYS, evaluator
+from table_controller.rulebook.hands.ranking import class_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# Hands per sample, and different ones in every sample: no answer is remembered because the hand was just there.
+BATCH: Final = 512
+SAMPLES: Final = 64
+ROUNDS: Final = 60
+BUDGET: Final = 3.0
+SEED: Final = 1
+
+_RNG: Final = random.Random(SEED)
+_JOKER_HANDS: Final = [[_RNG.sample(range(53), 7) for _ in range(BATCH)] for _ in range(SAMPLES)]
+_HANDS: Final = [[_RNG.sample(range(52), 7) for _ in range(BATCH)] for _ in range(SAMPLES)]
+_TREYS_CARDS: Final = [treys.Card.new(word) for word in NOTATION[:52]]
+_TREYS_HANDS: Final = [[[_TREYS_CARDS[card] for card in hand] for hand in hands] for hands in _HANDS]
+_TREYS: Final = treys.Evaluator()
+
+
+def _check() -> None:
+    """Compare classes: theirs count down from 9 to 1, and to 0 for a royal flush."""
+    ours_to_theirs = {0: 9, 1: 8, 2: 7, 3: 6, 4: 5, 5: 4, 6: 3, 7: 2, 8: 1, 10: 1}
+    for ours, theirs in zip(_HANDS, _TREYS_HANDS, strict=True):
+        for hand, other in zip(ours, theirs, strict=True):
+            rank = _TREYS.evaluate(other[:2], other[2:])
+            assert rank == evaluate_cards(*hand)
+            assert ours_to_theirs[class_of(poker5.best(hand))] == (_TREYS.get_rank_class(rank) or 1)
+    assert all(poker5.best(hand) for hands in _JOKER_HANDS for hand in hands)  # and all sums are remembered
+
+
+def _row(
+    name: str, samples: Sequence[Sequence[Sequence[int]]], best: Callable[[], Callable[[Sequence[int]], int]]
+) -> Row:
+    """`best` gives the evaluator of a batch; what that takes is not counted."""
+    number = 0
+
+    def batch() -> Sequence[float]:
+        nonlocal number
+        hands = samples[number % len(samples)]
+        number += 1
+        evaluate = best()
+        start = perf_counter()
+        found = [evaluate(hand) for hand in hands]
+        took = perf_counter() - start
+        assert len(found) == BATCH
+        return [took / BATCH]
+
+    return Row(name, batch)
+
+
+def main() -> None:
+    """Measure, print, judge."""
+    rounds = arguments(
+        "Rank the best five of seven cards beside treys and phevaluator. Ratios count; absolute figures show the size.",
+        "python -m benchmarks.hands --rounds 200",
+        ROUNDS,
+    )
+    _check()
+
+    def cold() -> Callable[[Sequence[int]], int]:
+        return evaluator(JOKER_KEYS, poker5.by_rank, poker5.by_suit, poker5.RUNS.length, max)
+
+    rows = [
+        _row("pitbox, 53 cards", _JOKER_HANDS, lambda: poker5.best),
+        _row("pitbox, 52 cards", _HANDS, lambda: poker5.best),
+        _row("pitbox, 53 cards, nothing remembered", _JOKER_HANDS, cold),
+        _row("phevaluator, 52 cards", _HANDS, lambda: lambda hand: evaluate_cards(*hand)),
+        _row("treys, 52 cards", _TREYS_HANDS, lambda: lambda hand: _TREYS.evaluate(hand[:2], hand[2:])),
+    ]
+    interleave(rows, rounds)
+    print_table("best five of seven cards, per hand", rows, rows[:1])
+    for row in rows[:3]:
+        print(f"{row.name}: {1 / row.percentile(0.5):,.0f} hands/s")
+    print_at_least("treys / pitbox with a joker", BUDGET, rows[4].ratio(rows[0]))
+
+
+if __name__ == "__main__":
+    main()

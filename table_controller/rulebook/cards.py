@@ -1,0 +1,81 @@
+"""Cards as people write them: `As Td 9h Jk`. What a hand is worth is not decided here.
+
+A card is a number: four times its rank (2 is 0, ace is 12) plus its suit; the joker comes last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import BadHand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+Card = int
+
+RANKS: Final = "23456789TJQKA"
+SUITS: Final = "cdhs"
+ACE: Final = RANKS.index("A")
+JOKER: Final = len(RANKS) * len(SUITS)
+# Every card of a deck in its notation; a card is its place in here.
+NOTATION: Final = (*(rank + suit for rank in RANKS for suit in SUITS), "Jk")
+
+_BY_WORD: Final = {word.lower(): card for card, word in enumerate(NOTATION)}
+
+
+def rank(card: Card) -> int:
+    """Return a card's rank, 0 for a 2 to 12 for an ace. The joker has none."""
+    return card >> 2
+
+
+def suit(card: Card) -> int:
+    """Return a card's suit as its place in SUITS. The joker has none."""
+    return card & 3
+
+
+def show(cards: Iterable[Card]) -> str:
+    """Return cards in their notation."""
+    return " ".join(NOTATION[card] for card in cards)
+
+
+def parse(text: str) -> tuple[Card, ...]:
+    """Return the cards of a text; BadHand names every word that is no card. Capitals do not matter."""
+    words = text.split()
+    unknown = [word for word in words if word.lower() not in _BY_WORD]
+    if unknown:
+        raise BadHand("; ".join(f"{word!r} is no card{_hint(word)}" for word in unknown))
+    return tuple(_BY_WORD[word.lower()] for word in words)
+
+
+def hand(text: str, size: int, *, jokers: int = 1, copies: int = 1) -> tuple[Card, ...]:
+    """Return one whole hand of `size` cards; BadHand says everything that is wrong with it."""
+    cards = parse(text)
+    said = [*misfits(cards, jokers=jokers, copies=copies)]
+    if len(cards) != size:
+        said.append(f"{len(cards)} card{'s' * (len(cards) != 1)}, and a hand has {size}")
+    if said:
+        raise BadHand("; ".join(said))
+    return cards
+
+
+def misfits(cards: Sequence[Card], *, jokers: int = 1, copies: int = 1) -> Iterator[str]:
+    """Say which cards lie there more often than `copies` decks with `jokers` jokers have them."""
+    for card in dict.fromkeys(cards):
+        times = cards.count(card)
+        has = jokers * copies if card == JOKER else copies
+        if times > has:
+            there = "there is none in this game" if has == 0 else f"there {'is' if has == 1 else 'are'} {has}"
+            yield f"{NOTATION[card]} lies there {'once' if times == 1 else f'{times} times'}, {there}"
+
+
+def _hint(word: str) -> str:
+    if word[:2] == "10":
+        return "; a ten is written T, as Ts"
+    if (
+        len(word) > 2
+        and len(word) % 2 == 0
+        and all(word[at : at + 2].lower() in _BY_WORD for at in range(0, len(word), 2))
+    ):
+        return "; leave a space between cards"
+    return ""

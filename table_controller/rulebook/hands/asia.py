@@ -1,0 +1,72 @@
+"""Asia Poker (575.6): the four-card high hand, the two-card medium hand, the low card, and seven cards for the bonus.
+
+Settings are checked here; how a dealer sets is `house_way`'s.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.cards import ACE, RANKS
+from table_controller.rulebook.hands import holds
+from table_controller.rulebook.hands.keys import JOKER_KEYS, counts, evaluator, ranks_key, suited_parts, wilds
+from table_controller.rulebook.hands.ranking import Class, Runs, kinds, mask_of, straight, suited
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Strength = Callable[[Iterable[int]], int]
+
+SIZES: Final = (4, 2, 1)
+HIGH_FOUL: Final = "575.11(f)(1)(iii)"
+MEDIUM_FOUL: Final = "575.11(f)(1)(iv)"
+OTHER_FOUL: Final = "575.11(f)(1)(v)"
+
+_EIGHT: Final = RANKS.index("8")
+# The only two hands that are a 9-high (575.6(d)(7)): seven ranks, no pair and no straight, and no joker.
+_NINE_HIGH: Final = frozenset(
+    ranks_key([1 if rank in ranks else 0 for rank in RANKS]) for ranks in ("9876432", "9875432")
+)
+
+
+@cache
+def strength(*, wheel_lowest_straight_flush: bool = False, wheel_lowest_straight: bool = False) -> Strength:
+    """Return the function that ranks high, medium and low hands; both wheels are the Rules Submission's choice (A5)."""
+    flushes = Runs(4, wheel_second=not wheel_lowest_straight_flush)
+    straights = Runs(4, wheel_second=not wheel_lowest_straight)
+
+    def by_rank(key: int) -> int:
+        held, jokers = counts(key), wilds(key)
+        run = straight(straights, mask_of(held), jokers)
+        held[ACE] += jokers
+        return max(kinds(held, top=Class.FOUR_ACES), run)
+
+    def by_suit(key: int) -> int:
+        return suited(flushes, *suited_parts(key))
+
+    return evaluator(JOKER_KEYS, by_rank, by_suit, flushes.length, max)
+
+
+def foul(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None:
+    """Return the clause by which a setting is foul, None if it is right: high above medium above low (A12)."""
+    if tuple(map(len, hands)) != SIZES:
+        return OTHER_FOUL
+    high, medium, low = map(rank_of, hands)
+    if high <= medium:
+        return HIGH_FOUL
+    return None if medium > low else MEDIUM_FOUL
+
+
+def held(cards: Sequence[int]) -> int:
+    """Return what seven cards hold for the Bonus Wager."""
+    key = sum(JOKER_KEYS[card] for card in cards)
+    return holds.limited(cards) | special(counts(key), wilds(key))
+
+
+def special(number: Sequence[int], jokers: int) -> int:
+    """Return the two hands that only Asia Poker knows, from how many cards of each rank there are."""
+    found = holds.BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
+    if number[_EIGHT] == 4 and (3 in number or number[ACE] + jokers == 3):  # the joker counts as an ace here too (A4)
+        found |= holds.BIT["four_8s_plus_three_of_a_kind"]
+    return found

@@ -1,0 +1,64 @@
+"""DJ Wild Stud Poker (687a.6): five cards with the 2s and the joker wild, the same cards at face value, the columns.
+
+Five of a kind stands between royal and straight flush (W5); ace-2-3-4-5 is the lowest straight (W27).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from table_controller.rulebook.cards import JOKER
+from table_controller.rulebook.hands import holds
+from table_controller.rulebook.hands.keys import JOKER_KEYS, TWOS_KEYS, counts, evaluator, suited_parts, wilds
+from table_controller.rulebook.hands.ranking import Class, Runs, class_of, kinds, mask_of, straight, suited
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Column = Literal["natural", "with_wild"]
+
+_RUNS: Final = Runs(5, wheel_second=False)
+
+
+def by_rank(key: int) -> int:
+    """Return the best that ranks alone make; every wild card stands for any."""
+    held, wild = counts(key), wilds(key)
+    return max(kinds(held, wild, top=Class.FIVE_OF_A_KIND), straight(_RUNS, mask_of(held), wild))
+
+
+def by_suit(key: int) -> int:
+    """Return the best that five cards of one suit make."""
+    mask, wild = suited_parts(key)
+    return suited(_RUNS, mask, wild) if mask else 0  # five wilds are more than a royal flush
+
+
+# The best hand with 2s and joker wild, and with the 2s at face value; the latter is not asked of a joker.
+strength: Final = evaluator(TWOS_KEYS, by_rank, by_suit, _RUNS.length, max)
+at_face_value: Final = evaluator(JOKER_KEYS, by_rank, by_suit, _RUNS.length, max)
+
+
+def paid_class(cards: Sequence[int]) -> tuple[Class, Column]:
+    """Return the class that is paid and its column: natural if face values alone reach it (W7)."""
+    wild = class_of(strength(cards))
+    natural = JOKER not in cards and class_of(at_face_value(cards)) is wild
+    return wild, "natural" if natural else "with_wild"
+
+
+def held(found: Class) -> int:
+    """Return the bits of a class for a paytable: the class alone, and whether it is three of a kind or less."""
+    found_bit = holds.BIT.get(found.name.lower(), 0)
+    low = holds.BIT["three_of_a_kind_or_less"] if found <= Class.THREE_OF_A_KIND else 0
+    return found_bit | low
+
+
+def progressive_hand(cards: Sequence[int], replacement: int | None) -> tuple[int, ...]:
+    """Return the five cards that play the progressive: a joker gives way to the replacement card (687a.11(f)(1))."""
+    if JOKER not in cards:
+        return tuple(cards)
+    assert replacement is not None, "a joker without its replacement card"
+    return tuple(replacement if card == JOKER else card for card in cards)
+
+
+def progressive_held(cards: Sequence[int], *, twos_wild: bool) -> int:
+    """Return what those five cards hold; the 2s are no more than 2s unless the Rules Submission says so (W8)."""
+    return holds.twos_wild(cards) if twos_wild else holds.limited(cards)

@@ -1,0 +1,102 @@
+"""What a hand holds, as bits: a paytable is read from the top, and the first line whose hand is held pays.
+
+A hand holds several things at once: a full house also holds three of a kind. Only the printed order of a table says
+which of them is paid, so nothing is ranked here. The words are those of the paytables.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.cards import ACE
+from table_controller.rulebook.hands.keys import JOKER_KEYS, TWOS_KEYS, counts, evaluator, suited_parts, wilds
+from table_controller.rulebook.hands.ranking import Runs, mask_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORDS: Final = (
+    "pair", "two_pair", "three_pair", "three_of_a_kind", "straight", "flush", "full_house", "four_of_a_kind",
+    "straight_flush", "natural_straight_flush", "straight_flush_with_joker",
+    "royal_flush", "royal_flush_natural", "royal_flush_with_joker", "five_of_a_kind", "five_aces", "five_wilds",
+    "seven_card_straight_flush_any", "seven_card_natural_straight_flush", "seven_card_straight_flush_with_joker",
+    "royal_flush_plus_royal_match", "nine_high", "four_8s_plus_three_of_a_kind",
+    "three_of_a_kind_or_less", "win", "both_ace_high", "dealer_ace_high_with_joker", "dealer_ace_high_no_joker",
+    "point_count_5", "point_count_not_5", "point_total",
+)  # fmt: skip
+BIT: Final = {word: 1 << place for place, word in enumerate(WORDS)}
+
+# Groups of equal cards: a hand holds one if its largest groups, with the wild cards, are as large.
+_GROUPS: Final = {
+    "pair": (2,), "two_pair": (2, 2), "three_pair": (2, 2, 2), "three_of_a_kind": (3,), "full_house": (3, 2),
+    "four_of_a_kind": (4,), "five_of_a_kind": (5,),
+}  # fmt: skip
+_FIVE: Final = Runs(5, wheel_second=True)
+_SEVEN: Final = Runs(7, wheel_second=True)
+
+
+def bits(*words: str) -> int:
+    """Return the bits of some words."""
+    return sum(BIT[word] for word in words)
+
+
+def words(found: int) -> tuple[str, ...]:
+    """Return what a hand holds in words."""
+    return tuple(word for word in WORDS if found & BIT[word])
+
+
+def of_groups(held: Sequence[int], wild: int) -> int:
+    """Return what cards of equal rank hold."""
+    largest = sorted(held, reverse=True)
+    return sum(BIT[word] for word, group in _GROUPS.items() if _lacking(group, largest) <= wild)
+
+
+def _lacking(group: tuple[int, ...], largest: Sequence[int]) -> int:
+    return sum(max(0, wanted - had) for wanted, had in zip(group, largest, strict=False))
+
+
+def by_rank_limited(key: int) -> int:
+    """Return what ranks alone hold with the limited joker: an ace, or what a straight lacks."""
+    held, jokers = counts(key), wilds(key)
+    run = BIT["straight"] if _FIVE.best(mask_of(held), jokers) else 0
+    held[ACE] += jokers
+    aces = BIT["five_aces"] if held[ACE] == 5 else 0
+    return of_groups(held, 0) | run | aces
+
+
+def by_rank_wild(key: int) -> int:
+    """Return what ranks alone hold with cards that stand for any."""
+    held, wild = counts(key), wilds(key)
+    run = BIT["straight"] if _FIVE.best(mask_of(held), wild) else 0
+    aces = BIT["five_aces"] if held[ACE] + wild >= 5 else 0
+    return of_groups(held, wild) | run | aces
+
+
+def by_suit(key: int) -> int:
+    """Return what five or more cards of one suit hold, wild cards among them."""
+    mask, wild = suited_parts(key)
+    found = BIT["flush"]
+    if _FIVE.best(mask, wild):
+        found |= BIT["straight_flush"]
+        found |= BIT["straight_flush_with_joker"] if wild else 0
+    if _FIVE.best(mask, 0):
+        found |= BIT["natural_straight_flush"]
+    if _lacks_of_royal(mask) <= wild:
+        found |= BIT["royal_flush"]
+        found |= BIT["royal_flush_with_joker" if wild else "royal_flush_natural"]
+    if _SEVEN.best(mask, wild):
+        found |= BIT["seven_card_straight_flush_any"]
+        found |= BIT["seven_card_straight_flush_with_joker" if wild else "seven_card_natural_straight_flush"]
+    return found
+
+
+def _lacks_of_royal(mask: int) -> int:
+    royal, _ = _FIVE.all[0]
+    return (royal & ~mask).bit_count()
+
+
+# By whose leave a card is wild: the joker within limits, the joker for anything, the 2s (and a joker) for anything.
+limited: Final = evaluator(JOKER_KEYS, by_rank_limited, by_suit, _FIVE.length, operator.or_)
+fully_wild: Final = evaluator(JOKER_KEYS, by_rank_wild, by_suit, _FIVE.length, operator.or_)
+twos_wild: Final = evaluator(TWOS_KEYS, by_rank_wild, by_suit, _FIVE.length, operator.or_)

@@ -1,0 +1,57 @@
+"""Face Up Pai Gow Poker (688a.6): the five-card high hand, the two-card low hand, and the seven cards as one.
+
+Settings are checked here; how a dealer sets is `house_way`'s.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.cards import ACE, JOKER, RANKS, rank, suit
+from table_controller.rulebook.hands import holds, poker5
+from table_controller.rulebook.hands.ranking import Class, class_of, ranks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SIZES: Final = (5, 2)
+HIGH_FOUL: Final = "688a.11(f)(1)(iii)"
+OTHER_FOUL: Final = "688a.11(f)(1)(iv)"
+
+# High and low hand alike: a pair in the low hand is a pair, a joker there is an ace.
+strength: Final = poker5.best
+
+_ROYAL: Final = frozenset(map(RANKS.index, "AKQJT"))
+_MATCH: Final = frozenset(map(RANKS.index, "KQ"))
+_MATCH_BIT: Final = holds.bits("royal_flush_plus_royal_match")
+_ROYAL_BIT: Final = holds.bits("royal_flush")
+
+
+def foul(hands: Sequence[Sequence[int]]) -> str | None:
+    """Return the clause by which a setting is foul, None if it is right: the high hand is at least the low hand."""
+    if tuple(map(len, hands)) != SIZES:
+        return OTHER_FOUL
+    high, low = hands
+    return None if strength(high) >= strength(low) else HIGH_FOUL
+
+
+def is_ace_high(cards: Sequence[int]) -> bool:
+    """Whether seven cards are an Ace High Pai Gow: an ace or the joker, and no pair, straight or flush (F12)."""
+    best = strength(cards)
+    return class_of(best) is Class.HIGH_CARD and ranks_of(best)[0] == ACE
+
+
+def held(cards: Sequence[int], *, fully_wild: bool = False) -> int:
+    """Return what seven cards hold for Fortune and Progressive; the joker is limited unless the table frees it (F6)."""
+    found = holds.fully_wild(cards) if fully_wild else holds.limited(cards)
+    return found | _MATCH_BIT if found & _ROYAL_BIT and _royal_match(cards) else found
+
+
+def _royal_match(cards: Sequence[int]) -> bool:
+    """Whether the two cards beside a royal are king and queen of one other suit, neither of them the joker (F21)."""
+    if len(cards) != sum(SIZES):
+        return False
+    by_suit = [{rank(card) for card in cards if card != JOKER and suit(card) == number} for number in range(4)]
+    return sorted(map(len, by_suit))[:2] == [0, 0] and any(
+        match == _MATCH and royal <= _ROYAL for match in by_suit for royal in by_suit if royal and royal is not match
+    )

@@ -1,0 +1,199 @@
+"""One order of poker classes that serves all five games, straights, and what ranks or one suit make of it.
+
+A strength is one number, so that hands compare as numbers: the class above, then up to five ranks from the top, each in
+four bits. A shorter hand has zeros where its cards end, so of two hands alike so far the longer is higher (A12).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from table_controller.rulebook.cards import ACE, RANKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Class(IntEnum):
+    """Poker classes from lowest to highest. Each game has some of them, in this order."""
+
+    HIGH_CARD = 0
+    PAIR = 1
+    TWO_PAIR = 2
+    THREE_OF_A_KIND = 3
+    STRAIGHT = 4
+    FLUSH = 5
+    FULL_HOUSE = 6
+    FOUR_OF_A_KIND = 7
+    STRAIGHT_FLUSH = 8
+    FIVE_OF_A_KIND = 9  # DJ Wild only; between royal and straight flush (W5)
+    ROYAL_FLUSH = 10
+    FOUR_ACES = 11  # Asia Poker's high hand
+    FIVE_ACES = 12
+    FIVE_WILDS = 13
+
+
+# Bits below the class: five ranks of four bits.
+_NIBBLE: Final = 4
+_PLACES: Final = 5
+_BELOW: Final = _NIBBLE * _PLACES
+# How a rank is written into a strength: 2 to 14, so that 0 is no card. 15 is the straight to the ace; a wheel that is
+# second best gets the ace's 14, which no other straight has.
+_LIFT: Final = 2
+_TO_THE_ACE: Final = 15
+_SECOND_BEST: Final = 14
+
+
+def strength(found: Class, ranks: Sequence[int]) -> int:
+    """Return the number of a class with these ranks."""
+    packed = 0
+    for rank in ranks:
+        packed = packed << _NIBBLE | rank + _LIFT
+    return found << _BELOW | packed << _NIBBLE * (_PLACES - len(ranks))
+
+
+def class_of(worth: int) -> Class:
+    """Return the class of a strength."""
+    return Class(worth >> _BELOW)
+
+
+def led_by(worth: int, found: Class, lead: int) -> bool:
+    """Whether a strength is of this class, with this rank first."""
+    return worth >> _BELOW - _NIBBLE == found << _NIBBLE | lead + _LIFT
+
+
+def ranks_of(worth: int) -> list[int]:
+    """Return the ranks of a strength, lead first. Those of a straight are not ranks; see `describe`."""
+    packed = [worth >> _NIBBLE * place & 15 for place in reversed(range(_PLACES))]
+    return [nibble - _LIFT for nibble in packed if nibble]
+
+
+# --- cards alike ------------------------------------------------------------------------------------------------------
+
+
+def kinds(held: Sequence[int], wild: int = 0, top: Class = Class.FIVE_ACES) -> int:
+    """Return the best that cards of equal rank make; wild cards join the largest group, which is always best.
+
+    `top` is what four or five aces are called where they stand above everything.
+    """
+    groups = sorted(((number, rank) for rank, number in enumerate(held) if number), reverse=True)
+    if not groups:
+        return strength(Class.FIVE_WILDS, ())
+    (most, lead), *others = groups
+    most += wild
+    if most >= 5:
+        return strength(top if lead == ACE and top is Class.FIVE_ACES else Class.FIVE_OF_A_KIND, (lead,))
+    singles = sorted((rank for _, rank in others), reverse=True)
+    if most == 4:
+        aces = lead == ACE and top is Class.FOUR_ACES
+        return strength(Class.FOUR_ACES if aces else Class.FOUR_OF_A_KIND, (lead, *singles[:1]))
+    second = others[0] if others else (0, 0)
+    if most == 3:
+        if second[0] >= 2:
+            return strength(Class.FULL_HOUSE, (lead, second[1]))
+        return strength(Class.THREE_OF_A_KIND, (lead, *singles[:2]))
+    if most == 2 and second[0] == 2:
+        rest = [rank for rank in singles if rank != second[1]]
+        return strength(Class.TWO_PAIR, (lead, second[1], *rest[:1]))
+    if most == 2:
+        return strength(Class.PAIR, (lead, *singles[:3]))
+    return strength(Class.HIGH_CARD, (lead, *singles[:4]))
+
+
+# --- cards in sequence and of one suit --------------------------------------------------------------------------------
+
+
+class Runs:
+    """Straights of one length, best first; `wheel_second` puts the ace-low one right after the ace-high one."""
+
+    def __init__(self, length: int, *, wheel_second: bool) -> None:
+        self.length = length
+        down = [(_window(top, length), top + _LIFT) for top in range(ACE - 1, length - 2, -1)]
+        wheel = (1 << ACE | _window(length - 2, length - 1), _SECOND_BEST if wheel_second else length)
+        rest = [wheel, *down] if wheel_second else [*down, wheel]
+        self.all: Final = ((_window(ACE, length), _TO_THE_ACE), *rest)
+
+    def best(self, mask: int, wild: int) -> int | None:
+        """Return the mark of the best straight from these ranks, wild cards filling gaps; None: there is none."""
+        for window, mark in self.all:
+            if (window & ~mask).bit_count() <= wild:
+                return mark
+        return None
+
+
+def _window(top: int, length: int) -> int:
+    """Return the bits of so many ranks from `top` down."""
+    return (1 << length) - 1 << top - length + 1
+
+
+def straight(runs: Runs, mask: int, wild: int) -> int:
+    """Return the best straight's strength, 0 if there is none."""
+    mark = runs.best(mask, wild)
+    return 0 if mark is None else strength(Class.STRAIGHT, (mark - _LIFT,))
+
+
+def suited(runs: Runs, mask: int, wild: int) -> int:
+    """Return what cards of one suit make, at least a flush; a wild card is the highest rank not yet held (X17)."""
+    mark = runs.best(mask, wild)
+    if mark == _TO_THE_ACE:
+        return strength(Class.ROYAL_FLUSH, ())
+    if mark is not None:
+        return strength(Class.STRAIGHT_FLUSH, (mark - _LIFT,))
+    for rank in range(ACE, -1, -1):
+        if wild and not mask >> rank & 1:
+            mask |= 1 << rank
+            wild -= 1
+    held = [rank for rank in range(ACE, -1, -1) if mask >> rank & 1]
+    return strength(Class.FLUSH, held[: runs.length])
+
+
+def mask_of(held: Sequence[int]) -> int:
+    """Return a bit for every rank that is held."""
+    return sum(1 << rank for rank, number in enumerate(held) if number)
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+_SINGULAR: Final = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
+_PLURAL: Final = ("2s", "3s", "4s", "5s", "6s", "7s", "8s", "9s", "10s", "jacks", "queens", "kings", "aces")
+
+
+def describe(worth: int, length: int = 5) -> str:
+    """Return a strength in words, as a floorperson would say it; `length` is that of its straights."""
+    found, ranks = class_of(worth), ranks_of(worth)
+    words = _WORDS.get(found)
+    if words is not None:
+        return words(ranks)
+    name = found.name.lower().replace("_", " ")
+    if found in (Class.STRAIGHT, Class.STRAIGHT_FLUSH):
+        return f"{name}, {_sequence(ranks[0] + _LIFT, length)}"
+    if found is Class.FLUSH:
+        return f"flush, {'-'.join(RANKS[rank] for rank in ranks)}"
+    return name
+
+
+def _sequence(mark: int, length: int) -> str:
+    if mark in (_SECOND_BEST, length):
+        ranks = [ACE, *range(length - 1)]
+    else:
+        top = ACE if mark == _TO_THE_ACE else mark - _LIFT
+        ranks = list(range(top - length + 1, top + 1))
+    return "-".join(RANKS[rank] for rank in reversed(ranks))
+
+
+def _with(ranks: Sequence[int]) -> str:
+    return f" with {'-'.join(RANKS[rank] for rank in ranks)}" if ranks else ""
+
+
+_WORDS: Final[dict[Class, Callable[[list[int]], str]]] = {
+    Class.HIGH_CARD: lambda ranks: f"{_SINGULAR[ranks[0]]} high{_with(ranks[1:])}",
+    Class.PAIR: lambda ranks: f"pair of {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
+    Class.TWO_PAIR: lambda ranks: f"two pair, {_PLURAL[ranks[0]]} and {_PLURAL[ranks[1]]}{_with(ranks[2:])}",
+    Class.THREE_OF_A_KIND: lambda ranks: f"three {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
+    Class.FULL_HOUSE: lambda ranks: f"full house, {_PLURAL[ranks[0]]} over {_PLURAL[ranks[1]]}",
+    Class.FOUR_OF_A_KIND: lambda ranks: f"four {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
+    Class.FIVE_OF_A_KIND: lambda ranks: f"five {_PLURAL[ranks[0]]}",
+    Class.FOUR_ACES: lambda _: "four aces",
+    Class.FIVE_ACES: lambda _: "five aces",
+}

@@ -1,0 +1,1 @@
+"""Expected paybacks from the rules alone, to be laid beside the published ones. Nothing of a round in play is here."""

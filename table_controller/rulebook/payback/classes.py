@@ -1,0 +1,101 @@
+"""Hands counted by class: suits have no order, so hands that differ only by their suits' names are one class.
+
+Two ways to count. Five cards: every class as one hand with the number of hands that it stands for (some 151,000). Seven
+cards: by the ranks alone, then by the ranks of the one suit that is long enough for a flush (some 300,000).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, combinations_with_replacement
+from math import comb, factorial, prod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from table_controller.rulebook.cards import JOKER, RANKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DECK: Final = 53  # cards, the joker among them
+_SUITS: Final = 4
+_BY_SIZE: Final = [
+    [sum(1 << rank for rank in ranks) for ranks in combinations(range(len(RANKS)), size)]
+    for size in range(len(RANKS) + 1)
+]
+
+
+def hands(size: int, *, joker: bool) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Return one hand of each class with the number of hands in it; with `joker`, also those that hold it."""
+    for cards, ways in _natural(size):
+        yield cards, ways
+    if joker:
+        for cards, ways in _natural(size - 1):
+            yield (*cards, JOKER), ways
+
+
+def _natural(size: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    for sizes in _partitions(size, _SUITS, size):
+        for masks in _masks(sizes):
+            ways = factorial(_SUITS) // prod(factorial(number) for number in Counter(masks).values())
+            cards = [rank << 2 | suit for suit, mask in enumerate(masks) for rank in _ranks(mask)]
+            yield tuple(cards), ways
+
+
+def _partitions(size: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
+    """Return the ways to write `size` as so many numbers, none larger than the one before."""
+    if parts == 0:
+        if size == 0:
+            yield ()
+        return
+    for first in range(min(size, most), -1, -1):
+        for rest in _partitions(size - first, parts - 1, first):
+            yield first, *rest
+
+
+def _masks(sizes: tuple[int, ...], before: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Return the ranks of every suit, each suit of so many cards; suits of one size are in order."""
+    if not sizes:
+        yield ()
+        return
+    for mask in _BY_SIZE[sizes[0]]:
+        if before is None or before.bit_count() > sizes[0] or mask <= before:
+            for rest in _masks(sizes[1:], mask):
+                yield mask, *rest
+
+
+def _ranks(mask: int) -> list[int]:
+    return [rank for rank in range(len(RANKS)) if mask >> rank & 1]
+
+
+class Pattern(NamedTuple):
+    """Some hands of natural cards: how many of each rank, and which ranks are in the long suit (0: no suit is long)."""
+
+    held: tuple[int, ...]
+    long: int
+    ways: int
+
+
+def patterns(size: int, least: int) -> Iterator[Pattern]:
+    """Return every pattern of `size` natural cards; a suit is long from `least` cards. No two suits can be."""
+    assert size < 2 * least
+    for ranks in combinations_with_replacement(range(len(RANKS)), size):
+        number = Counter(ranks)
+        if max(number.values(), default=0) > _SUITS:
+            continue
+        held = tuple(number[rank] for rank in range(len(RANKS)))
+        unsuited = prod(comb(_SUITS, count) for count in number.values())
+        for long in _long_suits(list(number), least):
+            ways = _SUITS * prod(
+                comb(_SUITS - 1, count - 1 if long >> rank & 1 else count) for rank, count in number.items()
+            )
+            if ways:
+                unsuited -= ways
+                yield Pattern(held, long, ways)
+        if unsuited:
+            yield Pattern(held, 0, unsuited)
+
+
+def _long_suits(ranks: list[int], least: int) -> Iterator[int]:
+    for size in range(least, len(ranks) + 1):
+        for chosen in combinations(ranks, size):
+            yield sum(1 << rank for rank in chosen)

@@ -1,0 +1,94 @@
+"""How many hands hold what: exact tallies over all five-card and all seven-card hands of the 53-card deck."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from table_controller.rulebook.cards import JOKER, RANKS
+from table_controller.rulebook.hands import asia, dj_wild, holds
+from table_controller.rulebook.hands.keys import Memo, ranks_key, suited_key
+from table_controller.rulebook.hands.ranking import Class
+from table_controller.rulebook.payback.classes import Pattern, hands, patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Tick = Callable[[int], None]
+
+# Classes that each tally goes through; ticks add up to this.
+FIVE_STEPS: Final = 150_891
+SEVEN_STEPS: Final = 292_253
+# Between ticks: often enough for a smooth bar, seldom enough not to be felt.
+_EVERY: Final = 1000
+
+_ROYAL: Final = sum(1 << RANKS.index(rank) for rank in "AKQJT")
+_MATCH: Final = frozenset(map(RANKS.index, "KQ"))
+_MATCH_BIT: Final = holds.bits("royal_flush_plus_royal_match")
+# Beside what a hand holds: whether the joker is among its cards. No paytable asks for it.
+JOKER_BIT: Final = 1 << len(holds.WORDS)
+
+
+class FiveCards(msgspec.Struct, frozen=True, kw_only=True):
+    """Five-card hands by what they hold or by class."""
+
+    limited: Counter[int]  # with the limited joker
+    natural: Counter[int]  # of the 52 natural cards alone
+    twos_wild: Counter[int]  # likewise, the 2s wild
+    dj_wild: Counter[tuple[Class, dj_wild.Column]]  # with 2s and joker wild, by class and column
+
+
+class SevenCards(msgspec.Struct, frozen=True, kw_only=True):
+    """Seven-card hands by what they hold, for Asia Poker's bonus as well."""
+
+    limited: Counter[int]
+    fully_wild: Counter[int]
+
+
+def five_cards(tick: Tick) -> FiveCards:
+    """Tally all 2,869,685 five-card hands."""
+    found = FiveCards(limited=Counter(), natural=Counter(), twos_wild=Counter(), dj_wild=Counter())
+    for number, (cards, ways) in enumerate(hands(5, joker=True)):
+        held = holds.limited(cards)
+        found.limited[held | JOKER_BIT if JOKER in cards else held] += ways
+        found.dj_wild[dj_wild.paid_class(cards)] += ways
+        if JOKER not in cards:
+            found.natural[held] += ways
+            found.twos_wild[holds.twos_wild(cards)] += ways
+        if number % _EVERY == 0:
+            tick(min(_EVERY, FIVE_STEPS - number))
+    return found
+
+
+def seven_cards(tick: Tick) -> SevenCards:
+    """Tally all 154,143,080 seven-card hands."""
+    found = SevenCards(limited=Counter(), fully_wild=Counter())
+    limited, wild, suited = Memo(holds.by_rank_limited), Memo(holds.by_rank_wild), Memo(holds.by_suit)
+    number = 0
+    for joker in (0, 1):
+        mark = JOKER_BIT * joker
+        for pattern in patterns(7 - joker, 5 - joker):
+            key = ranks_key(pattern.held, joker)
+            by_suit = mark | (suited[suited_key(pattern.long, joker)] if pattern.long else 0)
+            ways = pattern.ways
+            if pattern.long and _may_match(pattern, joker):
+                # King and queen beside the royal have three suits each: of nine ways, three are one suit.
+                found.limited[limited[key] | by_suit | _MATCH_BIT] += ways // 3
+                found.fully_wild[wild[key] | by_suit | _MATCH_BIT] += ways // 3
+                ways -= ways // 3
+            found.limited[limited[key] | by_suit | asia.special(pattern.held, joker)] += ways
+            found.fully_wild[wild[key] | by_suit] += ways
+            if number % _EVERY == 0:
+                tick(min(_EVERY, SEVEN_STEPS - number))
+            number += 1
+    return found
+
+
+def _may_match(pattern: Pattern, joker: int) -> bool:
+    """Whether the long suit is a royal and the two cards beside it are a king and a queen."""
+    if pattern.long & ~_ROYAL or pattern.long.bit_count() + joker != 5:
+        return False
+    beside = [number - (pattern.long >> rank & 1) for rank, number in enumerate(pattern.held)]
+    return all(number == (rank in _MATCH) for rank, number in enumerate(beside))

@@ -1,0 +1,64 @@
+"""Asia Poker (575.11): two of three hands higher win; a copy never helps; then the Bonus Wager."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from table_controller.rulebook.hands import asia, holds
+from table_controller.rulebook.hands.ranking import describe
+from table_controller.rulebook.settlement.terms import by_line, first_line, lost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.rulebook.settlement.round import Result, Round, Seat, Setting
+    from table_controller.rulebook.settlement.terms import Terms
+    from table_controller.rulebook.texts import Line
+
+_MAIN = "asia_poker"
+
+
+def settle(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
+    """Settle the seats in the order given."""
+    chosen = terms.submission
+    strength = asia.strength(
+        wheel_lowest_straight_flush=chosen.wheel_lowest_straight_flush,
+        wheel_lowest_straight=chosen.wheel_lowest_straight,
+    )
+    dealer = told.dealer_setting or terms.set_by_house_way(told.dealer)
+    for seat in seats:
+        if seat.fate == "gave_up":
+            yield lost(seat, _MAIN, ("575.11(d)/2",))
+            continue
+        hands = seat.setting or terms.set_by_house_way(seat.cards)
+        yield _main(terms, seat, hands, dealer, strength)
+        if "bonus" in seat.wagers:
+            line = bonus_line(terms, seat.cards)
+            hand = _words(hands, strength)
+            yield by_line(terms, seat, "bonus", line, ("575.11(h)(2)", "575.12(b)"), ("575.11(h)(1)",), hand)
+
+
+def _main(terms: Terms, seat: Seat, hands: Setting, dealer: Setting, strength: asia.Strength) -> Result:
+    hand = _words(hands, strength)
+    foul = asia.foul(hands, strength)
+    if foul is not None:
+        return lost(seat, _MAIN, (foul,), hand)
+    higher = sum(strength(own) > strength(other) for own, other in zip(hands, dealer, strict=True))
+    if higher < 2:
+        return lost(seat, _MAIN, ("575.11(f)(1)", "575.1:Copy hand"), hand, ("A9",))
+    line = first_line(terms.table(_MAIN), holds.BIT["win"])
+    return by_line(terms, seat, _MAIN, line, ("575.11(f)(2)", "575.12(a)"), (), hand)
+
+
+def bonus_line(terms: Terms, cards: tuple[int, ...]) -> Line | None:
+    """Return the line that pays seven cards: any that is printed, or none below 9-high if so submitted (A3)."""
+    table = terms.table("bonus")
+    line = first_line(table, asia.held(cards))
+    if line is None or terms.setting("bonus_lines") == "printed":
+        return line
+    words = [each.hand for each in table.lines]
+    return line if words.index(line.hand) <= words.index("nine_high") else None
+
+
+def _words(hands: Setting, strength: asia.Strength) -> str:
+    return "; ".join(describe(strength(hand), 4) for hand in hands)

@@ -1,0 +1,182 @@
+"""Whether a round can be as it was told: cards, wagers, decisions, settings. Every objection is listed at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from firmware_bridge.errors import BadHand
+from table_controller.rulebook.cards import JOKER, NOTATION, misfits
+from table_controller.rulebook.hands import asia, pai_gow
+from table_controller.rulebook.settlement.pai_gow import qualifying
+from table_controller.rulebook.texts import clauses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from table_controller.rulebook.schema import Wager
+    from table_controller.rulebook.settlement.round import Round, Seat, Setting
+    from table_controller.rulebook.settlement.terms import Terms
+
+
+def check(terms: Terms, told: Round, *, void: bool = False, settles: bool = True) -> None:
+    """Raise BadHand with everything that cannot be; in a void round hands may be incomplete and decisions missing.
+
+    `settles`: whether wagers are settled by the cards, which a void round seldom does.
+    """
+    said = [*_seats(terms, told)]
+    for seat in told.seats:
+        where = f"seat {seat.number}"
+        said += [f"{where}: {each}" for each in _wagers(terms, seat)]
+        said += [] if void else [f"{where}: {each}" for each in _decision(terms, seat)]
+        said += [f"{where}: {each}" for each in _hand(terms, told, seat, void=void)]
+        said += [f"{where}: {each}" for each in _joker(terms, told, seat)] if settles else []
+    said += [*_dealer(terms, told, void=void)]
+    said += [*_cards(terms, told)]
+    if said:
+        raise BadHand("; ".join(said))
+
+
+def _seats(terms: Terms, told: Round) -> Iterator[str]:
+    numbers = [seat.number for seat in told.seats]
+    for number in dict.fromkeys(numbers):
+        if not 1 <= number <= terms.submission.seats:
+            yield f"there is no seat {number}; this table has {terms.submission.seats}"
+        if numbers.count(number) > 1:
+            yield f"seat {number} stands there {numbers.count(number)} times"
+
+
+# --- wagers and decisions ---------------------------------------------------------------------------------------------
+
+
+def _wagers(terms: Terms, seat: Seat) -> Iterator[str]:
+    edition = terms.edition
+    for name, cents in seat.wagers.items():
+        wager = edition.wager(name)
+        if wager is None:
+            yield f"{edition.title} has no wager {name}"
+        elif not terms.offers(name):
+            yield f"the {wager.title} is not offered at this table ({wager.clause})"
+        elif cents < 1:
+            yield f"{name} = {cents} cents is no wager"
+        else:
+            yield from _amount(terms, seat, wager, cents)
+    for wager in edition.wagers:
+        if wager.required and wager.name not in seat.wagers:
+            yield f"no {wager.title} ({wager.clause})"
+
+
+def _amount(terms: Terms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]:
+    """Wagers whose amount is prescribed, and those that odds could not pay in whole cents."""
+    table, ante = terms.table(wager.name), seat.wagers.get("ante", 0)
+    wanted = {"equal_to_ante": ante, "twice_ante": 2 * ante, "table_unit": table.unit_cents}.get(wager.amount)
+    if wager.amount == "submission" and terms.setting("blind_amount") == "equal_to_ante":
+        wanted = ante
+    if wanted is not None and cents != wanted:
+        yield f"{wager.name} = {cents} cents must be {wanted} ({wager.clause})"
+    for line in table.lines:
+        for pay in (line.pay, line.natural, line.with_wild):
+            if pay and pay.odds and cents * pay.odds[0] % pay.odds[1]:
+                odds = f"{pay.odds[0]} to {pay.odds[1]}"
+                yield f"{wager.name} = {cents} cents cannot be paid {odds} in whole cents ({table.clauses[-1]})"
+
+
+def _decision(terms: Terms, seat: Seat) -> Iterator[str]:
+    edition = terms.edition
+    choices = [wager for wager in edition.wagers if wager.decision]
+    made = [wager.name for wager in choices if wager.name in seat.wagers]
+    if seat.fate == "plays" and choices and len(made) != 1:
+        wanted = " or ".join(wager.name for wager in choices)
+        yield f"a player who stays places {wanted} ({choices[0].clause})"
+    if seat.fate == "gave_up":
+        rule = edition.surrender
+        if rule is None:
+            yield f"{edition.title} knows no surrender"
+            return
+        barred = [name for name in rule.barred_by if name in seat.wagers]
+        if barred:
+            yield f"no surrender with {', '.join(barred)} ({rule.clause})"
+        if made:
+            yield f"{', '.join(made)} and yet given up ({rule.clause})"
+    if seat.fate == "void" and not _hand_may_be_void(terms):
+        yield f"{edition.title} has no rule that voids one hand alone"
+    if seat.fate == "abandoned" and not _may_be_abandoned(terms):
+        yield f"{edition.title} has no rule for a player who leaves"
+
+
+def _hand_may_be_void(terms: Terms) -> bool:
+    alone = {"player_may_void", "player_option_dead_hand"}
+    return any(alone & set(row.outcomes) for row in terms.edition.irregularities)
+
+
+def _may_be_abandoned(terms: Terms) -> bool:
+    return any(clause.id == f"{terms.edition.chapter}.7(b)/2" for clause in clauses(terms.edition.game))
+
+
+# --- cards ------------------------------------------------------------------------------------------------------------
+
+
+def _hand(terms: Terms, told: Round, seat: Seat, *, void: bool) -> Iterator[str]:
+    size, number = terms.edition.hand.cards, len(seat.cards)
+    if void or seat.fate in ("void", "abandoned"):
+        if number > size:
+            yield f"{number} cards, and a hand has {size}"
+    elif number != size and (number or _is_looked_at(terms, told, seat)):
+        yield f"{number} card{'s' * (number != 1)}, and a hand has {size}"
+    if seat.setting is not None:
+        yield from _setting(terms, seat.setting, seat.cards)
+
+
+def _joker(terms: Terms, told: Round, seat: Seat) -> Iterator[str]:
+    """A joker that the progressive looks at, for the seat's own bet or for another's envy, needs its replacement."""
+    bets = any("progressive" in other.wagers for other in told.seats)
+    if terms.edition.game == "dj_wild" and bets and JOKER in seat.cards and told.replacement is None:
+        yield "a joker in the progressive needs the replacement card (687a.11(f)(1))"
+
+
+def _is_looked_at(terms: Terms, told: Round, seat: Seat) -> bool:
+    """Whether the cards of a seat still matter."""
+    if seat.fate == "plays":
+        return True
+    if terms.edition.game == "face_up_pai_gow":  # a surrendered hand may still bring envy (F11)
+        return any(qualifying(terms, other) for other in told.seats if other.number != seat.number)
+    if terms.edition.game == "dj_wild":
+        return "trips" in seat.wagers or ("progressive" in seat.wagers and bool(terms.submission.folded_progressive))
+    return "bonus" in seat.wagers
+
+
+def _setting(terms: Terms, hands: Setting, cards: Sequence[int]) -> Iterator[str]:
+    split = terms.edition.hand.split
+    if not split:
+        yield f"{terms.edition.title} sets no hands"
+    elif sorted(card for hand in hands for card in hand) != sorted(cards) or len(hands) != len(split):
+        yield f"{len(cards)} cards are set into {len(split)} hands, each card once"
+    elif terms.edition.game == "saigon_5_card" and tuple(map(len, hands)) != split:
+        yield "five cards are set into three and two (680a.11(b)(1))"
+
+
+def _dealer(terms: Terms, told: Round, *, void: bool) -> Iterator[str]:
+    hand, number = terms.edition.hand, len(told.dealer)
+    wanted = hand.cards if hand.dealer_hand else 0
+    if number != wanted and not (void and number < wanted):
+        yield f"dealer: {number} cards, and the hand has {wanted}"
+    if told.dealer_setting is not None:
+        yield from (f"dealer: {each}" for each in _setting(terms, told.dealer_setting, told.dealer))
+        if _is_foul(terms, told.dealer_setting):
+            yield "dealer: the hands are foul; they are set again in the house way"
+    if told.replacement is not None and terms.edition.game != "dj_wild":
+        yield f"{terms.edition.title} has no replacement card"
+    if told.replacement == JOKER and any(JOKER in seat.cards for seat in told.seats):
+        yield f"{NOTATION[JOKER]} cannot replace itself"
+
+
+def _is_foul(terms: Terms, hands: Setting) -> bool:
+    if terms.edition.game == "asia_poker":
+        return asia.foul(hands, asia.strength()) is not None
+    return terms.edition.game == "face_up_pai_gow" and pai_gow.foul(hands) is not None
+
+
+def _cards(terms: Terms, told: Round) -> Iterator[str]:
+    dealt = [*told.dealer, *(card for seat in told.seats for card in seat.cards)]
+    dealt += [] if told.replacement is None else [told.replacement]
+    deck = terms.edition.cards
+    yield from misfits(dealt, jokers=deck.jokers, copies=deck.decks)

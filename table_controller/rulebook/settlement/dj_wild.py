@@ -1,0 +1,111 @@
+"""DJ Wild Stud Poker (687a.11): what was folded, then Ante, Blind and Raise against the dealer, then the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from table_controller.rulebook.hands import dj_wild, holds, poker5
+from table_controller.rulebook.hands.ranking import Class, class_of, describe
+from table_controller.rulebook.settlement.terms import by_line, envy, first_line, kept, lost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.rulebook.settlement.round import Result, Round, Seat
+    from table_controller.rulebook.settlement.terms import Terms
+
+_REQUIRED = ("ante", "blind", "raise")
+
+
+def settle(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
+    """Settle the seats in the order given; what was folded was collected before the dealer's hand was seen (c)."""
+    for seat in sorted(seats, key=lambda seat: seat.number):  # asked from the far left clockwise (b)
+        if seat.fate == "gave_up":
+            yield from _folded(seat)
+    dealer = dj_wild.strength(told.dealer)
+    for seat in seats:
+        if seat.fate == "plays":
+            yield from _required(terms, seat, dealer)
+        yield from optional(terms, told, seat, "progressive", "trips")
+        if seat.fate == "plays" and "bad_beat" in seat.wagers:
+            yield _bad_beat(terms, seat, dealer)
+    yield from _envy(terms, told, seats)
+
+
+def _folded(seat: Seat) -> Iterator[Result]:
+    for wager, clause in (("ante", "687a.11(b)"), ("blind", "687a.11(b)"), ("bad_beat", "687a.11(b)(2)")):
+        if wager in seat.wagers:
+            yield lost(seat, wager, (clause,))
+
+
+def _required(terms: Terms, seat: Seat, dealer: int) -> Iterator[Result]:
+    own = dj_wild.strength(seat.cards)
+    hand = f"{describe(own)}; dealer {describe(dealer)}"
+    for wager in _REQUIRED:
+        if own == dealer:
+            yield kept(seat, wager, ("687a.11(e)(2)",), hand, see=("W27",))
+        elif own < dealer:
+            yield lost(seat, wager, ("687a.11(e)(3)",), hand)
+        else:
+            held = holds.BIT["win"] | dj_wild.held(class_of(own))
+            line = first_line(terms.table(wager), held)
+            pays = "687a.12(b)" if wager == "blind" else "687a.12(a)"
+            yield by_line(terms, seat, wager, line, ("687a.11(e)(1)", pays), (), hand)
+
+
+def optional(terms: Terms, told: Round, seat: Seat, *wagers: str) -> Iterator[Result]:
+    """Settle Progressive and Trips on the player's cards alone, as a round that is void still does (687a.13(d))."""
+    if "progressive" in wagers and "progressive" in seat.wagers:
+        yield _progressive(terms, told, seat)
+    if "trips" in wagers and "trips" in seat.wagers:
+        found, column = dj_wild.paid_class(seat.cards)
+        line = first_line(terms.table("trips"), dj_wild.held(found))
+        survived = ("687a.11(b)(1)",) if seat.fate == "gave_up" else ()
+        won = (*survived, "687a.11(f)(2)(ii)", "687a.12(d)")
+        hand = f"{describe(dj_wild.strength(seat.cards))}, {column.replace('_', ' ')}"
+        yield by_line(terms, seat, "trips", line, won, (*survived, "687a.11(f)(2)(i)"), hand, column)
+
+
+def _progressive(terms: Terms, told: Round, seat: Seat) -> Result:
+    survived = ("687a.11(b)(3)",) if seat.fate == "gave_up" else ()
+    if survived and not terms.submission.folded_progressive:
+        return lost(seat, "progressive", survived, see=("W21",))
+    cards = dj_wild.progressive_hand(seat.cards, told.replacement)
+    twos = terms.setting("progressive_wilds") == "twos"
+    line = first_line(terms.table("progressive"), dj_wild.progressive_held(cards, twos_wild=twos))
+    won = (*survived, "687a.11(f)(1)(ii)", "687a.12(c)/1")
+    hand = describe(dj_wild.strength(cards) if twos else poker5.best(cards))
+    return by_line(terms, seat, "progressive", line, won, (*survived, "687a.11(f)(1)(i)"), hand)
+
+
+def _bad_beat(terms: Terms, seat: Seat, dealer: int) -> Result:
+    """Pay the beaten hand of three alike or better: the player's, and the dealer's only if so submitted (W15)."""
+    own = dj_wild.strength(seat.cards)
+    beaten = (
+        own if own < dealer else dealer if terms.setting("bad_beat_pays") == "either_hand" and dealer < own else None
+    )
+    line = None
+    if beaten is not None and class_of(beaten) >= Class.THREE_OF_A_KIND:
+        line = first_line(terms.table("bad_beat"), dj_wild.held(class_of(beaten)))
+    hand = f"{describe(own)}; dealer {describe(dealer)}"
+    won = ("687a.11(f)(3)(ii)", "687a.12(e)")
+    return by_line(terms, seat, "bad_beat", line, won, ("687a.11(f)(3)(i)",), hand, see=("W15",))
+
+
+def _envy(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
+    """Pay each progressive bettor for every other player's royal or straight flush (W10)."""
+    bettors = [seat for seat in seats if "progressive" in seat.wagers and seat.fate in ("plays", "gave_up")]
+    if not bettors:
+        return
+    table = terms.table("progressive")
+    twos = terms.setting("progressive_wilds") == "twos"
+    for of in seats:
+        if not of.cards or (of.fate == "gave_up" and not terms.submission.folded_progressive):
+            continue
+        cards = dj_wild.progressive_hand(of.cards, told.replacement)
+        line = first_line(table, dj_wild.progressive_held(cards, twos_wild=twos))
+        if line is None or line.envy_cents is None:
+            continue
+        for seat in bettors:
+            if seat.owner != of.owner:
+                yield envy(terms, seat, "progressive", of, line, ("687a.12(c)/2",), describe(poker5.best(cards)))

@@ -1,0 +1,221 @@
+"""One hand that somebody turned over: what it is, how it would be set, and what a wager on it gets by each paytable.
+
+For a claimed hit or a dispute: nothing but cards is known, so the rest of a round is filled in as plainly as can be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.errors import BadHand
+from table_controller.rulebook import cards as notation
+from table_controller.rulebook.hands import asia, dj_wild, holds, over_under, pai_gow, poker5, saigon
+from table_controller.rulebook.hands.house_way import HOUSE_WAYS
+from table_controller.rulebook.hands.ranking import describe
+from table_controller.rulebook.load import edition
+from table_controller.rulebook.settlement import Result, Round, Seat, Terms, settle
+from table_controller.rulebook.submission import check_submission
+from table_controller.rulebook.texts import paytables
+from table_controller.rulebook.vocabulary import GAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from table_controller.rulebook.cards import Card
+    from table_controller.rulebook.schema import Edition, Wager
+    from table_controller.rulebook.texts import Paytable
+
+# Cents on a wager whose amount nobody told and no table fixes: five dollars, the least that opens envy.
+BET_CENTS: Final = 500
+# What a Rules Submission must say and one hand cannot know; each answer says which of these it assumed.
+_ASSUMED: Final = {"stake_returned": "no", "envy_paid_to": "progressive_bettors"}
+# Wagers on the player's cards alone; the others look at the dealer's hand.
+_ALONE: Final = {
+    "asia_poker": ("bonus",),
+    "saigon_5_card": ("bonus",),
+    "over_under": ("ante", "over_23", "under_18", "bonus"),
+    "dj_wild": ("progressive", "trips"),
+    "face_up_pai_gow": ("fortune", "progressive"),
+}
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is asked. Cards as `As Td 9h Jk`; hands as they were set are separated by a bar."""
+
+    game: str
+    cards: str
+    wager: str | None = None
+    paytable: str | None = None  # by id or by the end of it, as 4; None: every table of the wager
+    dealer: str | None = None
+    replacement: str | None = None
+    bet_cents: int | None = None
+    settings: dict[str, str] = {}  # of the Rules Submission; a choice such as wheel_lowest_straight is yes or no
+
+
+class SetHand(msgspec.Struct, frozen=True):
+    """One of the hands that cards are set into."""
+
+    cards: str
+    hand: str
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is found."""
+
+    game: str
+    cards: str
+    hand: str  # the best hand in words
+    holds: tuple[str, ...] = ()  # in the paytables' words
+    setting: tuple[SetHand, ...] = ()  # as told, or as the house way sets
+    foul: str | None = None  # the clause by which the setting as told is foul
+    results: tuple[Result, ...] = ()  # of the wager, by each paytable
+    assumed: tuple[str, ...] = ()
+
+
+def appraise(ask: Ask) -> Answer:
+    """Return what a hand is and what a wager on it gets; BadHand says what is wrong with the question."""
+    if ask.game not in GAMES:
+        raise BadHand(f"there is no game {ask.game}; there are {', '.join(GAMES)}")
+    game = edition(ask.game)
+    hands = [notation.parse(part) for part in ask.cards.split("|")]
+    cards = notation.hand(
+        ask.cards.replace("|", " "), game.hand.cards, jokers=game.cards.jokers, copies=game.cards.decks
+    )
+    setting = tuple(hands) if len(hands) > 1 else None
+    if setting is not None and not game.hand.split:
+        raise BadHand(f"{game.title} sets no hands")
+    results, assumed = _results(ask, game, cards, setting) if ask.wager else ((), ())
+    return Answer(
+        game=game.game, cards=notation.show(cards), hand=words(game.game, cards), holds=_held(game.game, cards),
+        setting=_setting(game.game, cards, setting), foul=_foul(game.game, setting), results=results, assumed=assumed,
+    )  # fmt: skip
+
+
+def words(game: str, cards: Sequence[Card]) -> str:
+    """Return the best hand of a game in words."""
+    if game == "over_under":
+        return f"total {over_under.total(cards)}"
+    if game == "dj_wild":
+        _, column = dj_wild.paid_class(cards)
+        return f"{describe(dj_wild.strength(cards))}, {column.replace('_', ' ')}"
+    best = describe(poker5.best(cards))
+    if game == "saigon_5_card":
+        found = saigon.best_set(cards)
+        told = f"qualifies, Point Count {found.point_count}" if found.qualifies else "does not qualify"
+        return f"{told}; {best}"
+    return best
+
+
+def _held(game: str, cards: Sequence[Card]) -> tuple[str, ...]:
+    if game == "over_under":
+        return ()
+    if game == "dj_wild":
+        return holds.words(dj_wild.held(dj_wild.paid_class(cards)[0]))
+    of_seven = {"asia_poker": asia.held, "saigon_5_card": saigon.held, "face_up_pai_gow": pai_gow.held}
+    return tuple(reversed(holds.words(of_seven[game](cards))))
+
+
+def _setting(game: str, cards: Sequence[Card], told: tuple[tuple[Card, ...], ...] | None) -> tuple[SetHand, ...]:
+    ways = HOUSE_WAYS.get(game)
+    if ways is None:
+        return ()
+    if game == "saigon_5_card":
+        found = saigon.as_set(*(told or next(iter(ways.values()))(cards)))
+        three = "qualifies" if found.qualifies else "does not qualify"
+        return (
+            SetHand(notation.show(found.three), three),
+            SetHand(notation.show(found.showdown), f"Point Count {found.point_count}"),
+        )
+    strength = asia.strength() if game == "asia_poker" else pai_gow.strength
+    length = 4 if game == "asia_poker" else 5
+    hands = told or next(iter(ways.values()))(cards)
+    return tuple(SetHand(notation.show(hand), describe(strength(hand), length)) for hand in hands)
+
+
+def _foul(game: str, told: tuple[tuple[Card, ...], ...] | None) -> str | None:
+    if told is None or game == "saigon_5_card":
+        return None
+    return asia.foul(told, asia.strength()) if game == "asia_poker" else pai_gow.foul(told)
+
+
+# --- a wager on it ----------------------------------------------------------------------------------------------------
+
+
+def _results(
+    ask: Ask, game: Edition, cards: tuple[Card, ...], setting: tuple[tuple[Card, ...], ...] | None
+) -> tuple[tuple[Result, ...], tuple[str, ...]]:
+    """Settle the plainest round that holds this hand and this wager, once for every paytable that is asked for."""
+    wager = next((each for each in game.wagers if each.name == ask.wager), None)
+    if wager is None:
+        raise BadHand(f"{game.title} has no wager {ask.wager}; it has {', '.join(each.name for each in game.wagers)}")
+    dealer = _dealer(ask, game, wager, cards)
+    replacement = notation.parse(ask.replacement or "")
+    if len(replacement) > 1:
+        raise BadHand(f"{len(replacement)} replacement cards, and there is one")
+    stated = {name for name in ask.settings if name in _ASSUMED}
+    assumed = {
+        setting.name: _ASSUMED[setting.name]
+        for setting in game.settings
+        if setting.default is None and setting.needs == wager.name and setting.name not in stated
+    }
+    found = []
+    for table in _tables(ask, game, wager):
+        at = _terms(game, wager, table, {**assumed, **ask.settings})
+        seat = Seat(number=1, cards=cards, setting=setting, wagers=_wagers(ask, game, wager, table))
+        told = Round(seats=(seat,), dealer=dealer, replacement=replacement[0] if replacement else None)
+        found += [result for result in settle(at, told) if result.wager == wager.name and result.envy_of is None]
+    return tuple(found), tuple(f"{name} = {value}" for name, value in assumed.items())
+
+
+def _dealer(ask: Ask, game: Edition, wager: Wager, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+    """Return the dealer's cards; where the wager does not look at them, any that are left."""
+    if not game.hand.dealer_hand:
+        return ()
+    if ask.dealer is not None:
+        return notation.hand(ask.dealer, game.hand.cards, jokers=game.cards.jokers)
+    if wager.name not in _ALONE[game.game]:
+        raise BadHand(f"the {wager.title} looks at the dealer's hand, which was not told")
+    taken = {*cards, *notation.parse(ask.replacement or "")}
+    return tuple([card for card in range(notation.JOKER) if card not in taken][: game.hand.cards])
+
+
+def _tables(ask: Ask, game: Edition, wager: Wager) -> list[Paytable]:
+    every = [table for table in paytables(game.game) if table.id in wager.tables]
+    if ask.paytable is None:
+        return every
+    wanted = ask.paytable.lower()
+    named = [table for table in every if table.id.lower() == wanted or table.id.lower().endswith(f"-{wanted}")]
+    if len(named) != 1:
+        raise BadHand(f"{ask.paytable} is no paytable of {wager.name}; there are {', '.join(wager.tables)}")
+    return named
+
+
+def _terms(game: Edition, wager: Wager, table: Paytable, settings: dict[str, str]) -> Terms:
+    choices: dict[str, bool] = {
+        name: value == "yes" for name, value in settings.items() if name in game.submission_choices
+    }
+    raw: dict[str, Any] = {"adjacent_boxes": 1, **choices}
+    raw["settings"] = {name: value for name, value in settings.items() if name not in choices}
+    if wager.option:
+        raw |= {"wagers": [wager.name], "paytables": {wager.name: table.id}}
+    rules = game.progressive
+    if rules is not None and rules.wager == wager.name and rules.rate == "submission":
+        raw |= {"progressive_rate_bp": 1, "folded_progressive": False}  # one hand that plays feels neither
+    return Terms(game, check_submission(game, raw))
+
+
+def _wagers(ask: Ask, game: Edition, wager: Wager, table: Paytable) -> dict[str, int]:
+    """Return the wager that is asked about, and what must lie beside it."""
+    bet = table.unit_cents if ask.bet_cents is None else ask.bet_cents
+    bet = BET_CENTS if bet is None else bet
+    ante = bet // 2 if wager.amount == "twice_ante" else bet
+    needed = {each.name: ante for each in game.wagers if each.required}
+    if game.game == "dj_wild":
+        needed["raise"] = 2 * ante
+    if game.game == "over_under":
+        if wager.name == "ante":
+            raise BadHand("the Ante shares the fate of the second wager: ask about over_23 or under_18")
+        needed["under_18" if wager.name == "under_18" else "over_23"] = ante
+    return {**needed, wager.name: bet}

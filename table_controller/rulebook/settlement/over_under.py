@@ -1,0 +1,44 @@
+"""Over/Under (686a.7): surrenders first, then one player after the other; the Bonus Wager survives a surrender."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from table_controller.rulebook.hands import holds, over_under
+from table_controller.rulebook.settlement.terms import by_line, first_line, lost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.rulebook.settlement.round import Result, Round, Seat
+    from table_controller.rulebook.settlement.terms import Terms
+
+
+def settle(terms: Terms, _: Round, seats: list[Seat]) -> Iterator[Result]:
+    """Settle the seats in the order given: all decisions come before any additional card (O17)."""
+    for seat in seats:
+        if seat.fate == "gave_up":
+            yield lost(seat, "ante", ("686a.7(g)(3)",))
+    for seat in seats:
+        if seat.fate == "plays":
+            yield from _required(terms, seat)
+        if "bonus" in seat.wagers:
+            total = over_under.total(seat.cards)
+            line = first_line(terms.table("bonus"), 0, total=total)
+            survived = ("686a.7(g)#2",) if seat.fate == "gave_up" else ()
+            won = (*survived, "686a.7(k)", "686a.8(b)")
+            yield by_line(terms, seat, "bonus", line, won, (*survived, "686a.7(k)"), f"total {total}")
+
+
+def _required(terms: Terms, seat: Seat) -> Iterator[Result]:
+    """Ante and second wager share their fate; only the side that was chosen wins, any other total loses (O2)."""
+    total = over_under.total(seat.cards)
+    over = "over_23" in seat.wagers
+    hand = f"total {total}"
+    for wager in ("ante", "over_23" if over else "under_18"):
+        if total in (over_under.OVER_23 if over else over_under.UNDER_18):
+            line = first_line(terms.table(wager), holds.BIT["win"])
+            clause = f"686a.7(i)#2({1 if over else 2})"
+            yield by_line(terms, seat, wager, line, (clause, "686a.8(a)"), (), hand)
+        else:
+            yield lost(seat, wager, ("686a.7(j)", "686a.7(i)#2"), hand, () if total in over_under.HOUSE else ("O2",))

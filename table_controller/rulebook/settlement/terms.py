@@ -1,0 +1,131 @@
+"""The terms of a table: its edition and Rules Submission, and how a paytable pays. Who wins is the games' business."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from table_controller.rulebook.hands import holds
+from table_controller.rulebook.hands.house_way import HOUSE_WAYS
+from table_controller.rulebook.settlement.round import Result
+from table_controller.rulebook.texts import paytables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from table_controller.rulebook.schema import Edition
+    from table_controller.rulebook.settlement.round import Seat, Setting
+    from table_controller.rulebook.submission import Submission
+    from table_controller.rulebook.texts import Line, Pay, Paytable
+
+# Which columns a line may have; most have one.
+_ONE_PAY: Final = "pay"
+
+
+def exact(cents: int, odds: tuple[int, int]) -> int:
+    """Return a wager at odds of n to m. No text rounds, so a wager that whole cents cannot pay was refused before."""
+    won, remainder = divmod(cents * odds[0], odds[1])
+    assert remainder == 0, f"{cents} cents at {odds[0]} to {odds[1]}"
+    return won
+
+
+class Terms:
+    """Edition and submission, with the paytables that the submission selects."""
+
+    def __init__(self, edition: Edition, submission: Submission) -> None:
+        assert submission.edition == edition.digest, "a submission is checked against its edition"
+        self.edition = edition
+        self.submission = submission
+        by_id = {table.id: table for table in paytables(edition.game)}
+        self._tables = {wager: by_id[table] for wager, table in submission.paytables.items()}
+
+    def table(self, wager: str) -> Paytable:
+        """Return the paytable of a wager that is offered."""
+        return self._tables[wager]
+
+    def offers(self, wager: str) -> bool:
+        """Whether a wager may be placed here."""
+        return wager in self._tables
+
+    def setting(self, name: str) -> str:
+        """Return the submission's answer to a reading."""
+        return self.submission.settings[name]
+
+    def set_by_house_way(self, cards: Sequence[int]) -> Setting:
+        """Return hands as the dealer must set them, and as he would advise a player."""
+        assert self.submission.house_way is not None
+        return HOUSE_WAYS[self.edition.game][self.submission.house_way](cards)
+
+    def returns_stake(self, wager: str) -> bool:
+        """Whether a winning wager comes back besides its pay. Only progressive ones may not."""
+        rules = self.edition.progressive
+        if rules is None or wager != rules.wager:
+            return True
+        printed = self.table(wager).stake_returned
+        return self.setting("stake_returned") == "yes" if printed is None else printed
+
+
+def first_line(table: Paytable, held: int, *, total: int | None = None) -> Line | None:
+    """Return the first line that fits, as printed from the top; None: no line does."""
+    for line in table.lines:
+        if total in line.totals or (not line.totals and held & holds.BIT[line.hand]):
+            return line
+    return None
+
+
+def line_pay(line: Line, column: str = _ONE_PAY) -> Pay:
+    """Return what a line pays in a column."""
+    pay: Pay | None = getattr(line, column)
+    assert pay is not None, f"{line.label} has no {column}"
+    return pay
+
+
+def lost(seat: Seat, wager: str, clauses: Sequence[str], hand: str = "", see: Sequence[str] = ()) -> Result:
+    """The wager is collected."""
+    cents = seat.wagers[wager]
+    return Result(
+        seat=seat.number, wager=wager, outcome="loses", wager_cents=cents, back_cents=0,
+        hand=hand, clauses=tuple(clauses), see=tuple(see),
+    )  # fmt: skip
+
+
+def kept(
+    seat: Seat, wager: str, clauses: Sequence[str], hand: str = "", *, void: bool = False, see: Sequence[str] = ()
+) -> Result:
+    """The wager goes back and nothing is paid."""
+    cents = seat.wagers[wager]
+    return Result(
+        seat=seat.number, wager=wager, outcome="returned" if void else "pushes", wager_cents=cents, back_cents=cents,
+        hand=hand, clauses=tuple(clauses), see=tuple(see),
+    )  # fmt: skip
+
+
+def by_line(
+    terms: Terms, seat: Seat, wager: str, line: Line | None, won: Sequence[str], else_lost: Sequence[str],
+    hand: str = "", column: str = _ONE_PAY, see: Sequence[str] = (),
+) -> Result:  # fmt: skip
+    """The wager is paid by a line of its table, or collected where no line fits."""
+    table, cents = terms.table(wager), seat.wagers[wager]
+    if line is None:
+        return msgspec.structs.replace(lost(seat, wager, else_lost, hand, see), table=table.id)
+    pay = line_pay(line, column)
+    see = tuple(dict.fromkeys((*see, *table.see)))
+    if pay.push:
+        return msgspec.structs.replace(kept(seat, wager, won, hand, see=see), table=table.id, line=line.label)
+    paid = exact(cents, pay.odds) if pay.odds else pay.fixed_cents or 0
+    return Result(
+        seat=seat.number, wager=wager, outcome="wins", wager_cents=cents,
+        back_cents=cents if terms.returns_stake(wager) else 0, paid_cents=paid, meter_percent=pay.meter_percent or 0,
+        hand=hand, table=table.id, line=line.label, clauses=tuple(won), see=see,
+    )  # fmt: skip
+
+
+def envy(terms: Terms, seat: Seat, wager: str, of: Seat, line: Line, clauses: Sequence[str], hand: str) -> Result:
+    """An envy bonus: a fixed amount for another player's hand. The wager that opened it is settled elsewhere."""
+    table = terms.table(wager)
+    assert line.envy_cents is not None
+    return Result(
+        seat=seat.number, wager=wager, outcome="wins", wager_cents=0, back_cents=0, paid_cents=line.envy_cents,
+        envy_of=of.number, hand=hand, table=table.id, line=line.label, clauses=tuple(clauses), see=table.see,
+    )  # fmt: skip

@@ -1,0 +1,67 @@
+"""Rounds written as people see them, settled, and looked at wager by wager."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from table_controller import rulebook
+from table_controller.rulebook.cards import parse
+from table_controller.rulebook.settlement import Result, Round, Seat, Terms, settle
+
+TABLES_688A = {"ace_high": "688a-acehigh-1", "fortune": "688a-fortune-1", "progressive": "688a-progressive-4"}
+TABLES_687A = {
+    "progressive": "687a-progressive-1",
+    "trips": "687a-trips-DJWT-04",
+    "bad_beat": "687a-badbeat-DJWBB-01",
+}
+_ALL: dict[str, dict[str, Any]] = {
+    "asia_poker": {"wagers": ["bonus"], "paytables": {"bonus": "575-bonus-A"}},
+    "saigon_5_card": {"wagers": ["bonus"]},
+    "over_under": {"wagers": ["bonus"]},
+    "dj_wild": {
+        "wagers": list(TABLES_687A),
+        "paytables": TABLES_687A,
+        "progressive_rate_bp": 1500,
+        "folded_progressive": False,
+        "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
+    },
+    "face_up_pai_gow": {"wagers": list(TABLES_688A), "paytables": TABLES_688A},
+}
+
+
+def terms(game: str, **changes: Any) -> Terms:
+    """A table that offers everything; paytables and settings are changed one by one."""
+    raw = {"adjacent_boxes": 1, **_ALL[game]}
+    for name, value in changes.items():
+        raw[name] = {**raw.get(name, {}), **value} if isinstance(value, dict) else value
+    edition = rulebook.edition(game)
+    return Terms(edition, rulebook.check_submission(edition, raw))
+
+
+def seat(number: int, cards: str, **wagers: int) -> Seat:
+    """A seat that plays; hands separated by | are its setting."""
+    hands = tuple(parse(hand) for hand in cards.split("|"))
+    setting = hands if len(hands) > 1 else None
+    return Seat(number=number, cards=tuple(card for hand in hands for card in hand), setting=setting, wagers=wagers)
+
+
+def settled(at: Terms, *seats: Seat, dealer: str = "", replacement: str = "") -> tuple[Result, ...]:
+    """Settle a round; a dealer's hands separated by | are his setting."""
+    hands = tuple(parse(hand) for hand in dealer.split("|"))
+    return settle(
+        at,
+        Round(
+            seats=seats,
+            dealer=tuple(card for hand in hands for card in hand),
+            dealer_setting=hands if len(hands) > 1 else None,
+            replacement=parse(replacement)[0] if replacement else None,
+        ),
+    )
+
+
+def only(results: tuple[Result, ...], wager: str, number: int | None = None) -> Result:
+    """The one result of a wager, envy left out."""
+    (found,) = (
+        each for each in results if each.wager == wager and number in (None, each.seat) and each.envy_of is None
+    )
+    return found

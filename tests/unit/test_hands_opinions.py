@@ -1,0 +1,209 @@
+"""Two opinions on every hand: the fast one against the slow one that tries every card for a wild one.
+
+The slow one counts in lists of its own, so agreement is: equal where equal, higher where higher, over all hands.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations, islice, pairwise, permutations
+from math import comb
+from typing import TYPE_CHECKING
+
+import pytest
+
+from table_controller.rulebook.cards import JOKER, NOTATION, parse
+from table_controller.rulebook.hands import asia, dj_wild, holds, pai_gow, saigon
+from table_controller.rulebook.hands.ranking import Class, class_of
+from table_controller.rulebook.payback.classes import hands
+from tests.support import slow_hands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tests.support.slow_hands import Worth
+
+CLASS_NAMES = {found: found.name.lower().replace("_", " ") for found in Class}
+
+
+def written(cards: Iterable[int]) -> list[str]:
+    return [NOTATION[card] for card in cards]
+
+
+def agree(found: dict[int, Worth]) -> None:
+    """The fast numbers stand in the same order as the slow lists; each fast number was checked to have one list."""
+    in_order = [found[fast] for fast in sorted(found)]
+    assert all(lower < higher for lower, higher in pairwise(in_order))
+
+
+def compared(found: dict[int, Worth], cards: Sequence[int], fast: int, slow: Worth) -> None:
+    assert found.setdefault(fast, slow) == slow, f"{' '.join(written(cards))}: {fast:x} {found[fast]} {slow}"
+
+
+def renamed(cards: Sequence[int]) -> set[tuple[int, ...]]:
+    """Every hand that differs from this one by the names of its suits only."""
+    found = set()
+    for suits in permutations(range(4)):
+        found.add(tuple(sorted(card if card == JOKER else card & ~3 | suits[card & 3] for card in cards)))
+    return found
+
+
+def every(step: int, size: int, *, joker: bool = True) -> Iterable[tuple[tuple[int, ...], int]]:
+    return islice(hands(size, joker=joker), 0, None, step)
+
+
+def five_card_rankings(step: int) -> int:
+    """Compare one class in `step`, every hand of it; return how many hands that were."""
+    seen = 0
+    limited: dict[int, Worth] = {}
+    wild: dict[int, Worth] = {}
+    for cards, ways in every(step, 5):
+        words = written(cards)
+        slow_limited, slow_wild = slow_hands.five_688a(words), slow_hands.five_687a(words)
+        column = JOKER not in cards and slow_hands.natural_687a(words) == slow_hands.ORDER_687A[slow_wild[0]]
+        alike = renamed(cards)
+        assert len(alike) == ways
+        seen += ways
+        for hand in alike:
+            compared(limited, hand, pai_gow.strength(hand), slow_limited)
+            compared(wild, hand, dj_wild.strength(hand), slow_wild)
+            paid, paid_column = dj_wild.paid_class(hand)
+            assert CLASS_NAMES[paid] == slow_hands.ORDER_687A[slow_wild[0]]
+            assert (paid_column == "natural") is column, words
+    agree(limited)
+    agree(wild)
+    return seen
+
+
+def what_five_cards_hold(step: int) -> int:
+    seen = 0
+    for cards, ways in every(step, 5):
+        words = written(cards)
+        slow = slow_hands.held(words, fully_wild=False), slow_hands.held(words, fully_wild=True)
+        for hand in renamed(cards):
+            assert set(holds.words(saigon.held(hand))) == slow[0], words
+            assert set(holds.words(holds.fully_wild(hand))) == slow[1], words
+        seen += ways
+    return seen
+
+
+def four_card_rankings(step: int) -> int:
+    seen = 0
+    for low_flush, low_straight in ((False, False), (True, False), (False, True), (True, True)):
+        fast = asia.strength(wheel_lowest_straight_flush=low_flush, wheel_lowest_straight=low_straight)
+        found: dict[int, Worth] = {}
+        for cards, ways in every(step, 4):
+            slow = slow_hands.four_575(written(cards), 4 if low_flush else 14, 4 if low_straight else 14)
+            for hand in renamed(cards):
+                compared(found, hand, fast(hand), slow)
+            seen += ways
+        agree(found)
+    return seen
+
+
+def seven_card_rankings(number: int, seed: int) -> None:
+    rng = random.Random(seed)
+    found: dict[int, Worth] = {}
+    for _ in range(number):
+        cards = rng.sample(range(53), 7)
+        compared(found, cards, pai_gow.strength(cards), slow_hands.best_688a(written(cards)))
+    agree(found)
+
+
+def what_seven_cards_hold(number: int, seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(number):
+        cards = rng.sample(range(53), 7)
+        words = written(cards)
+        for wild in (False, True):
+            fast = set(holds.words(pai_gow.held(cards, fully_wild=wild)))
+            assert fast == slow_hands.held(words, fully_wild=wild), words
+
+
+def rare_sevens() -> Iterable[list[str]]:
+    """Hands that chance hardly deals: around royals, seven in sequence, five alike; with and without joker."""
+    seeds = ("As Ks Qs Js Ts Kd Qd", "8s 9s Ts Js Qs Ks As", "As 2s 3s 4s 5s 6s 7s", "As Ah Ad Ac Ks Kh Kd",
+             "8s 8h 8d 8c As Ah Ad", "9s 8h 7d 6c 4s 3h 2d", "Ks Kh Kd Kc 2s 2h 2d")  # fmt: skip
+    for text in seeds:
+        cards = text.split()
+        yield cards
+        for place in range(7):
+            for other in (*slow_hands.DECK, slow_hands.JOKER):
+                if other not in cards:
+                    yield [*cards[:place], other, *cards[place + 1 :]]
+                    if other != slow_hands.JOKER:
+                        joker = (place + 3) % 7
+                        yield [
+                            slow_hands.JOKER if at == joker else other if at == place else card
+                            for at, card in enumerate(cards)
+                        ]
+
+
+# --- a sample, in every test run --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("work", [five_card_rankings, what_five_cards_hold])
+def test_a_sample_of_five_card_hands(work: Callable[[int], int]) -> None:
+    assert work(211) > 8000
+
+
+def test_a_sample_of_four_card_hands() -> None:
+    assert four_card_rankings(37) > 25_000
+
+
+def test_a_sample_of_seven_card_hands(seed: int) -> None:
+    seven_card_rankings(3000, seed)
+    what_seven_cards_hold(800, seed)
+
+
+def test_rare_seven_card_hands() -> None:
+    number = 0
+    for words in islice(rare_sevens(), 0, None, 3):
+        cards = [NOTATION.index(word) for word in words]
+        for wild in (False, True):
+            fast = set(holds.words(pai_gow.held(cards, fully_wild=wild)))
+            assert fast == slow_hands.held(words, fully_wild=wild), words
+        number += 1
+    assert number > 1400
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_all_low_and_medium_hands(size: int) -> None:
+    by_game: tuple[dict[int, Worth], dict[int, Worth]] = ({}, {})
+    for cards in combinations(range(53), size):
+        slow = slow_hands.two_cards(written(cards))
+        for found, strength in zip(by_game, (pai_gow.strength, asia.strength()), strict=True):
+            compared(found, cards, strength(cards), slow)
+    for found in by_game:
+        agree(found)
+
+
+# --- all of them, in `make proof` -------------------------------------------------------------------------------------
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("work", [five_card_rankings, what_five_cards_hold])
+def test_all_five_card_hands(work: Callable[[int], int]) -> None:
+    assert work(1) == comb(53, 5) == 2_869_685
+
+
+@pytest.mark.proof
+def test_all_four_card_hands_with_the_wheel_in_every_place() -> None:
+    assert four_card_rankings(1) == 4 * comb(53, 4)
+
+
+@pytest.mark.proof
+def test_a_million_seven_card_hands(seed: int) -> None:
+    seven_card_rankings(1_000_000, seed)
+
+
+@pytest.mark.proof
+def test_what_two_hundred_thousand_seven_card_hands_hold(seed: int) -> None:
+    what_seven_cards_hold(200_000, seed)
+
+
+def test_every_class_has_a_name_that_the_slow_opinion_knows() -> None:
+    known = {*slow_hands.ORDER_688A, *slow_hands.ORDER_687A, *slow_hands.ORDER_575}
+    assert {*CLASS_NAMES.values()} == known
+    royal = pai_gow.strength(parse("As Ks Qs Js Ts"))
+    assert class_of(royal) is Class.ROYAL_FLUSH

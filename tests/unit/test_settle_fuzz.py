@@ -1,0 +1,132 @@
+"""Whatever round is told: every wager has exactly one end, money adds up, nothing is paid that no rule pays."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from firmware_bridge.errors import BadHand
+from table_controller import rulebook
+from table_controller.rulebook import Facts
+from table_controller.rulebook.cards import JOKER
+from table_controller.rulebook.settlement import Round, Seat, Terms, settle, settle_void
+from tests.support.rounds import terms
+
+ROUNDS = 150
+
+
+def dealt(at: Terms, rng: random.Random) -> Round:
+    """A random lawful round."""
+    edition = at.edition
+    deck = [*range(52)] * edition.cards.decks + [JOKER] * edition.cards.jokers
+    rng.shuffle(deck)
+    size = edition.hand.cards
+
+    def hand() -> tuple[int, ...]:
+        return tuple(deck.pop() for _ in range(size))
+
+    dealer = hand() if edition.hand.dealer_hand else ()
+    seats = []
+    for number in sorted(rng.sample(range(1, 7), rng.randint(1, 6))):
+        cards = hand()
+        fate = rng.choice(["plays", "plays", "plays", "gave_up", "void", "abandoned"])
+        wagers = {wager.name: 200 * rng.randint(1, 50) for wager in edition.wagers if wager.required}
+        for wager in edition.wagers:
+            if wager.option and rng.random() < 0.5:
+                wagers[wager.name] = at.table(wager.name).unit_cents or 200 * rng.randint(1, 5)
+        if fate == "gave_up" and (edition.surrender is None or set(edition.surrender.barred_by) & set(wagers)):
+            fate = "plays"
+        if (fate, edition.game) in (("void", "saigon_5_card"), ("void", "dj_wild"), ("abandoned", "over_under")):
+            fate = "plays"
+        choices = [wager for wager in edition.wagers if wager.decision]
+        if choices and fate == "plays":
+            chosen = rng.choice(choices)
+            wagers[chosen.name] = wagers["ante"] * (2 if chosen.amount == "twice_ante" else 1)
+        setting = _setting(at, cards, rng)
+        seats.append(Seat(number=number, cards=cards, wagers=wagers, fate=fate, setting=setting))  # type: ignore[arg-type]
+    replacement = next(card for card in deck if card != JOKER) if edition.game == "dj_wild" else None
+    return Round(seats=tuple(seats), dealer=dealer, replacement=replacement)
+
+
+def _setting(at: Terms, cards: tuple[int, ...], rng: random.Random) -> Any:
+    """Sometimes the house way, sometimes any setting at all, foul ones too."""
+    split = at.edition.hand.split
+    if not split or rng.random() < 0.5:
+        return None
+    mixed, hands = rng.sample(cards, len(cards)), []
+    for size in split:
+        hands.append(tuple(mixed[:size]))
+        mixed = mixed[size:]
+    return tuple(hands)
+
+
+@pytest.mark.parametrize("game", rulebook.GAMES)
+def test_every_wager_has_one_end_and_money_adds_up(game: str, seed: int) -> None:
+    rng = random.Random(seed)
+    at = terms(game)
+    outcomes: Counter[str] = Counter()
+    for _ in range(ROUNDS):
+        told = dealt(at, rng)
+        results = settle(at, told)
+        placed = {(seat.number, wager): cents for seat in told.seats for wager, cents in seat.wagers.items()}
+        ends = [each for each in results if each.envy_of is None]
+        assert {(each.seat, each.wager): each.wager_cents for each in ends} == placed
+        assert len(ends) == len(placed)
+        for each in results:
+            outcomes[each.outcome] += 1
+            rulebook.clause(each.clauses[0])
+            for name in each.clauses:
+                rulebook.clause(name)
+            for name in each.see:
+                rulebook.reading(name)
+            if each.outcome != "wins":
+                assert each.paid_cents == each.meter_percent == each.cut_cents == 0
+                assert each.back_cents == (0 if each.outcome == "loses" else each.wager_cents)
+            else:
+                assert each.paid_cents > 0 or each.meter_percent > 0
+                assert each.back_cents in (0, each.wager_cents)
+            assert each.envy_of != each.seat
+        assert results == settle(at, told)
+    wanted = {"wins", "loses"} | ({"pushes"} if game in ("saigon_5_card", "face_up_pai_gow", "dj_wild") else set())
+    assert wanted <= set(outcomes)
+
+
+@pytest.mark.parametrize("game", rulebook.GAMES)
+def test_the_order_in_which_seats_are_told_does_not_matter(game: str, seed: int) -> None:
+    rng = random.Random(seed)
+    at = terms(game)
+    for _ in range(30):
+        told = dealt(at, rng)
+        shuffled = Round(
+            seats=tuple(rng.sample(told.seats, len(told.seats))), dealer=told.dealer, replacement=told.replacement
+        )
+        assert settle(at, shuffled) == settle(at, told)
+
+
+@pytest.mark.parametrize("game", rulebook.GAMES)
+def test_a_void_round_gives_back_what_lies_there(game: str, seed: int) -> None:
+    rng = random.Random(seed)
+    at = terms(game)
+    facts = Facts(dealing=at.submission.dealing, shuffler="none", start="rng", deck="in_play")
+    default = rulebook.rulings(at.edition, "wrong_card_count", "dealing", facts)
+    for _ in range(40):
+        told = dealt(at, rng)
+        results = settle_void(at, told, default)
+        assert all(each.outcome == "returned" for each in results)
+        assert sum(each.back_cents for each in results) == sum(sum(seat.wagers.values()) for seat in told.seats)
+
+
+@pytest.mark.parametrize("game", rulebook.GAMES)
+def test_a_card_told_twice_is_never_settled(game: str, seed: int) -> None:
+    rng = random.Random(seed)
+    at = terms(game)
+    for _ in range(20):
+        told = dealt(at, rng)
+        first = told.seats[0]
+        size = 7 if game == "over_under" else len(first.cards)  # more often than six decks have it
+        wrong = Seat(number=first.number, cards=first.cards[:1] * size, wagers=first.wagers, fate=first.fate)
+        with pytest.raises(BadHand):
+            settle(at, Round(seats=(wrong, *told.seats[1:]), dealer=told.dealer, replacement=told.replacement))

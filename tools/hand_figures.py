@@ -1,0 +1,119 @@
+"""Works out the exact counts and paybacks that docs/hands.md prints, and keeps them as data beside this file.
+
+python -m tools.hand_figures    work them out anew and write them (minutes)
+
+The documents are made from the data, so that checking them stays quick; `make proof` works the counts out again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from table_controller.rulebook.hands import holds
+from table_controller.rulebook.payback import counts
+from table_controller.rulebook.payback.figures import STUDIES, Effort, Figure, figures, of_wager
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Mapping
+
+    from table_controller.rulebook.hands.ranking import Class
+
+DATA: Final = Path(__file__).with_suffix(".json")
+# Rounds of the recorded simulations: their intervals are about a quarter of a percent.
+ROUNDS: Final = 250_000
+SEED: Final = 1
+
+# Lines in the order in which hands are given to the first that they hold, as the paytables print them.
+_SEVEN: Final = (
+    "seven_card_natural_straight_flush", "royal_flush_plus_royal_match", "seven_card_straight_flush_with_joker",
+    "five_aces", "royal_flush", "straight_flush", "four_of_a_kind", "full_house", "flush", "three_of_a_kind",
+    "straight", "three_pair", "two_pair", "pair",
+)  # fmt: skip
+_WILD: Final = (
+    "seven_card_natural_straight_flush", "seven_card_straight_flush_with_joker", "five_aces", "five_of_a_kind",
+    "royal_flush", "straight_flush", "four_of_a_kind", "full_house", "flush", "three_of_a_kind", "straight",
+)  # fmt: skip
+_ASIA: Final = (
+    "four_8s_plus_three_of_a_kind", "five_aces", "royal_flush", "natural_straight_flush", "straight_flush_with_joker",
+    "four_of_a_kind", "nine_high", "full_house", "flush", "three_of_a_kind", "straight",
+)  # fmt: skip
+_FIVE: Final = (
+    "five_aces", "royal_flush_natural", "royal_flush_with_joker", "straight_flush", "four_of_a_kind", "full_house",
+    "flush", "straight", "three_of_a_kind", "two_pair", "pair",
+)  # fmt: skip
+
+
+def by_line(tally: Mapping[int, int], lines: tuple[str, ...]) -> dict[str, list[int]]:
+    """Return hands without and with the joker by the first line that they hold; the rest under `other`."""
+    found: dict[str, list[int]] = {word: [0, 0] for word in (*lines, "other")}
+    for held, ways in tally.items():
+        word = next((word for word in lines if held & holds.BIT[word]), "other")
+        found[word][bool(held & counts.JOKER_BIT)] += ways
+    return found
+
+
+def by_class(tally: Counter[tuple[Class, Any]]) -> dict[str, list[int]]:
+    """Return DJ Wild's classes, naturally and with wild cards."""
+    return {
+        found.name.lower(): [tally[found, "natural"], tally[found, "with_wild"]]
+        for found in sorted({found for found, _ in tally}, reverse=True)
+    }
+
+
+def counted() -> dict[str, dict[str, list[int]]]:
+    """Count all hands."""
+    five, seven = counts.five_cards(_no_tick), counts.seven_cards(_no_tick)
+    return {
+        "dj_wild": by_class(five.dj_wild),
+        "five_limited": by_line(five.limited, _FIVE),
+        "seven_limited": by_line(seven.limited, _SEVEN),
+        "seven_fully_wild": by_line(seven.fully_wild, _WILD),
+        "seven_asia": by_line(seven.limited, _ASIA),
+    }
+
+
+def paybacks(effort: Effort) -> list[dict[str, Any]]:
+    """Work out every figure."""
+    found = [figure for study in STUDIES for figure in figures(study, effort, _no_tick)]
+    return [row(figure) for figure in of_wager(found, None, None)]
+
+
+def row(figure: Figure) -> dict[str, Any]:
+    """Return a figure as it is kept."""
+    return {
+        "game": figure.game, "wager": figure.wager, "table": figure.table, "method": figure.method,
+        "assuming": figure.assuming, "computed": _share(figure.computed, exact=figure.half_width is None),
+        "half_width": None if figure.half_width is None else _share(figure.half_width, exact=False),
+    }  # fmt: skip
+
+
+def _share(value: Fraction, *, exact: bool) -> str:
+    """Return an exact share as a fraction, a simulated one to the millionth."""
+    return f"{value.numerator}/{value.denominator}" if exact else str(Fraction(round(value * 1_000_000), 1_000_000))
+
+
+def _no_tick(_: int) -> None:
+    pass
+
+
+def main() -> int:
+    """Write the data."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"of simulations (default {ROUNDS:,})")
+    effort = Effort(parser.parse_args().rounds, SEED)
+    data = {"counts": counted(), "paybacks": paybacks(effort)}
+    pairs = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")  # a count is a line
+    DATA.write_text(pairs.sub(r"[\1, \2]", json.dumps(data, indent=1)) + "\n", "utf-8")
+    print(f"{DATA.name} is written; now: python -m tools.docs")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
