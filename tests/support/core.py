@@ -12,6 +12,8 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
+from table_controller.table.permits import REASONS
+from table_controller.table.state import GATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,9 +256,9 @@ class Floor:
         back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.at(d.name, "rack")]
         if not self.insert or shuffler is None or shuffler.state != "in_service" or self.state.holds:
             return
-        if (self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake) or (
-            used == self.phase and back and not shuffler.intake
-        ):
+        if self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake:
+            self._queue.append(ev.CardsInserted("shuffler.1"))
+        elif used == self.phase and back and not shuffler.intake:
             self._queue.append(ev.CardsInserted("shuffler.1"))
 
     def answer(self, decision: Decision) -> list[ev.Event]:
@@ -315,6 +317,7 @@ class Floor:
             "surrender_count": self.edition.hand.cards,
             "cards_together": self.edition.cards.count,
             "deck_counted": self.edition.cards.count,
+            "count_deck": self.edition.cards.count,
         }[prompt.kind]
 
     def _seats(self, prompt: Prompt) -> tuple[int, ...]:
