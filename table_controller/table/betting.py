@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook import paytables
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import ROUND_PROMPTS, close_bets, irregular
+from table_controller.table.irregularities import close_bets, irregular
 from table_controller.table.state import Progressive, Round, SeatBets
 
 if TYPE_CHECKING:
@@ -95,14 +95,17 @@ def lock_due(c: Context) -> None:
 def late(c: Context, event: ev.LateBet) -> None:
     """A chip on a locked sensor does not count and goes back."""
     c.finding("late_bet", f"seat {event.seat}: a chip was laid after the lock-out; it does not count and goes back")
-    c.ask("late_chip", "dealer", "returned", seat=event.seat, clauses=c.clauses("lockout"))
+    if event.seat not in c.state.late_chips:
+        c.state.late_chips.append(event.seat)
 
 
 # --- going on --------------------------------------------------------------------------------------------------------
 
 
 def advance(c: Context) -> None:
-    """Go on as far as wagers and bets allow."""
+    """Go on as far as wagers and bets allow; a chip that was laid too late is given back at any time."""
+    for seat in c.state.late_chips:
+        c.ask("late_chip", "dealer", "returned", seat=seat, clauses=c.clauses("lockout"))
     if c.state.round.state != mc.NO_MORE_BETS or c.stopped:
         return
     if not c.state.round.seats_entered:
@@ -202,7 +205,6 @@ def _seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 def call_off(c: Context) -> None:
     """Nobody has a wager: the round ends before a card is dealt."""
-    c.drop_prompts(*ROUND_PROMPTS)
     close_bets(c)
     c.fire_round("void")
 
@@ -234,8 +236,10 @@ def _lammers(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     c.state.round.lammers = True
 
 
-def _late_chip(_c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+def _late_chip(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     """The chip lies before its player again."""
+    assert prompt.seat is not None
+    c.state.late_chips.remove(prompt.seat)
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {

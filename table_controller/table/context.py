@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from table_controller.table import machines as mc
 from table_controller.table.decisions import (
     Command,
@@ -21,7 +23,7 @@ from table_controller.table.view import View
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
     from table_controller.table.decisions import Actuation, Decision, FailSafe, Order, Reason
-    from table_controller.table.state import Deck, Hold, State
+    from table_controller.table.state import Deck, State
 
 
 class Context(View):
@@ -30,6 +32,7 @@ class Context(View):
     def __init__(self, edition: Edition, submission: Submission, state: State) -> None:
         super().__init__(edition, submission, state)
         self.out: list[Decision] = []
+        self.wanted: set[int] = set()  # the questions that the state asks for, as far as this pass has looked
         self.reasons = REASONS
 
     def against(
@@ -89,15 +92,20 @@ class Context(View):
         most: int = 9999,
         evidence: tuple[str, ...] = (),
     ) -> None:
-        """Ask a person, unless this very question is open already."""
-        for p in self.state.prompts.values():
-            if p.kind == kind and p.hold == hold and p.deck == deck and p.seat == seat and p.slot == slot:
-                return
+        """Say that a person is to be asked. A question that is open already stays open as long as it is wanted."""
         prompt = Prompt(
-            self.fresh_id(), kind, role, choices or ("done",), clauses, slot, deck, seat, number, seats, hold, least,
-            most, evidence,
-        )  # fmt: skip
+            0, kind, role, choices or ("done",), clauses, slot, deck, seat, number, seats, hold, least, most, evidence
+        )
+        for old in self.state.prompts.values():
+            if old.kind == kind and old.hold == hold and old.deck == deck and old.seat == seat and old.slot == slot:
+                if old.choices == prompt.choices and old.number == number and old.most == most:
+                    self.wanted.add(old.id)
+                    return
+                self.close_prompt(old)  # the same question has other answers now
+                break
+        prompt = replace(prompt, id=self.fresh_id())
         self.state.prompts[prompt.id] = prompt
+        self.wanted.add(prompt.id)
         self.out.append(prompt)
 
     def close_prompt(self, prompt: Prompt, choice: str | None = None) -> None:
@@ -105,17 +113,10 @@ class Context(View):
         del self.state.prompts[prompt.id]
         self.out.append(PromptClosed(prompt.id, choice))
 
-    def drop_prompts(self, *kinds: str, deck: str | None = None) -> None:
-        """Questions of these kinds (about one deck, if it is named) have lost their cause."""
-        for prompt in list(self.state.prompts.values()):
-            if prompt.kind.partition("/")[0] in kinds and deck in (None, prompt.deck):
-                self.close_prompt(prompt)
-
-    def drop_hold_prompt(self, hold: Hold) -> None:
-        """The question that a hold asks has lost its cause."""
-        for prompt in list(self.state.prompts.values()):
-            if prompt.hold == hold.id:
-                self.close_prompt(prompt)
+    def close_unwanted(self) -> None:
+        """Close every question that nothing in the state asks for any more."""
+        for prompt in [p for p in self.state.prompts.values() if p.id not in self.wanted]:
+            self.close_prompt(prompt)
 
     def command(self, act: Actuation | FailSafe, slot: str, *, deck: str | None = None, number: int = 0,
                 safe: bool = False) -> int:  # fmt: skip

@@ -65,9 +65,11 @@ class Table:
         _HANDLERS[type(event)](c, event)
         for _ in range(_MOST_PASSES):
             before = len(c.out)
+            c.wanted.clear()
             for advance in _ADVANCE:
                 advance(c)
             if len(c.out) == before:
+                c.close_unwanted()
                 return c.out
         raise AssertionError(f"a step that does not come to an end: {event}")
 
@@ -93,7 +95,7 @@ class Table:
 # Whatever follows from the state as it is, in the order in which a table goes on.
 _ADVANCE: Final = (
     steps.advance, opening.advance, opening.stored_deck, shuffling.advance, cutting.advance, betting.advance,
-    starting.advance, dealing.advance, stub.advance, playing.advance,
+    starting.advance, dealing.advance, stub.advance, playing.advance, orders.advance,
 )  # fmt: skip
 
 
@@ -168,10 +170,6 @@ def _face_up(c: Context, _event: ev.FaceUpSeen) -> None:
     dealing.face_up(c, None)
 
 
-def _given_out(c: Context, event: ev.GivenOut) -> None:
-    shuffling.given_out(c, event.slot)
-
-
 _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.DeckReceived: opening.received,
     ev.OpenRound: betting.open_round,
@@ -186,7 +184,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.IntakeEmptied: shuffling.intake_emptied,
     ev.ShuffleEnded: shuffling.shuffle_ended,
     ev.ShuffleFailed: shuffling.shuffle_failed,
-    ev.GivenOut: _given_out,
+    ev.GivenOut: shuffling.given_out,
     ev.TakenIn: shuffling.taken_in,
     ev.ShoeLoaded: shuffling.shoe_loaded,
     ev.StackOut: dealing.stack_out,

@@ -117,7 +117,6 @@ def recut(c: Context, deck: Deck | None) -> str | None:
     if c.by_shoe and c.in_place(deck):
         return "the shoe is loaded"
     decks.out_of_device(c, deck)
-    c.drop_prompts("put_in_shoe", "take_in_hand", deck=deck.name)
     c.fire_deck(deck, "recut")
     return None
 

@@ -66,6 +66,7 @@ def begin(c: Context) -> None:
         c.fire_deck(deck, "use")
     if not c.by_shoe:
         c.state.last_deck = deck.name
+    c.state.round.counted = c.counted(deck)
     c.state.round.to_deal = deal_order(c)
     c.fire_round("deal")
 
@@ -77,7 +78,7 @@ def stack_out(c: Context, event: ev.StackOut) -> None:
     """A stack came out; its count is what the sensor saw."""
     round_ = c.state.round
     wanted = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), None)
-    if c.deck is None or c.deck.state != mc.IN_PLAY or wanted is None:
+    if c.deck is None or wanted is None:
         irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
     c.state.book.move(c.deck.name, source_account(c), book.SEATS, event.count)

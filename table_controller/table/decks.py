@@ -10,18 +10,12 @@ from typing import TYPE_CHECKING, Final
 from table_controller.ledger import cards as book
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular
-from table_controller.table.state import GONE, RACK, TRAY
+from table_controller.table.state import GONE, RACK, TRAY, Deck
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context
-    from table_controller.table.state import Deck
 
 HOUR: Final = 3600.0
-# Questions about a deck that is not dealt: they lose their cause when it goes.
-DECK_PROMPTS: Final = (
-    "opening", "hand_shuffle", "first_arrival", "cut", "cover_back", "put_in_shoe", "take_in_hand", "stored_deck",
-    "rack_clear",
-)  # fmt: skip
 
 
 def age_timer(deck: str, hours: int) -> str:
@@ -84,6 +78,9 @@ def out_of_device(c: Context, deck: Deck) -> None:
     for slot in c.state.slots.values():
         if slot.deck == deck.name:
             slot.deck, slot.ran = None, False
+    for issued in c.state.commands.values():
+        if issued.deck == deck.name:
+            issued.deck = None  # whatever it does, it does to nothing that is known
     deck.place = TRAY
     c.state.book.move_all(deck.name, book.TRAY)
 
@@ -100,7 +97,6 @@ def collected(c: Context, deck: Deck) -> None:
 
 def together(c: Context, deck: Deck) -> None:
     """All cards of a deck are together and must be shuffled, wherever they were; a held deck stays held."""
-    c.drop_prompts(*DECK_PROMPTS, deck=deck.name)
     if deck.state == mc.IN_PLAY:
         collected(c, deck)
     elif deck.state == mc.RACK:
@@ -113,11 +109,9 @@ def together(c: Context, deck: Deck) -> None:
 
 def removed(c: Context, deck: Deck) -> None:
     """A deck leaves the table for good."""
-    c.drop_prompts(*DECK_PROMPTS, deck=deck.name)
     out_of_device(c, deck)
     c.fire_deck(deck, "remove")
-    deck.place = GONE
-    deck.verified = False
+    c.state.decks[deck.name] = Deck(deck.name, deck.state, GONE)
     c.state.book.move_all(deck.name, book.QUARANTINE)
     for hours in sorted(set(c.edition.change_hours.values())):
         c.timer(age_timer(deck.name, hours), None)

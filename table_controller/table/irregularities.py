@@ -13,7 +13,7 @@ from devices.service import FAULTED
 from table_controller.rulebook import TRIGGERS, default_ruling, precede, rulings
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Found, WagersReturned
-from table_controller.table.state import Hold
+from table_controller.table.state import Hold, Progressive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,6 +48,7 @@ STEPS: Final[dict[str, tuple[str, ...]]] = {
     "sign_out_of_order": ("sign_seen",),
     "finish_after_reshuffle": ("rack_shuffled", "card_burned"),
 }
+_MOVES_DECK: Final = ("reshuffle", "reshuffle_with_dealt", "remove_deck")
 # The steps of other irregularities that are still due when the round is void: cards and devices, not hands.
 _OUTLAST_VOID: Final = (
     "let_out",
@@ -58,12 +59,6 @@ _OUTLAST_VOID: Final = (
     "sign_seen",
     "acknowledge",
 )
-# Questions about the round in hand. They are asked again, if they still are due, when nothing stops the round.
-ROUND_PROMPTS: Final = (
-    "seats", "lammers", "seat_undecided", "start_game", "chips", "announce", "move_button", "dealt", "burn", "replacement",
-    "stub", "finding", "rack_stub", "rack_unwagered", "hands_set", "decide", "folded", "reveal", "additional_cards",
-    "settled", "surrender_count", "collected",
-)  # fmt: skip
 
 
 def irregular(
@@ -86,8 +81,6 @@ def irregular(
     hold.choices = _choices(c, hold, ruling)
     c.state.holds[hold.id] = hold
     c.out.append(Found(hold.id, trigger, ruling.outcomes, hold.clauses, slot, deck, seat))
-    if hold.this_round:
-        c.drop_prompts(*ROUND_PROMPTS)
     order(c, hold, ruling.outcomes)
     if slot is not None and c.state.slots[slot].state == FAULTED:
         hold.steps.append("device_cleared")
@@ -156,6 +149,8 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
             _hold_deck(c, hold)
         elif outcome == "void_round":
             _void(c, hold)
+        elif outcome in _MOVES_DECK and _dealt_from(c, hold):
+            steps += _out_of_play(c, hold, outcome)
         elif outcome == "reshuffle" and "deck_verified" in hold.evidence:
             steps += ["let_out", "deck_counted"]
         elif outcome == "return_wagers" and "wagers_reversed" in hold.evidence:
@@ -165,14 +160,31 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
     hold.steps[:0] = steps
 
 
+def _dealt_from(c: Context, hold: Hold) -> bool:
+    """Tell whether the deck of this hold is the one that the round in hand was dealt from, and the round is not void."""
+    deck = c.deck
+    named = hold.deck or (c.state.round.deck if hold.this_round else None)
+    dealt = c.state.round.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)
+    return deck is not None and named == deck.name and dealt
+
+
+def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
+    """A deck leaves the round that was dealt from it: the round cannot go on without its cards.
+
+    A continuous shuffler only gets back what it held; the cards before the players stay, and the round may go on.
+    """
+    if hold.slot is not None and hold.slot == c.source == c.shuffler:
+        return ["cards_refed"]
+    _void(c, hold)
+    verified = outcome == "reshuffle" and "deck_verified" in hold.evidence
+    return ["wagers_returned", *(("let_out", "deck_counted") if verified else STEPS[outcome])]
+
+
 def _hold_deck(c: Context, hold: Hold) -> None:
     """Nobody deals from this deck until a floorperson has acted."""
     deck = c.state.decks.get(hold.deck or "")
     if deck is not None and mc.may(mc.DECK, deck, "hold"):
         c.fire_deck(deck, "hold")
-        c.drop_prompts(
-            "hand_shuffle", "cut", "cover_back", "put_in_shoe", "take_in_hand", "stored_deck", deck=deck.name
-        )
 
 
 def _void(c: Context, hold: Hold) -> None:
@@ -185,14 +197,13 @@ def _void(c: Context, hold: Hold) -> None:
     if c.state.round.asked_start and c.state.start == "shaker" and c.start_slot is not None:
         c.command("stop", c.start_slot, safe=True)
     c.fire_round("void")
-    c.drop_prompts(*ROUND_PROMPTS, "park_shaker")
     settled = ("progressive", "trips") if "settle_optional_wagers" in hold.outcomes else ()
     c.out.append(WagersReturned(c.state.round.number, settled, hold.clauses))
     close_bets(c)
     for other in c.state.holds.values():
         if other.this_round and other.id != hold.id:
-            other.steps = [step for step in other.steps if step in _OUTLAST_VOID]
-            c.drop_hold_prompt(other)
+            kept = (*_OUTLAST_VOID, "choose") if "hold_deck" in other.outcomes else _OUTLAST_VOID
+            other.steps = [step for step in other.steps if step in kept]
 
 
 def close_bets(c: Context) -> None:
@@ -203,6 +214,7 @@ def close_bets(c: Context) -> None:
     if c.state.progressive.state != mc.CLOSED:
         c.timer("lock", None)
         c.fire_progressive("settle")
+        c.state.progressive = Progressive()
 
 
 def return_hand(c: Context, hold: Hold) -> None:

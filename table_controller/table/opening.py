@@ -36,6 +36,9 @@ def received(c: Context, event: ev.DeckReceived) -> None:
     if known is not None and known.state != mc.REMOVED:
         c.refuse(f"deck {event.deck} is at the table already; two decks differ by back colour ({c.clause('colours')})")
         return
+    if c.held(deck=event.deck):
+        c.refuse(f"an irregularity still names the deck {event.deck} that was here before")
+        return
     most = 2 if c.submission.two_decks else 1
     if len(c.decks_at_table()) >= most:
         c.refuse(f"this table plays with {most} deck{'s' * (most > 1)}")
@@ -130,7 +133,6 @@ def idle(c: Context) -> None:
 
 def _spread(c: Context, deck: Deck) -> None:
     """Lay a deck out again: from there its opening, or part of it, is repeated."""
-    c.drop_prompts(*decks.DECK_PROMPTS, deck=deck.name)
     repeats = c.edition.idle.repeats
     decks.out_of_device(c, deck)
     c.fire_deck(deck, "open_again" if "inspect" in repeats else "spread")

@@ -39,7 +39,8 @@ def declared(c: Context, event: ev.Declared) -> None:
     elif event.trigger in _DICE:
         starting.declared_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
     elif event.trigger == "player_leaves":
-        c.ask("player_left", "floorperson", "abandoned", "plays_on", seat=event.seat, clauses=c.clauses("leaves"))
+        assert event.seat is not None
+        c.state.round.leaving.append(event.seat)
     elif event.trigger in _OF_A_DEVICE:
         assert event.slot is not None
         irregular(c, cast("Trigger", event.trigger), slot=event.slot, deck=c.state.slots[event.slot].deck)
@@ -60,15 +61,19 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         return None if event.slot in c.state.slots else f"{event.trigger} needs the slot of the device"
     if event.trigger == "count_wrong":
         deck = c.state.decks.get(event.deck or "")
-        return "count_wrong needs a deck at the table" if deck is None or deck.state == mc.REMOVED else None
+        unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)
+        return "count_wrong needs a deck that was opened" if deck is None or deck.state in unopened else None
     if not c.under_way:
         return f"{event.trigger}: no round is under way"
     if event.trigger in _DICE and c.state.round.state != mc.STARTING_POSITION:
         return f"{event.trigger}: no dice are rolled now"
-    if event.trigger in _NEEDS_SEAT and event.seat not in c.state.round.seats:
-        return f"{event.trigger} needs a seat of this round"
-    if event.trigger == "additional_cards_missed" and event.seat in (*c.state.round.second, *c.state.round.dead):
-        return f"seat {event.seat} has its cards, or no hand"
+    live = [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
+    if event.trigger in _NEEDS_SEAT and event.seat not in live:
+        return f"{event.trigger} needs a seat whose hand is played"
+    if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
+        return f"seat {event.seat} has left already"
+    if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
+        return f"seat {event.seat} has its cards"
     if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):
         return f"{event.trigger}: at which place lies the stack?"
     return None
@@ -78,10 +83,18 @@ def _stack_known(c: Context) -> bool:
     return c.state.round.state != mc.DEALING or c.state.round.in_slot is not None or c.in_flight(c.shoe, "dispense")
 
 
+def advance(c: Context) -> None:
+    """Ask what becomes of the wagers of a player who leaves."""
+    if c.under_way:
+        for seat in c.state.round.leaving:
+            c.ask("player_left", "floorperson", "abandoned", "plays_on", seat=seat, clauses=c.clauses("leaves"))
+
+
 def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """A player has left: the wagers may be taken as abandoned, and then the hand plays no more."""
     assert prompt.seat is not None
-    if answer.choice == "abandoned" and c.under_way and prompt.seat not in c.state.round.dead:
+    c.state.round.leaving.remove(prompt.seat)
+    if answer.choice == "abandoned":
         c.state.round.dead.append(prompt.seat)
         c.finding("abandoned", f"seat {prompt.seat} left the round; its wagers are lost ({prompt.clauses[0]})")
 
@@ -103,7 +116,7 @@ def _remove_deck(c: Context, event: ev.Ordered) -> str | None:
     deck = c.state.decks.get(event.deck or "")
     if deck is None or deck.state == mc.REMOVED:
         return "no such deck is at the table"
-    if c.under_way and deck.name == c.state.round.deck:
+    if deck.name == c.state.round.deck:
         return "the round in hand is dealt from it"
     if c.held(deck=deck.name):
         return "an irregularity names it; its own questions lead there"
@@ -173,7 +186,6 @@ def _start_method(c: Context, event: ev.Ordered) -> str | None:
     if slot is None and found != "flat_button":
         return "there is no such device at this table"
     c.state.start = found
-    c.drop_prompts("dice")
     return None
 
 
@@ -188,7 +200,6 @@ def _by_hand(c: Context, _event: ev.Ordered) -> str | None:
         c.refuse("shuffle_by_hand", *reasons)
         return None
     c.state.shuffling = "hand"
-    c.drop_prompts("which_deck")
     return None
 
 
@@ -200,7 +211,6 @@ def _by_machine(c: Context, _event: ev.Ordered) -> str | None:
         c.refuse("shuffle_by_machine", *reasons)
         return None
     c.state.shuffling = "machine"
-    c.drop_prompts("hand_shuffle")
     return None
 
 

@@ -51,7 +51,7 @@ _MOVES: Final = ("shuffle", "eject", "load", *_DEALS, "give_stub", "arm_dice", "
 # Questions that may wait while a round opens: they concern a deck that is not dealt yet.
 _HARMLESS: Final = (
     "opening", "which_deck", "hand_shuffle", "first_arrival", "cut", "cover_back", "put_in_shoe", "take_in_hand",
-    "stored_deck", "rack_clear",
+    "stored_deck", "rack_clear", "count_deck",
 )  # fmt: skip
 
 
@@ -118,9 +118,11 @@ def _wrong_stack(v: View, r: Resource) -> bool:
     )
 
 
-def _count_due(v: View, _r: Resource) -> bool:
+def _count_due(v: View, r: Resource) -> bool:
+    """So many rounds were dealt uncounted that none may follow, unless a shuffler counted the deck (X14)."""
     stub = v.edition.stub
-    return stub is not None and stub.every_rounds > 1 and v.state.uncounted >= stub.every_rounds
+    uncounted = stub is not None and stub.every_rounds > 1 and v.state.uncounted >= stub.every_rounds
+    return uncounted and not v.counted(v.state.decks.get(r.deck or ""))
 
 
 def _not_ready(v: View, r: Resource) -> bool:
@@ -149,7 +151,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "the device is not in service", "floorperson", "cause cleared, acknowledged, and a good report of the device"),
     Row("device_busy", (*_MOVES, "clear_out", "return_to_service", "test"), lambda v, r: v.in_flight(r.slot), "device_unusable",
         "a command to the device has not ended, or nobody knows how", "technician", "the command's outcome, asked of the device"),
-    Row("dead_device_unsigned", ("open_bets", "load", *_DEALS, "arm_dice", "draw", "method"),
+    Row("dead_device_unsigned", ("open_bets", "load", *_DEALS, "arm_dice", "draw", "method", "use"),
         lambda v, _: any(slot.state == UNSIGNED for slot in v.state.slots.values()), "device_unusable",
         "a device that cannot be used is neither covered nor signed", "floorperson", "cover or sign seen"),
     Row("device_not_signed", ("method",), lambda v, r: not v.signed(r.slot), "device_unusable",
@@ -215,7 +217,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "no further round from this shoe", "dealer", "the batch shuffled"),
     Row("burn_due", ("open_bets", *_DEALS), lambda v, _: v.state.burn_due > 0, "burn_shoe",
         "a card must be burned first", "dealer", "the burn confirmed"),
-    Row("count_due", ("open_bets",), _count_due, "stub",
+    Row("count_due", ("open_bets", "load"), _count_due, "stub",
         "so many rounds were dealt without counting the stub that none may follow", "dealer", "the deck counted"),
     # The round.
     Row("round_open", ("open_bets", "method", "use", "test"), lambda v, _: v.state.round.state != mc.IDLE, "close",

@@ -8,6 +8,7 @@ from table_controller.ledger import cards as book
 from table_controller.table import dealing, decks, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import close_bets, irregular
+from table_controller.table.state import Round
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ def advance(c: Context) -> None:
     round_ = c.state.round
     if round_.state == mc.PLAYING:
         _play(c)
-    if round_.state == mc.SETTLING and not c.state.burn_due:
+    if round_.state == mc.SETTLING and not c.state.burn_due and not round_.leaving:
         _settle(c)
     if round_.state in (mc.COMPLETE, mc.VOID):
         _finish(c)
@@ -99,6 +100,8 @@ def _finish(c: Context) -> None:
     """The round is over: bets end, and its cards go to the rack, unless the shoe serves on."""
     if c.progressive:
         close_bets(c)
+    if c.state.round.state == mc.COMPLETE and c.state.start == "shaker" and not c.state.round.parked:
+        return
     deck = c.deck
     if deck is None or deck.state != mc.IN_PLAY or (c.by_shoe and not c.state.shoe_over):
         _end(c)
@@ -120,13 +123,15 @@ def _end(c: Context) -> None:
         c.state.book.move(deck.name, book.SEATS, book.RACK, c.state.book.at(deck.name, book.SEATS))
     if round_.seats_entered:
         c.state.regulars = list(round_.seats)
-    if c.counted(deck) or round_.counted:
+    if round_.counted:
         c.state.uncounted = 0
-    elif round_.to_deal or round_.dealt:
-        c.state.uncounted += 1
+    elif c.edition.stub is not None and (round_.to_deal or round_.dealt):
+        c.state.uncounted = min(c.state.uncounted + 1, c.edition.stub.every_rounds)
     if round_.state == mc.COMPLETE:
         starting.round_completed(c)
     c.fire_round("end")
+    seats = round_.seats if c.edition.cut.offered else ()  # who sat there is offered the next cut
+    c.state.round = Round(round_.number, round_.state, seats=seats)
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------

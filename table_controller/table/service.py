@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
 from table_controller.table import machines as mc
-from table_controller.table import shuffling
+from table_controller.table import shuffling, stub
 from table_controller.table.irregularities import irregular, irregular_each
 
 if TYPE_CHECKING:
@@ -72,14 +72,23 @@ def ordered(c: Context, event: ev.SlotOrdered) -> None:
         c.refuse("return_to_service", *reasons)
         return
     deck = slot.deck
-    c.fire_slot(event.slot, event.act)
     if event.act == "give_up":
+        given_up(c, event.slot)
         given: list[Trigger] = ["device_unusable"]
         if deck is not None and slot.kind in _FAULTS and not c.held(slot=event.slot):
             given.append(_FAULTS[slot.kind])
         irregular_each(c, given, slot=event.slot, deck=None if len(given) == 1 else deck)
-    elif event.act == "acknowledge":
-        c.try_command("return_to_service", event.slot)
+    else:
+        c.fire_slot(event.slot, event.act)
+        if event.act == "acknowledge":
+            c.try_command("return_to_service", event.slot)
+
+
+def given_up(c: Context, slot: str) -> None:
+    """A device is out of order: whatever it was told, nobody waits for it any more."""
+    c.fire_slot(slot, "give_up")
+    for id_ in [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]:
+        del c.state.commands[id_]
 
 
 def command_ended(c: Context, event: ev.CommandEnded) -> None:
@@ -99,9 +108,11 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
     elif event.outcome == "failed":
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
-        shuffling.given_out(c, issued.slot)
+        shuffling.gave_out(c, issued.slot, issued.deck)
     elif issued.unknown and issued.act in _TOLD_BEFORE and slot.state != FAULTED:
         _failed(c, issued)
+    elif issued.unknown and issued.act == "give_stub" and c.state.dealing == "automated_shoe":
+        stub.count_lost(c)
 
 
 def _undo(c: Context, issued: Issued) -> None:
@@ -124,5 +135,6 @@ def _failed(c: Context, issued: Issued) -> None:
     _undo(c, issued)
     kind = c.state.slots[issued.slot].kind
     trigger: Trigger | OwnTrigger = _FAULTS.get(kind, "command_failed")
-    if not c.held(slot=issued.slot):
-        irregular(c, trigger, slot=issued.slot, deck=c.state.slots[issued.slot].deck or issued.deck)
+    deck = c.state.slots[issued.slot].deck or issued.deck
+    if not c.held(slot=issued.slot) and (deck is not None or kind not in _FAULTS or not issued.unknown):
+        irregular(c, trigger, slot=issued.slot, deck=deck)

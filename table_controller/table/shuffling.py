@@ -37,7 +37,6 @@ def intake_emptied(c: Context, event: ev.IntakeEmptied) -> None:
     """The intake is empty. What a cycle took in is inside; what hands took out was never in."""
     slot = c.state.slots[event.slot]
     slot.intake = False
-    c.drop_prompts("which_deck")
     deck = c.state.decks.get(slot.deck or "")
     if deck is not None and deck.state == mc.IN_DEVICE and not slot.ran and not c.in_flight(event.slot):
         decks.together(c, deck)
@@ -46,14 +45,16 @@ def intake_emptied(c: Context, event: ev.IntakeEmptied) -> None:
 def _identify(c: Context) -> None:
     """Say which deck lies in the intake: the only one that waits; of two, the dealer says."""
     name = c.shuffler
-    if name is None or not c.state.slots[name].intake or c.held(slot=name):
+    if name is None or c.state.shuffling != "machine" or not c.state.slots[name].intake:
+        return
+    if c.held(slot=name) or c.in_flight(name):
         return
     slot = c.state.slots[name]
     if slot.deck is not None:
         _take_back(c, name, slot.deck)
         return
     waiting = [d.name for d in c.state.decks.values() if d.state in _WAITING and not c.held(deck=d.name)]
-    if len(waiting) == 1 and not any(p.kind == "which_deck" for p in c.state.prompts.values()):
+    if len(waiting) == 1:
         _insert(c, name, c.state.decks[waiting[0]])
     elif len(waiting) > 1:
         c.ask("which_deck", "dealer", *waiting, slot=name, clauses=c.clauses("alternate"))
@@ -68,7 +69,6 @@ def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _insert(c: Context, slot: str, deck: Deck) -> None:
-    c.drop_prompts("rack_clear", deck=deck.name)
     c.fire_deck(deck, "insert")
     deck.place, deck.cut = slot, False
     c.state.slots[slot].deck, c.state.slots[slot].ran, c.state.slots[slot].intake = deck.name, False, False
@@ -138,11 +138,20 @@ def shuffle_failed(c: Context, event: ev.ShuffleFailed) -> None:
     irregular(c, "shuffler_fault", slot=event.slot, deck=deck)
 
 
-def given_out(c: Context, slot: str) -> None:
-    """The shuffler gave its deck into the dealer's hands."""
-    deck = c.state.decks.get(c.state.slots[slot].deck or "")
-    if deck is not None:
-        decks.out_of_device(c, deck)
+def given_out(c: Context, event: ev.GivenOut) -> None:
+    """The shuffler gave its deck into people's hands; without an order nobody may deal from it."""
+    deck = c.state.decks.get(c.state.slots[event.slot].deck or "")
+    if deck is None:
+        return
+    decks.out_of_device(c, deck)
+    if not c.in_flight(event.slot, "eject", "clear_out"):
+        irregular(c, "unknown_cards", slot=event.slot, deck=deck.name)
+
+
+def gave_out(c: Context, slot: str, name: str | None) -> None:
+    """The command to give a deck out was done, whether or not anybody heard of it before."""
+    if name is not None and c.state.slots[slot].deck == name:
+        decks.out_of_device(c, c.state.decks[name])
 
 
 def _hand_shuffled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -190,11 +199,19 @@ def _into_place(c: Context) -> None:
         return  # another one is there
     if deck.place.endswith(GATE) and c.shuffler is not None:
         c.try_command("eject", c.shuffler, deck=deck.name)
+    elif any(reason.key == "count_due" for reason in c.against("open_bets", deck=deck.name)):
+        c.ask("count_deck", "dealer", deck=deck.name, number=True, clauses=c.clauses("stub"))
     elif deck.state == mc.READY and deck.place == TRAY:
         if c.state.dealing not in SHOES:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.against("load", c.shoe, deck.name):
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=c.clauses("load"))
+
+
+def _counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The round whose stub was to be counted ended without a count: the whole deck was counted instead."""
+    assert answer.number is not None
+    decks.counted_by_hand(c, c.state.decks[prompt.deck or ""], answer.number)
 
 
 def _put_in_shoe(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -242,4 +259,5 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "put_in_shoe": _put_in_shoe,
     "take_in_hand": _taken_in_hand,
     "rack_clear": _rack_cleared,
+    "count_deck": _counted,
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
 
 DICE_TIMER: Final = "dice_age"
+_DEALT: Final = (mc.STUB_CHECK, mc.PLAYING, mc.SETTLING, mc.COMPLETE)
 
 
 def position_of_total(total: int) -> int:
@@ -35,7 +36,6 @@ def dice_placed(c: Context, _event: ev.DicePlaced) -> None:
 
 def _renew(c: Context) -> None:
     c.state.dice = "fresh"
-    c.drop_prompts("dice")
     if c.edition.dice is not None:
         c.timer(DICE_TIMER, c.edition.dice.max_hours * HOUR)
 
@@ -76,7 +76,6 @@ def _reshake(c: Context) -> bool:
     if round_.state != mc.STARTING_POSITION or c.state.start != "shaker":
         return False
     round_.total, round_.start, round_.asked_start, round_.announced = None, None, False, False
-    c.drop_prompts("announce")
     return True
 
 
@@ -142,6 +141,7 @@ def advance(c: Context) -> None:
         c.ask("dice", "floorperson", "replaced", slot=c.start_slot, clauses=c.clauses("dice"))
     if c.stopped:
         return
+    _park(c)
     if c.state.round.state == mc.LOCKED:
         if c.edition.deal.begins == "starting_position":
             c.fire_round("find_start")
@@ -153,25 +153,21 @@ def advance(c: Context) -> None:
 
 def _find(c: Context) -> None:
     round_, slot = c.state.round, c.start_slot
+    if c.state.start == "flat_button" and c.state.button_seen == c.state.button and (slot is None or c.serves(slot)):
+        round_.start, round_.announced = c.state.button, True
     if round_.start is not None and round_.announced:
         dealing.begin(c)
     elif round_.total is not None:
         c.ask("announce", "dealer", number=True, slot=slot, least=3, most=18, clauses=c.clauses("announce"))
     elif c.state.start == "flat_button":
-        if c.state.button_seen == c.state.button and (slot is None or c.serves(slot)):
-            c.drop_prompts("move_button")
-            round_.start, round_.announced = c.state.button, True
-        else:
-            c.ask(
-                "move_button", "dealer", slot=slot, seat=dealing.place_of(c.state.button), clauses=c.clauses("button")
-            )
+        c.ask("move_button", "dealer", slot=slot, seat=dealing.place_of(c.state.button), clauses=c.clauses("button"))
     elif slot is not None and not round_.asked_start:
         round_.asked_start = c.try_command("arm_dice" if c.state.start == "shaker" else "draw", slot, deck=round_.deck)
 
 
-def ask_to_park(c: Context) -> None:
-    """After the deal the shaker is covered, shaken once and put aside."""
-    if c.state.start == "shaker" and not c.state.round.parked and not c.state.round.to_deal:
+def _park(c: Context) -> None:
+    """After the deal the shaker is covered, shaken once and put aside; the round does not end before."""
+    if c.state.start == "shaker" and c.state.round.state in _DEALT and not c.state.round.parked:
         c.ask("park_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("park"))
 
 

@@ -86,17 +86,19 @@ class Round(msgspec.Struct):
     replacement: int = 0
     # The stub.
     stub_ordered: bool = False
+    stub_out: bool = False
     stub: int | None = None  # as the shoe counted it
     stub_counts: int = 0  # how often it was counted and found wrong
     stub_found: int | None = None  # as people counted it, wrongly
     stub_done: bool = False
-    counted: bool = False  # people counted the stub, or the whole deck, and it was right
+    counted: bool = False  # its deck by the shuffler, or its stub or the whole deck by people, and it was right
     racked: bool = False  # the stacks of places without a wager
     parked: bool = False  # the shaker was covered, shaken once and put aside
     # Play.
     hands_set: bool = False
     decided: dict[int, str] = {}
     folds_taken: bool = False
+    leaving: list[int] = []  # seats whose player has left, until a floorperson has decided
     dead: list[int] = []  # seats whose hand does not play on
     late: list[int] = []  # seats that get their additional cards last (686a.9(c))
     second: list[int] = []  # seats that have them
@@ -180,4 +182,5 @@ class State(msgspec.Struct):
     button: int = 1  # the place where the flat button must lie
     button_seen: int | None = None
     burn_due: int = 0  # cards
+    late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from devices.service import FAULTED, UNSIGNED
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks
+from table_controller.table import dealing, decks, service
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Cleared
 from table_controller.table.irregularities import irregular, order, return_hand
+from table_controller.table.view import DECK_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,7 @@ ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "optional_settled": ("dealer", ("done",)),
     "shoe_emptied": ("dealer", ("done",)),
     "cards_together": ("dealer", ("done",)),
+    "cards_refed": ("dealer", ("done",)),
     "let_out": ("floorperson", ("done",)),
     "deck_counted": ("floorperson", ("whole", "remove")),
     "deck_removed": ("floorperson", ("done",)),
@@ -45,10 +47,17 @@ def advance(c: Context) -> None:
     """Ask for the next step of every hold, unless it is asked already; what has become needless is left out."""
     for hold in list(c.state.holds.values()):
         while _needless(c, hold):
-            c.drop_hold_prompt(hold)
             hold.steps.pop(0)
-        if hold.steps[0] != "let_out" or not c.in_flight(c.shuffler, "clear_out"):
+        if not _moving(c, hold):
             _ask(c, hold)
+
+
+def _moving(c: Context, hold: Hold) -> bool:
+    """Tell whether a device in service moves the cards that the next step is about: nobody reaches into it."""
+    deck = _deck_of(c, hold)
+    if deck is None or hold.steps[0] not in DECK_STEPS:
+        return False
+    return any(i.deck == deck.name and c.serves(i.slot) for i in c.state.commands.values())
 
 
 def _deck_of(c: Context, hold: Hold) -> Deck | None:
@@ -169,7 +178,7 @@ def _deck_counted(c: Context, hold: Hold, answer: Answer) -> None:
 def _deck_removed(c: Context, hold: Hold, _answer: Answer) -> None:
     deck = _deck_of(c, hold)
     assert deck is not None
-    if c.under_way and deck.name == c.state.round.deck:  # a round without its deck cannot go on
+    if c.under_way and deck.name == c.state.round.deck:  # removed before the deal: the round has no cards
         order(c, hold, ("void_round", "return_wagers"))
     decks.removed(c, deck)
 
@@ -204,7 +213,7 @@ def _device_cleared(c: Context, hold: Hold, answer: Answer) -> None:
     """The cause is gone, or the device is given up: then the text wants it covered or signed."""
     assert hold.slot is not None
     if answer.choice == "give_up":
-        c.fire_slot(hold.slot, "give_up")
+        service.given_up(c, hold.slot)
         irregular(c, "device_unusable", slot=hold.slot)
     else:
         c.fire_slot(hold.slot, "clear")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks, starting
+from table_controller.table import dealing, decks
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular
 
@@ -44,17 +44,22 @@ def stub_out(c: Context, event: ev.StubOut) -> None:
         return
     c.state.book.move(deck.name, event.slot, book.STUB, event.count)
     c.state.slots[event.slot].deck = None
-    round_.stub = event.count
+    round_.stub, round_.stub_out = event.count, True
     if round_.state == mc.STUB_CHECK and event.count != expected(c):
         round_.stub_counts += 1
         c.finding("stub_differs", f"{event.slot} counted {event.count} cards left, {expected(c)} expected", deck.name)
+
+
+def count_lost(c: Context) -> None:
+    """The shoe has given the stub out, and nobody heard how many cards it counted: people count them."""
+    c.state.round.stub_out = True
+    c.state.round.stub_counts += 1
 
 
 def advance(c: Context) -> None:
     """After the deal: stub out, replacement card, count or rack, then the stacks that nobody plays."""
     if c.state.round.state != mc.STUB_CHECK or c.stopped:
         return
-    starting.ask_to_park(c)
     automated = c.state.dealing == "automated_shoe"
     if not automated and _replacement_due(c):
         c.ask("replacement", "dealer", clauses=c.clauses("replacement"))
@@ -73,7 +78,7 @@ def advance(c: Context) -> None:
 def _out(c: Context) -> bool:
     """Have the shoe give its stub out; tell whether it has, or whether hands must take it out."""
     round_ = c.state.round
-    if c.shoe is None or round_.stub is not None or not c.serves(c.shoe):
+    if c.shoe is None or round_.stub_out or not c.serves(c.shoe):
         return True
     if not round_.stub_ordered:
         round_.stub_ordered = c.try_command("give_stub", c.shoe, deck=round_.deck)

@@ -315,6 +315,7 @@ class Floor:
             "surrender_count": self.edition.hand.cards,
             "cards_together": self.edition.cards.count,
             "deck_counted": self.edition.cards.count,
+            "count_deck": self.edition.cards.count,
         }[prompt.kind]
 
     def _seats(self, prompt: Prompt) -> tuple[int, ...]:

@@ -1,0 +1,242 @@
+"""Watches a table from outside: promises checked by events and decisions alone, never by the core's own permits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from table_controller.table import events as ev
+from table_controller.table.decisions import Cleared, Command, Found, Moved, Prompt, PromptClosed, WagersReturned
+
+if TYPE_CHECKING:
+    from table_controller.rulebook import Edition
+    from table_controller.table.decisions import Decision
+    from table_controller.table.state import State
+
+_DEALS: Final = ("dispense", "start_round")
+_BARRED_WHILE_UNSIGNED: Final = ("load", *_DEALS, "arm_dice", "draw", "open_bets")
+# Questions that only a round that still plays may ask.
+_OF_PLAY: Final = ("dealt", "additional_cards", "hands_set", "decide", "reveal", "settled", "chips", "announce")
+_RESHUFFLES: Final = ("reshuffle", "reshuffle_with_dealt", "hold_deck", "remove_deck")
+
+
+class Cards(msgspec.Struct):
+    """What the monitor knows of one deck."""
+
+    inspected: list[str] = []  # who has found it whole
+    shuffled: bool = False  # since it was last dealt
+    wrong: bool = False  # found wrong, and not found whole since
+    old: list[int] = []  # intervals that have passed
+    by_hand: bool = False
+    removed: bool = False
+
+
+class Monitor(msgspec.Struct):
+    """One table's promises."""
+
+    whole: int
+    hours: dict[str, int]
+    needs_start: bool
+    decks: dict[str, Cards] = {}
+    asked: dict[int, Prompt] = {}
+    holds: dict[int, str | None] = {}  # open irregularities, with the deck that each names
+    in_shuffler: str | None = None
+    loading: str | None = None
+    shoe: str | None = None  # the deck that a shoe was loaded with
+    closed: bool = False  # no more bets was called in this round
+    position: bool = False  # the starting position of this round was found
+    void: bool = False  # this round's wagers went back
+    unsigned: list[str] = []
+    methods: tuple[str, str] = ("", "")  # while a device is out of order and unsigned: what was in use when it died
+    locks: dict[int, int] = {}
+    overdue: bool = False
+    latched: dict[int, bool] = {}
+
+    @classmethod
+    def of(cls, edition: Edition) -> Monitor:
+        """Return a monitor that has seen nothing."""
+        return cls(edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts))
+
+    def key(self) -> object:
+        """Return what tells this monitor from others, ids left out."""
+        return (
+            {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe, self.loading,
+            self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
+            self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()],
+        )  # fmt: skip
+
+    # --- what happens --------------------------------------------------------------------------------------------------
+
+    def watch(self, event: ev.Event, decisions: list[Decision], state: State) -> None:
+        """Take one step of the table; AssertionError for a broken promise."""
+        self._event(event)
+        for decision in decisions:
+            self._decision(event, decision, state)
+        self._always(state)
+
+    def _event(self, event: ev.Event) -> None:
+        match event:
+            case ev.DeckReceived(preshuffled=True):
+                self.decks[event.deck] = Cards(["dealer", "floorperson"], shuffled=True)
+            case ev.DeckReceived() if event.deck not in self.decks or self.decks[event.deck].removed:
+                self.decks[event.deck] = Cards()
+            case ev.ShuffleEnded() if self.in_shuffler is not None:
+                cards = self.decks[self.in_shuffler]
+                if event.count is not None:
+                    cards.wrong = event.count != self.whole or event.rejected
+                cards.shuffled = event.shuffled and not cards.wrong
+            case ev.ShoeLoaded() if self.loading is not None:
+                self.shoe, self.loading = self.loading, None
+                if event.count not in (None, self.whole):
+                    self.decks[self.shoe].wrong = True
+            case ev.Declared(trigger="count_wrong") if event.deck in self.decks:
+                self.decks[event.deck or ""].wrong = True
+            case ev.Due(timer=timer) if timer.startswith("deck_age/"):
+                _, deck, hours = timer.split("/")
+                self.decks[deck].old.append(int(hours))
+            case ev.Due(timer="lock"):
+                self.overdue = True
+            case ev.NoMoreBets():
+                self.closed = True
+            case ev.NumberDrawn(number=number):
+                self.position = 1 <= number <= 7
+            case ev.SeatLatched() if event.lock == self.locks.get(event.seat) and not self.overdue:
+                self.latched.setdefault(event.seat, event.bet)
+
+    def _answered(self, event: ev.Answer, prompt: Prompt) -> None:
+        """A question was answered: what does that say of a deck, of the position, of a bet?"""
+        cards = self.decks.get(prompt.deck or "")
+        match prompt.kind:
+            case "opening/inspect/dealer" | "opening/verify_inspection/floorperson" if event.choice == "whole":
+                assert cards is not None
+                cards.inspected.append(event.who.role)
+            case "hand_shuffle":
+                assert cards is not None
+                cards.shuffled = True
+            case "put_in_shoe":
+                self.loading = prompt.deck
+            case "cards_together" | "deck_counted" | "count_deck" if event.number is not None:
+                self._of(event, prompt).wrong = event.number != self.whole
+            case "collected" if event.choice == "not_full":
+                assert cards is not None
+                cards.wrong = True
+            case "announce":
+                self.position = True
+            case "seat_undecided":
+                self.latched[prompt.seat or 0] = event.choice == "bet"
+
+    def _of(self, _event: ev.Answer, prompt: Prompt) -> Cards:
+        """The deck that a hold's step is about: the one it names."""
+        named = prompt.deck or self.holds.get(prompt.hold or 0) or self.shoe or next(iter(self.decks))
+        return self.decks[named]
+
+    # --- what is decided -----------------------------------------------------------------------------------------------
+
+    def _decision(self, event: ev.Event, decision: Decision, state: State) -> None:
+        match decision:
+            case Prompt():
+                self.asked[decision.id] = decision
+                assert not (self.void and decision.kind in _OF_PLAY), f"{decision.kind} is asked in a void round"
+                if decision.kind in ("dealt", "additional_cards"):
+                    self._deal(state)
+                if self.unsigned and decision.kind == "hand_shuffle":
+                    assert self.methods[1] == "hand", "cards are shuffled by hand while a dead device is unsigned"
+            case PromptClosed():
+                prompt = self.asked.pop(decision.id)
+                if decision.choice is not None:
+                    assert isinstance(event, ev.Answer)
+                    assert event.who.role == prompt.role, f"{event.who.role} answered for the {prompt.role}"
+                    self._answered(event, prompt)
+            case Found():
+                self.holds[decision.hold] = decision.deck
+                if decision.deck is not None and set(decision.outcomes) & set(_RESHUFFLES):
+                    self.decks[decision.deck].shuffled = False
+            case Cleared():
+                assert isinstance(event, ev.Answer), "an irregularity was cleared by nobody"
+                assert event.choice == "acknowledged"
+                del self.holds[decision.hold]
+            case WagersReturned(seat=None):
+                self.void, self.closed, self.position, self.overdue = True, False, False, False
+                self.locks, self.latched = {}, {}
+            case Command():
+                self._command(decision, state)
+            case Moved():
+                self._moved(decision, state)
+
+    def _command(self, command: Command, state: State) -> None:
+        if command.act == "lock":
+            self.locks[int(command.slot.rpartition(".")[2])] = command.id
+        if command.act in _DEALS:
+            self._deal(state)
+        if command.act in _BARRED_WHILE_UNSIGNED:
+            assert not self.unsigned, f"{command.act} while {self.unsigned} are dead and unsigned"
+
+    def _deal(self, state: State) -> None:
+        """Cards are about to be dealt: the round may be dealt, and its deck too."""
+        name = state.round.deck
+        assert name is not None
+        cards = self.decks[name]
+        assert self.closed, "cards are dealt before no more bets"
+        assert not self.void, "cards are dealt in a void round"
+        assert self.position or not self.needs_start, "cards are dealt before the starting position is known"
+        assert not cards.wrong, f"cards of deck {name} are dealt, which was found wrong"
+        assert not cards.removed, f"cards of deck {name} are dealt, which was removed"
+        assert name not in self.holds.values(), f"cards of deck {name} are dealt, which an irregularity names"
+        if state.dealing == "automated_shoe":
+            assert self.shoe == name, f"the shoe holds {self.shoe}, and deck {name} is dealt"
+
+    def _moved(self, moved: Moved, state: State) -> None:
+        what, _, name = moved.what.partition(" ")
+        if what == "deck":
+            self._deck_moved(name, moved.state, state)
+        elif what == "round":
+            self._round_moved(moved.state, state)
+        elif what == "slot" and moved.state == "out_of_order_unsigned":
+            self.methods = self.methods if self.unsigned else (state.dealing, state.shuffling)
+            self.unsigned.append(name)
+        elif what == "slot" and name in self.unsigned:
+            self.unsigned.remove(name)
+            self.methods = self.methods if self.unsigned else ("", "")
+
+    def _deck_moved(self, name: str, to: str, state: State) -> None:
+        cards = self.decks[name]
+        if to == "in_device":
+            self.in_shuffler, cards.shuffled = name, False
+        elif self.in_shuffler == name and to not in ("ready", "shuffled", "held", "in_play"):
+            self.in_shuffler = None
+        if to in ("rack", "stacked", "removed", "inspected", "received"):
+            self.shoe = None if self.shoe == name else self.shoe
+            cards.shuffled = False
+        if to == "removed":
+            self.decks[name] = Cards(removed=True)
+        if to == "in_play":
+            assert cards.shuffled, f"deck {name} comes into play unshuffled"
+            assert {"dealer", "floorperson"} <= set(cards.inspected), f"deck {name} was never inspected"
+            cards.by_hand = cards.by_hand or state.dealing == "hand"
+
+    def _round_moved(self, to: str, state: State) -> None:
+        if to == "betting":
+            self.closed = self.position = self.void = self.overdue = False
+            self.locks, self.latched = {}, {}
+            cards = self.decks[state.round.deck or ""]
+            limit = min(self.hours.values()) if cards.by_hand else self.hours[state.dealing]
+            assert limit not in cards.old, f"a round opens with a deck that is {limit} hours old"
+            assert not cards.wrong, "a round opens with a deck that was found wrong"
+            assert not self.holds, "a round opens while an irregularity is open"
+            assert not self.unsigned, "a round opens while a dead device is unsigned"
+        if to == "starting_position" and state.start == "flat_button":
+            self.position = True
+        assert not (self.void and to in ("settling", "complete", "playing")), f"a void round is {to}"
+
+    # --- what holds at any time -----------------------------------------------------------------------------------------
+
+    def _always(self, state: State) -> None:
+        for seat in state.progressive.accepted:
+            assert self.latched.get(seat), f"a bet of seat {seat} is accepted that no latch confirmed in time"
+        if self.unsigned:
+            assert self.methods == (state.dealing, state.shuffling), "another method while a dead device is unsigned"
+        for deck, accounts in state.book.held.items():
+            assert sum(accounts.values()) == self.whole, f"the accounts of deck {deck} do not sum: {accounts}"
+            assert all(cards > 0 for name, cards in accounts.items() if name != "unaccounted"), f"{deck}: {accounts}"
+        assert {p.id for p in state.prompts.values()} == set(self.asked), "a question is open that was never asked"
