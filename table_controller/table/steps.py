@@ -10,6 +10,7 @@ from table_controller.table import dealing, decks, service
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Cleared
 from table_controller.table.irregularities import irregular, order, return_hand
+from table_controller.table.view import DECK_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,13 +55,7 @@ def advance(c: Context) -> None:
 def _moving(c: Context, hold: Hold) -> bool:
     """Tell whether a device in service moves the cards that the next step is about: nobody reaches into it."""
     deck = _deck_of(c, hold)
-    if deck is None or hold.steps[0] not in (
-        "let_out",
-        "shoe_emptied",
-        "cards_together",
-        "deck_counted",
-        "deck_removed",
-    ):
+    if deck is None or hold.steps[0] not in DECK_STEPS:
         return False
     return any(i.deck == deck.name and c.serves(i.slot) for i in c.state.commands.values())
 

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeckFact
     from table_controller.rulebook.vocabulary import Finding as StubFinding
-    from table_controller.table.state import Deck, State
+    from table_controller.table.state import Deck, Hold, State
 
 SHOES: Final = ("manual_shoe", "dealing_shoe", "automated_shoe")
 # A manual shoe needs no electronics: with its device out of order and signed, cards are still dealt from a plain one.
 _MANUAL_SHOES: Final = ("manual_shoe", "dealing_shoe")
+# The steps of an irregularity that are about the cards of a deck.
+DECK_STEPS: Final = ("let_out", "shoe_emptied", "cards_together", "deck_counted", "deck_removed")
 START_KINDS: Final = {"shaker": "shaker", "rng": "rng", "flat_button": "button"}
 
 
@@ -117,11 +119,17 @@ class View:
         return hours in deck.passed
 
     def held(self, *, slot: str | None = None, deck: str | None = None) -> bool:
-        """Tell whether an open irregularity names this slot or this deck."""
+        """Tell whether an open irregularity names this slot, or this deck."""
         return any(
-            (slot is not None and hold.slot == slot) or (deck is not None and hold.deck == deck)
+            (slot is not None and hold.slot == slot) or (deck is not None and self.names(hold, deck))
             for hold in self.state.holds.values()
         )
+
+    def names(self, hold: Hold, deck: str) -> bool:
+        """Tell whether a hold is about a deck: the one it says, or the round's if something is still due about that."""
+        if hold.deck is not None or not hold.this_round:
+            return hold.deck == deck
+        return deck == self.state.round.deck and any(step in DECK_STEPS for step in hold.steps)
 
     # --- rules -------------------------------------------------------------------------------------------------------
 

@@ -153,9 +153,7 @@ class Model:
             return
         if issued.slot in self.bounds.slots and len(self.table.state.holds) < self.bounds.holds:
             for name, events in self._bad(issued):
-                yield Move(
-                    f"{issued.slot} {issued.act}: {name}", (*events, ev.CommandEnded(id_, "failed")), trouble=True
-                )
+                yield Move(f"{issued.slot} {issued.act}: {name}", (*events, ev.CommandEnded(id_, "failed")), trouble=True)
             yield Move(f"{issued.slot} {issued.act}: unknown", (ev.CommandEnded(id_, "unknown"),), trouble=True)
             yield Move(f"{issued.slot} {issued.act}: revoked", (ev.CommandEnded(id_, "revoked"),), trouble=True)
 
@@ -279,9 +277,7 @@ class Model:
             orders.append({"order": "shuffle_by_hand"})
         elif c.submission.shuffler != "none":
             orders.append({"order": "shuffle_by_machine"})
-        orders += [
-            {"order": "dealing_method", "method": m.name} for m in c.edition.deal.methods if m.name != state.dealing
-        ]
+        orders += [{"order": "dealing_method", "method": m.name} for m in c.edition.deal.methods if m.name != state.dealing]
         orders += [{"order": "start_method", "method": s.name} for s in c.edition.starts if s.name != state.start]
         for order in orders:
             yield Move(f"order {' '.join(order.values())}", (ev.Ordered(who=FLOOR, **order),))
@@ -313,9 +309,7 @@ class Model:
             for old in self.table.context.decks_at_table():
                 for hours in sorted(set(self.table.context.edition.change_hours.values())):
                     if hours not in old.passed and (not old.passed or max(old.passed) < hours):
-                        yield Move(
-                            f"{old.name} is {hours} h old", (ev.Due(f"deck_age/{old.name}/{hours}"),), trouble=True
-                        )
+                        yield Move(f"{old.name} is {hours} h old", (ev.Due(f"deck_age/{old.name}/{hours}"),), trouble=True)
             if state.start == "shaker" and state.dice == "fresh":
                 yield Move("dice are old", (ev.Due("dice_age"),), trouble=True)
 
@@ -331,10 +325,7 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
         (p.kind, p.role, p.deck or "", p.seat or -1, p.slot or "", holds.get(p.hold or 0, -1), p.choices, p.least)
         for p in state.prompts.values()
     )
-    commands = sorted(
-        (i.slot, i.act, i.number if i.act == "dispense" else 0, i.deck or "", i.unknown)
-        for i in state.commands.values()
-    )
+    commands = sorted((i.slot, i.act, i.number if i.act == "dispense" else 0, i.deck or "", i.unknown) for i in state.commands.values())
     kept = msgspec.to_builtins(state)
     for name in ("prompts", "holds", "commands", "next_id", "book"):
         del kept[name]

@@ -56,9 +56,7 @@ class Monitor(msgspec.Struct):
     @classmethod
     def of(cls, edition: Edition) -> Monitor:
         """Return a monitor that has seen nothing."""
-        return cls(
-            edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts)
-        )
+        return cls(edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts))
 
     def key(self) -> object:
         """Return what tells this monitor from others, ids left out."""
