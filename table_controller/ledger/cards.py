@@ -59,7 +59,10 @@ class CardBook(msgspec.Struct):
             _add(accounts, account, -accounts[account])
 
     def counted(self, deck: str, account: str, cards: int) -> int:
-        """Somebody counted an account. Book the difference as unaccounted and return it: below zero cards are missing."""
+        """Somebody counted an account.
+
+        Book the difference as unaccounted and return it: below zero cards are missing.
+        """
         accounts = self.held[deck]
         difference = cards - accounts.get(account, 0)
         _add(accounts, account, difference)

@@ -44,6 +44,6 @@ __all__ = [
     "DECK_OUTCOMES", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
     "Choice", "Clause", "Conditions", "Edition", "Evidence", "Facts", "Number", "Outcome", "Paytable", "Phase",
     "Reading", "Row", "Ruling", "Submission", "Trigger",
-    "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "paytables", "precede", "reading",
-    "readings", "rulings", "words",
+    "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "paytables",
+    "precede", "reading", "readings", "rulings", "words",
 ]  # fmt: skip

@@ -1,4 +1,7 @@
-"""Opening a round, no more bets, and the lock-out: until the bets are latched and their chips collected. No card moves."""
+"""Opening a round, no more bets, and the lock-out: until the bets are latched and their chips collected.
+
+No card moves.
+"""
 
 from __future__ import annotations
 
@@ -191,7 +194,8 @@ def seats_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None
     if c.submission.mid_shoe_entry_ban and c.state.regulars is not None:
         barred = [seat for seat in answer.seats if seat not in c.state.regulars]
         if barred:
-            return f"seat {barred[0]} sat out a round and waits for the shuffle, or is readmitted ({c.clause('entry_ban')})"
+            clause = c.clause("entry_ban")
+            return f"seat {barred[0]} sat out a round and waits for the shuffle, or is readmitted ({clause})"
     return None
 
 

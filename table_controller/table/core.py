@@ -1,4 +1,7 @@
-"""The table: `step(event)` takes one event and returns everything that follows from it. Deterministic; no I/O, no clock."""
+"""The table: `step(event)` takes one event and returns everything that follows from it.
+
+Deterministic; no I/O, no clock.
+"""
 
 from __future__ import annotations
 
@@ -73,8 +76,15 @@ class Table:
                 return c.out
         raise AssertionError(f"a step that does not come to an end: {event}")
 
-    def permit(self, act: Actuation | Order, slot: str | None = None, deck: str | None = None, *, seat: int | None = None,
-               cards: int = 0) -> tuple[Reason, ...]:  # fmt: skip
+    def permit(
+        self,
+        act: Actuation | Order,
+        slot: str | None = None,
+        deck: str | None = None,
+        *,
+        seat: int | None = None,
+        cards: int = 0,
+    ) -> tuple[Reason, ...]:
         """Return every reason against an actuation."""
         return self.context.against(act, slot, deck, seat=seat, cards=cards)
 

@@ -89,7 +89,8 @@ def _ask_cover(c: Context, deck: Deck) -> None:
     rule = c.edition.cut
     above = rule.cover_above_bottom or 0
     if rule.cover_put_back == "must":
-        c.ask("cover_back", "dealer", "put_back", deck=deck.name, number=True, least=above, most=c.edition.cards.count - 1,
+        most = c.edition.cards.count - 1
+        c.ask("cover_back", "dealer", "put_back", deck=deck.name, number=True, least=above, most=most,
               clauses=c.clauses("cover_back"))  # fmt: skip
     else:
         c.ask("cover_back", "dealer", "put_back", "rack", deck=deck.name, number=True, least=above, most=above,

@@ -56,7 +56,10 @@ def source_account(c: Context) -> str:
 
 
 def begin(c: Context) -> None:
-    """Cards may leave, once the deck is where it must be: it is in play from now on, and this round is dealt from it."""
+    """Cards may leave, once the deck is where it must be.
+
+    It is in play from now on, and this round is dealt from it.
+    """
     deck = c.deck
     if deck is None or not c.playable(deck) or not c.in_place(deck) or c.state.burn_due:
         return

@@ -1,4 +1,7 @@
-"""Everything that a step can decide: commands to devices, prompts to people, deadlines, findings. Carried out elsewhere."""
+"""Everything that a step can decide: commands to devices, prompts to people, deadlines, findings.
+
+Carried out elsewhere.
+"""
 
 from __future__ import annotations
 

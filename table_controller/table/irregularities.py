@@ -1,8 +1,8 @@
 """What happens when something goes wrong: the rulebook's ruling becomes a hold that only people can clear.
 
 A hold stops what it concerns. Its steps are done in the order of the ruling; the last one is the acknowledgement of the
-named role. How steps are asked for and answered is in `steps`. Nothing can be skipped, and clearing a cause never clears
-the hold.
+named role. How steps are asked for and answered is in `steps`. Nothing can be skipped, and clearing a cause never
+clears the hold.
 """
 
 from __future__ import annotations
@@ -73,6 +73,11 @@ def irregular(
     """Something went wrong: look the ruling up, latch it, and begin with what it orders. Told twice, it is one hold."""
     if any((h.trigger, h.slot, h.deck, h.seat) == (trigger, slot, deck, seat) for h in c.state.holds.values()):
         return
+    bad = c.state.decks.get(deck or "")
+    if trigger == "count_wrong" and bad is not None:
+        bad.verified = (
+            False  # whoever counted: a deck that was found wrong is dealt only after it was found whole again
+        )
     ruling = _ruling(c, trigger, slot, deck, finding)
     hold = Hold(
         c.fresh_id(), trigger, ruling.clauses or ruling.see, [], ruling.outcomes, slot, deck, seat,
@@ -125,7 +130,10 @@ def _concerns_round(c: Context, ruling: Ruling, slot: str | None, deck: str | No
 
 
 def _choices(c: Context, hold: Hold, ruling: Ruling) -> dict[str, tuple[str, ...]]:
-    """Return what the decider may answer. A round that is not concerned cannot be voided, and no answer deals a bad deck."""
+    """Return what the decider may answer.
+
+    A round that is not concerned cannot be voided, and no answer deals a bad deck.
+    """
     if hold.trigger == "chips_differ":
         return dict(_CHIPS)
     named: dict[str, tuple[str, ...]] = {choice.name: choice.outcomes for choice in ruling.choices}
@@ -161,7 +169,7 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
 
 
 def _dealt_from(c: Context, hold: Hold) -> bool:
-    """Tell whether the deck of this hold is the one that the round in hand was dealt from, and the round is not void."""
+    """Tell whether the round in hand was dealt from the deck of this hold, and is not void."""
     deck = c.deck
     named = hold.deck or (c.state.round.deck if hold.this_round else None)
     dealt = c.state.round.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)

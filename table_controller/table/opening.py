@@ -144,7 +144,10 @@ def _spread(c: Context, deck: Deck) -> None:
 
 
 def stored_deck(c: Context) -> None:
-    """The table stood idle with a deck in the shuffler: it comes out to be looked at, or undisputed where that may be."""
+    """The table stood idle with a deck in the shuffler.
+
+    It comes out to be looked at, or undisputed where that may be.
+    """
     for deck in c.decks_at_table():
         if not deck.look_due or c.in_flight(c.shuffler):
             continue

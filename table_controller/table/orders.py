@@ -1,4 +1,7 @@
-"""What people order or report outside of any question: methods, decks, an idle table, and irregularities only they see."""
+"""What people order or report outside of any question.
+
+Methods, decks, an idle table, and irregularities only they see.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,10 @@ def _missing(v: View, slot: str | None) -> bool:
 
 
 def _shuffler_missing(v: View, _r: Resource) -> bool:
-    """The shuffler in use does not serve. Signed, it is no way to shuffle any more, but what it shuffled is shuffled."""
+    """The shuffler in use does not serve.
+
+    Signed, it is no way to shuffle any more, but what it shuffled is shuffled.
+    """
     return v.state.shuffling == "machine" and _missing(v, v.shuffler) and not v.signed(v.shuffler)
 
 

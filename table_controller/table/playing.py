@@ -1,4 +1,7 @@
-"""Players decide, the dealer shows, hands are settled in their order, cards are collected. No amount is worked out here."""
+"""Players decide, the dealer shows, hands are settled in their order, cards are collected.
+
+No amount is worked out here.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,17 @@ if TYPE_CHECKING:
 
 
 def decisions(c: Context) -> tuple[str, ...]:
-    """Return what every player chooses between before the dealer goes on: wagers of a decision, or leaving the round."""
+    """Return what every player chooses between before the dealer goes on.
+
+    Wagers of a decision, or leaving the round.
+    """
     leaves = c.edition.surrender
     chosen = [wager.name for wager in c.edition.wagers if wager.decision]
     return (*chosen, leaves.kind) if chosen and leaves is not None else ()
 
 
 def settle_order(c: Context) -> list[int]:
-    """Return the seats whose hands play on in the order in which the text settles them; who gets cards late comes last."""
+    """Return the seats whose hands play on as the text orders their settlement; who gets cards late comes last."""
     order = c.edition.settle_order
     far_right = order.start == "far_right"
     if c.submission.settings.get("settle_direction") == "far_left_clockwise":

@@ -1,4 +1,7 @@
-"""The slots of the core: service state by events, people's orders about devices, and commands that end. No device talk."""
+"""The slots of the core: service state by events, people's orders about devices, and commands that end.
+
+No device talk.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stack's way through the shuffler, or through the dealer's hands, to a shuffled deck and on to where it is dealt from."""
+"""A stack's way through shuffler or dealer's hands to a shuffled deck, and on to where it is dealt from."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _rack_cleared(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _into_place(c: Context) -> None:
-    """Bring the next deck from the shuffler to where it is dealt from; before the first card also one that was recut."""
+    """Bring the next deck from the shuffler to where it is dealt from; before the first card also a recut one."""
     deck = c.deck if c.under_way else c.next_deck()
     if deck is None or c.in_place(deck) or c.held(deck=deck.name) or deck.look_due:
         return

@@ -1,4 +1,7 @@
-"""What the core knows of one table, as plain data: it can be copied, compared, written down and read back. No behaviour."""
+"""What the core knows of one table, as plain data: it can be copied, compared, written down and read back.
+
+No behaviour.
+"""
 
 from __future__ import annotations
 

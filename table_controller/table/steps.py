@@ -1,4 +1,7 @@
-"""The steps of a hold: who is asked for each, with what answers, and what an answer does. What orders them is elsewhere."""
+"""The steps of a hold: who is asked for each, with what answers, and what an answer does.
+
+What orders them is elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,7 @@ def _ask(c: Context, hold: Hold) -> None:
 
 
 def _count_every(c: Context) -> int:
-    """Return after how many rounds the whole deck must be counted; more than there can be, where nothing asks for it."""
+    """Return after how many rounds the whole deck must be counted; more than there can be, where nothing asks."""
     every = c.edition.stub.every_rounds if c.edition.stub is not None and not c.counted(c.deck) else 1
     return every if every > 1 else 9999
 
@@ -131,7 +134,10 @@ def _nothing(_c: Context, _hold: Hold, _answer: Answer) -> None:
 
 
 def _chosen(c: Context, hold: Hold, answer: Answer) -> None:
-    """A person has decided where the text leaves it to one. No choice deals from a bad deck: there is none to choose."""
+    """A person has decided where the text leaves it to one.
+
+    No choice deals from a bad deck: there is none to choose.
+    """
     outcomes = hold.choices[answer.choice]
     hold.outcomes += outcomes
     if hold.seat is not None and "return_wagers" in outcomes and "void_round" not in outcomes:

@@ -149,7 +149,10 @@ def _unwagered_racked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
-    """The dealer has looked at the hands. Where no count was due, a misdeal has a rule of its own and the rest has none."""
+    """The dealer has looked at the hands.
+
+    Where no count was due, a misdeal has a rule of its own and the rest has none.
+    """
     assert c.deck is not None
     finding = cast("Finding", answer.choice)
     if finding == "misdealt_total_right" and not count_due(c):

@@ -12,8 +12,6 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
-from table_controller.table.permits import REASONS
-from table_controller.table.state import GATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,7 +244,7 @@ class Floor:
                         decided += self.step(event)
         raise AssertionError(f"irregularities that do not end: {self.state.holds}")
 
-    # --- hands, devices, people ----------------------------------------------------------------------------------------
+    # --- hands, devices, people ---------------------------------------------------------------------------------------
 
     def _hands(self) -> None:
         """Somebody puts a deck that waits for the shuffler into it."""
@@ -256,9 +254,9 @@ class Floor:
         back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.at(d.name, "rack")]
         if not self.insert or shuffler is None or shuffler.state != "in_service" or self.state.holds:
             return
-        if self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake:
-            self._queue.append(ev.CardsInserted("shuffler.1"))
-        elif used == self.phase and back and not shuffler.intake:
+        if (self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake) or (
+            used == self.phase and back and not shuffler.intake
+        ):
             self._queue.append(ev.CardsInserted("shuffler.1"))
 
     def answer(self, decision: Decision) -> list[ev.Event]:
@@ -335,7 +333,7 @@ class Floor:
         return [*told, ev.Answer(prompt.id, prompt.choices[0], PEOPLE[prompt.role], number, seats)]
 
 
-# --- reading decisions --------------------------------------------------------------------------------------------------
+# --- reading decisions ------------------------------------------------------------------------------------------------
 
 
 def of(kind: type[T], decisions: list[Decision]) -> list[T]:

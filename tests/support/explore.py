@@ -1,4 +1,4 @@
-"""Every state that a tiny table can reach, breadth first, with people and devices that do whatever they can. No tests here.
+"""Every state that a tiny table can reach, breadth first; people and devices do whatever they can. No tests here.
 
 A move is one thing that somebody or something does: an answer, an order, a device's event with the end of its command.
 Trouble (faults, wrong counts, links that fall, reports of irregularities) is made only while fewer irregularities are
@@ -33,7 +33,10 @@ _MONITOR: Final = msgspec.msgpack.Decoder(Monitor)
 
 
 class Move(NamedTuple):
-    """What may happen next. Trouble is bounded; the rest is a way on. `opened`: people then open the deck without a word."""
+    """What may happen next. Trouble is bounded; the rest is a way on.
+
+    `opened`: people then open the deck without a word.
+    """
 
     name: str
     events: tuple[ev.Event, ...]
@@ -86,7 +89,7 @@ class Model:
                 take(*moves[0].events)
         return monitor
 
-    # --- what may happen -----------------------------------------------------------------------------------------------
+    # --- what may happen ----------------------------------------------------------------------------------------------
 
     def _prompted(self) -> Iterator[Move]:
         for prompt in list(self.table.state.prompts.values()):
@@ -153,7 +156,9 @@ class Model:
             return
         if issued.slot in self.bounds.slots and len(self.table.state.holds) < self.bounds.holds:
             for name, events in self._bad(issued):
-                yield Move(f"{issued.slot} {issued.act}: {name}", (*events, ev.CommandEnded(id_, "failed")), trouble=True)
+                yield Move(
+                    f"{issued.slot} {issued.act}: {name}", (*events, ev.CommandEnded(id_, "failed")), trouble=True
+                )
             yield Move(f"{issued.slot} {issued.act}: unknown", (ev.CommandEnded(id_, "unknown"),), trouble=True)
             yield Move(f"{issued.slot} {issued.act}: revoked", (ev.CommandEnded(id_, "revoked"),), trouble=True)
 
@@ -232,7 +237,7 @@ class Model:
             back = back and any(state.book.at(d.name, "rack") for d in state.decks.values() if d.state == mc.IN_PLAY)
             if (waiting and shuffler.deck is None and state.shuffling == "machine") or back:
                 yield Move("cards into the shuffler", (ev.CardsInserted("shuffler.1"),))
-        if state.round.state == mc.STARTING_POSITION and state.round.asked_start and state.round.total is None:
+        if state.round.state == mc.STARTING_POSITION and state.round.asked_start and state.round.total is None:  # noqa: SIM102 - the two ask different things
             if state.start == "shaker" and not c.in_flight("shaker.1"):
                 yield Move("dice: 7", (ev.DiceRead("shaker.1", (1, 2, 4)),))
                 if self.bounds.variety:
@@ -277,7 +282,9 @@ class Model:
             orders.append({"order": "shuffle_by_hand"})
         elif c.submission.shuffler != "none":
             orders.append({"order": "shuffle_by_machine"})
-        orders += [{"order": "dealing_method", "method": m.name} for m in c.edition.deal.methods if m.name != state.dealing]
+        orders += [
+            {"order": "dealing_method", "method": m.name} for m in c.edition.deal.methods if m.name != state.dealing
+        ]
         orders += [{"order": "start_method", "method": s.name} for s in c.edition.starts if s.name != state.start]
         for order in orders:
             yield Move(f"order {' '.join(order.values())}", (ev.Ordered(who=FLOOR, **order),))
@@ -309,12 +316,14 @@ class Model:
             for old in self.table.context.decks_at_table():
                 for hours in sorted(set(self.table.context.edition.change_hours.values())):
                     if hours not in old.passed and (not old.passed or max(old.passed) < hours):
-                        yield Move(f"{old.name} is {hours} h old", (ev.Due(f"deck_age/{old.name}/{hours}"),), trouble=True)
+                        yield Move(
+                            f"{old.name} is {hours} h old", (ev.Due(f"deck_age/{old.name}/{hours}"),), trouble=True
+                        )
             if state.start == "shaker" and state.dice == "fresh":
                 yield Move("dice are old", (ev.Due("dice_age"),), trouble=True)
 
 
-# --- telling states apart -----------------------------------------------------------------------------------------------
+# --- telling states apart ---------------------------------------------------------------------------------------------
 
 
 def canonical(table: Table, monitor: Monitor) -> bytes:
@@ -325,7 +334,10 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
         (p.kind, p.role, p.deck or "", p.seat or -1, p.slot or "", holds.get(p.hold or 0, -1), p.choices, p.least)
         for p in state.prompts.values()
     )
-    commands = sorted((i.slot, i.act, i.number if i.act == "dispense" else 0, i.deck or "", i.unknown) for i in state.commands.values())
+    commands = sorted(
+        (i.slot, i.act, i.number if i.act == "dispense" else 0, i.deck or "", i.unknown)
+        for i in state.commands.values()
+    )
     kept = msgspec.to_builtins(state)
     for name in ("prompts", "holds", "commands", "next_id", "book"):
         del kept[name]

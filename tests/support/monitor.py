@@ -56,7 +56,9 @@ class Monitor(msgspec.Struct):
     @classmethod
     def of(cls, edition: Edition) -> Monitor:
         """Return a monitor that has seen nothing."""
-        return cls(edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts))
+        return cls(
+            edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts)
+        )
 
     def key(self) -> object:
         """Return what tells this monitor from others, ids left out."""
@@ -66,7 +68,7 @@ class Monitor(msgspec.Struct):
             self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()],
         )  # fmt: skip
 
-    # --- what happens --------------------------------------------------------------------------------------------------
+    # --- what happens -------------------------------------------------------------------------------------------------
 
     def watch(self, event: ev.Event, decisions: list[Decision], state: State) -> None:
         """Take one step of the table; AssertionError for a broken promise."""
@@ -131,7 +133,7 @@ class Monitor(msgspec.Struct):
         named = prompt.deck or self.holds.get(prompt.hold or 0) or self.shoe or next(iter(self.decks))
         return self.decks[named]
 
-    # --- what is decided -----------------------------------------------------------------------------------------------
+    # --- what is decided ----------------------------------------------------------------------------------------------
 
     def _decision(self, event: ev.Event, decision: Decision, state: State) -> None:
         match decision:
@@ -229,7 +231,7 @@ class Monitor(msgspec.Struct):
             self.position = True
         assert not (self.void and to in ("settling", "complete", "playing")), f"a void round is {to}"
 
-    # --- what holds at any time -----------------------------------------------------------------------------------------
+    # --- what holds at any time ---------------------------------------------------------------------------------------
 
     def _always(self, state: State) -> None:
         for seat in state.progressive.accepted:

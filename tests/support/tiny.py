@@ -1,4 +1,7 @@
-"""Editions with a handful of cards and two seats, so that every state of a table can be visited. Rules stay as they are."""
+"""Editions with a handful of cards and two seats, so that every state of a table can be visited.
+
+Rules stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def tiny(game: str) -> Edition:
         hand=replace(full.hand, cards=first + second, first_deal=first, second_deal=second, split=()),
         count=replace(full.count, expected=count),
         stub=stub,
-        starts=tuple(start for start in full.starts if start.name != "flat_button"),  # its seven places need seven seats
+        starts=tuple(start for start in full.starts if start.name != "flat_button"),  # seven places need seven seats
         cut=replace(full.cut, least_from_top=1, least_from_bottom=1 if full.cut.least_from_bottom else None,
                     cover_above_bottom=1 if full.cut.cover_above_bottom else None),
     )  # fmt: skip

@@ -22,7 +22,10 @@ def triggers(name: str) -> list[str]:
 
 
 PAIRS = [
-    (name, state, trigger) for name, (_, states, _) in mc.MACHINES.items() for state in states for trigger in triggers(name)
+    (name, state, trigger)
+    for name, (_, states, _) in mc.MACHINES.items()
+    for state in states
+    for trigger in triggers(name)
 ]
 
 
