@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import ConfigurationError
 from simulators.mutants import (
     bet_sensor,
+    bet_sensor_chips,
     button,
     commands,
     framing,
@@ -27,6 +28,7 @@ from simulators.mutants import (
     shoe_faults,
     shuffler,
     shuffler_faults,
+    shuffler_models,
 )
 
 if TYPE_CHECKING:
@@ -45,11 +47,13 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
         commands,
         shuffler,
         shuffler_faults,
+        shuffler_models,
         shoe,
         shoe_faults,
         keypad,
         meter_sign,
         bet_sensor,
+        bet_sensor_chips,
         shaker,
         rng,
         button,

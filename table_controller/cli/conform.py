@@ -28,6 +28,7 @@ from table_controller.conformance.requirements import (
     chosen,
     kind_chapter,
     kinds_with_requirements,
+    model_profile,
     protocol_chapters,
     requirements_of,
 )
@@ -112,7 +113,9 @@ async def _conform(
     await bench.open()
     try:
         hello = await meet(bench)
-        requirements = able(wanted, hello.capabilities if hello else [])
+        capabilities = hello.capabilities if hello else []
+        bench.profile = model_profile(trust.kind, capabilities)
+        requirements = able(wanted, capabilities, bench.profile)
         began, clock = datetime.now(UTC), time.monotonic()
         with _Show(screen, len(requirements)) as show:
             runner = Runner(bench, requirements, show.before, show.after)
@@ -248,4 +251,5 @@ def _list_chapter(chapter: Chapter, screen: Screen) -> None:
     for found in chapter.requirements:
         marks = " (with hands)" if found.hands else ""
         marks += f" (capability {found.capability})" if found.capability else ""
+        marks += f" (not with capability {found.without})" if found.without else ""
         screen.line(f"  {found.id}  {found.sentence}{marks}")

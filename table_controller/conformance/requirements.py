@@ -115,6 +115,7 @@ class Requirement:
     limit: float = LIMIT
     applies: Callable[[Profile], bool] = _always
     capability: str = ""  # asked only of devices whose hello names it
+    without: str = ""  # not asked of devices whose hello names it
 
     @property
     def see(self) -> str:
@@ -146,6 +147,7 @@ class Chapter:
         hands: bool = False,
         applies: Callable[[Profile], bool] = _always,
         capability: str = "",
+        without: str = "",
         page: str = "",
     ) -> Callable[[Check], Check]:
         """Register a check whose first line of documentation is the requirement, from a section of the chapter's page.
@@ -160,7 +162,7 @@ class Chapter:
             assert sentence, f"{name} says nothing"
             wanted = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, page or self._page, section, check, wanted, hands, LIMIT, applies, capability
+                name, sentence, page or self._page, section, check, wanted, hands, LIMIT, applies, capability, without
             )
             return check
 
@@ -199,9 +201,22 @@ def requirements_of(kind: str) -> list[Requirement]:
     return [found for chapter in chapters for found in chapter.requirements if found.applies(profile)]
 
 
-def able(requirements: list[Requirement], capabilities: list[str]) -> list[Requirement]:
-    """Return those that are asked of a device with these capabilities."""
-    return [found for found in requirements if not found.capability or found.capability in capabilities]
+def model_profile(kind: str, capabilities: list[str]) -> Profile:
+    """Return how a model is handled: as its kind is, or as the module's MODELS say of a capability that it names."""
+    profile, _ = kind_chapter(kind)
+    models: dict[str, Profile] = getattr(import_module(f"{_HERE}.kinds.{kind}"), "MODELS", {})
+    return next((found for capability, found in models.items() if capability in capabilities), profile)
+
+
+def able(requirements: list[Requirement], capabilities: list[str], profile: Profile) -> list[Requirement]:
+    """Return those that are asked of a device with these capabilities, which is handled so."""
+    return [
+        found
+        for found in requirements
+        if found.applies(profile)
+        and (not found.capability or found.capability in capabilities)
+        and (not found.without or found.without not in capabilities)
+    ]
 
 
 def chosen(requirements: list[Requirement], only: list[str]) -> list[Requirement]:

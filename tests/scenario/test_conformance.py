@@ -60,6 +60,29 @@ async def test_a_good_machine_passes_everything(seed: int, model: str, line: str
     assert not run.lost
 
 
+@pytest.mark.parametrize("model", ["shuffler-batch", "shuffler-batch-identifying", "shuffler-continuous"])
+async def test_a_good_machine_with_six_decks_passes_everything(seed: int, model: str) -> None:
+    run = await examine(model, seed=seed)
+    assert with_verdict(run.lines, Verdict.PASS) == {line.id for line in run.lines}, failures(run)
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "not_asked"),
+    [
+        ("shuffler", {"SH-11", "CM-08"}, {"SH-80", "SH-81", "SH-88"}),
+        ("shuffler-batch-identifying", {"SH-11", "CM-08", "SH-80", "SH-81"}, {"SH-88"}),
+        ("shuffler-continuous", {"SH-88", "CM-09", "PL-12"}, {"SH-11", "SH-80", "SH-81", "CM-08", "PL-09"}),
+        ("shoe", {"SO-01", "SO-14"}, {"SO-60"}),
+        ("shoe-manual", {"SO-01", "SO-60"}, {"SO-14"}),
+    ],
+)
+async def test_a_model_is_asked_what_it_can_do(model: str, asked: set[str], not_asked: set[str]) -> None:
+    async with on_bench(model) as (_, machine):
+        ids = {requirement.id for requirement in asked_of(machine)}
+    assert asked <= ids
+    assert not not_asked & ids
+
+
 @pytest.mark.parametrize("name", MUTANTS)
 async def test_a_mutant_fails_the_requirement_that_it_breaks(name: str) -> None:
     mutant = MUTANTS[name]
@@ -196,6 +219,11 @@ async def test_a_device_that_restarts_in_the_middle_is_checked_to_the_end(seed: 
         ("bet-sensor", "BS-25"),
         ("shaker", "DS-03"),
         ("shaker", "DS-26"),
+        ("shoe", "SO-15"),
+        ("shoe-manual", "SO-61"),
+        ("keypad", "KP-11"),
+        ("meter-sign", "MS-12"),
+        ("shuffler-continuous", "SH-89"),
         ("rng", "RN-02"),
         ("rng", "RN-20"),
         ("button", "FB-03"),
@@ -217,7 +245,7 @@ async def test_an_interrupted_run_has_a_verdict_for_every_requirement(seed: int)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert len(run.lines) == len(requirements_of("shuffler")) - 1  # it identifies no cards
+    assert len(run.lines) == len(asked_of(machine))
     assert run.lost == "interrupted"
     assert run.lines[-1].verdict is Verdict.NOT_CHECKED
     assert run.lines[-1].why == "interrupted"

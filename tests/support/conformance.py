@@ -14,7 +14,7 @@ from simulators.machine import approved
 from simulators.models import MODELS, make
 from simulators.mutants import spoil
 from table_controller.conformance.bench import Bench
-from table_controller.conformance.requirements import Requirement, Verdict, able, kind_chapter, requirements_of
+from table_controller.conformance.requirements import Requirement, Verdict, able, model_profile, requirements_of
 from table_controller.conformance.runner import Runner, meet
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ async def on_bench(
         machine.inject(fault)
     key = key_for(machine.key)
     trust = Trust(key.kind, {key.serial: key}, frozenset([approved(machine.kind)]), role="bench")
-    profile, _ = kind_chapter(machine.kind)
+    profile = model_profile(machine.kind, machine.board.identity.capabilities)
     bench = Bench(
         MemoryHost(machine).open, trust, kind_named(machine.kind), profile, hands(machine),
         count(10**18).__next__, Random(seed).randbytes,
@@ -93,7 +93,8 @@ async def on_bench(
 
 def asked_of(machine: Machine, only: Iterable[str] = ()) -> list[Requirement]:
     """Return what is asked of a machine: everything, or some requirements with all that they need."""
-    asked = able(requirements_of(machine.kind), machine.board.identity.capabilities)
+    capabilities = machine.board.identity.capabilities
+    asked = able(requirements_of(machine.kind), capabilities, model_profile(machine.kind, capabilities))
     return with_needs(only, asked) if only else asked
 
 

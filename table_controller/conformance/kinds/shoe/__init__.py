@@ -1,6 +1,6 @@
 """What is asked of a dealing shoe, automated or manual: by its capabilities. Its page is docs/devices/shoe.md."""
 
-from table_controller.conformance.kinds.shoe import dealing, faulted, manual, resting
+from table_controller.conformance.kinds.shoe import dealing, faulted, manual, pieces, resting
 from table_controller.conformance.kinds.shoe.machine import CHAPTER, PROFILE
 
-__all__ = ["CHAPTER", "PROFILE", "dealing", "faulted", "manual", "resting"]
+__all__ = ["CHAPTER", "PROFILE", "dealing", "faulted", "manual", "pieces", "resting"]

@@ -1,4 +1,4 @@
-"""SO-10 to SO-29: an automated shoe takes a block in, deals it in stacks, and brings the stub out."""
+"""SO-10 to SO-25: an automated shoe takes a block in, deals it in stacks, and brings the stub out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import msgspec
 
 from devices.shoe import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
-from table_controller.conformance.hands import Step
 from table_controller.conformance.judging import begin, refused, same_but, settled_as
 from table_controller.conformance.kinds.shoe.machine import (
     BLOCK,
@@ -32,7 +31,7 @@ from table_controller.conformance.kinds.shoe.machine import (
     waiting,
 )
 from table_controller.conformance.probe import QUIET
-from table_controller.conformance.requirements import NotChecked, expect
+from table_controller.conformance.requirements import NotChecked, expect, preparing
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
 requirement = partial(CHAPTER.requirement, capability=m.DISPENSES)
 # Cards in the stacks that the kit orders: as many as a hand of the game, and the most there may be.
 STACK = 7
-FACE_UP = Step("turn the fourth card of the deck in the intake face up", ("face_up:depth=3",))
-COVER = Step("put a cover card under the third card of the deck in the intake", ("cover_card:depth=3",))
-DRAW = Step("draw one card out of the throat by hand", ("draw:cards=1",))
 
 
 class Motion(msgspec.Struct):
@@ -193,15 +189,25 @@ async def busy_dispensing(bench: Bench) -> None:
     _busy(await stack(bench), m.State.DISPENSING)
 
 
+@preparing
+async def _stack_in_slot(bench: Bench) -> None:
+    """Bring it to READY with a stack in its slot."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        status = await status_of(visit)
+        if status.state is m.State.READY and status.in_slot:
+            return
+    await loaded(bench)
+    async with bench.visit() as visit:
+        await visit.done(m.Dispense(bench.next_id(), STACK), SHORT)
+
+
 @requirement(17, "States", needs=("SO-14",))
 async def slot_occupied(bench: Bench) -> None:
     """No next stack and no stub while one lies in the slot: refused with 442, and no card moves."""
-    await stack(bench)
-    await rest(bench)
+    await _stack_in_slot(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
-        if not before.in_slot:
-            raise NotChecked("there is no stack in the slot")
         await none_begins(visit, bench, ["Dispense", "CountStub"], m.Reason.SLOT_OCCUPIED, "with a stack in the slot")
         await asyncio.sleep(QUIET)
         same_but(before, await status_of(visit))
@@ -341,57 +347,3 @@ async def short_stack(bench: Bench) -> None:
         expect((told.wanted, told.got) == (m.MAX_STACK, left), f"{left} of {m.MAX_STACK}", told)
         status = await status_of(visit)
         expect(status.stacks == deal.between[-1].stacks, "no stack more", status)
-
-
-# --- with hands: faces, cover cards, and a card that a hand draws -----------------------------------------------------
-
-
-@requirement(26, "What is never sent", hands=True, needs=("SO-14",))
-async def face_up(bench: Bench) -> None:
-    """A card that lies face up is told by its number in the block and in the stack, and counted; nothing more."""
-    await waiting(bench)
-    await bench.do(FACE_UP)
-    async with bench.visit() as visit:
-        for message, kind, phase in (
-            (m.Load(bench.next_id()), m.Loaded, m.Phase.LOADING),
-            (m.Dispense(bench.next_id(), STACK), m.Dispensed, m.Phase.DISPENSING),
-        ):
-            since = len(visit.events)
-            await visit.done(message, BLOCK)
-            told = visit.told(m.FaceUp, since)
-            expect(told == [m.FaceUp(message.command, phase, 4)], f"FaceUp of card 4 in {phase.name}", told)
-            end: Any = await visit.event(kind, QUIET, since)
-            expect(end.face_up == 1, "one card face up", end)
-
-
-@requirement(27, "Counting", hands=True, needs=("SO-14",))
-async def cover_card(bench: Bench) -> None:
-    """A cover card is told where it lies and when it comes out, and is counted nowhere."""
-    await waiting(bench)
-    await bench.do(COVER)
-    async with bench.visit() as visit:
-        load = bench.next_id()
-        await visit.done(m.Load(load), BLOCK)
-        told = await visit.event(m.Loaded, QUIET)
-        expect(told.cover == 3, "the cover card under 3 cards", told)
-        expect((await status_of(visit)).left == told.count, f"{told.count} left", await status_of(visit))
-        command = bench.next_id()
-        await visit.done(m.Dispense(command, STACK), SHORT)
-        covers = visit.told(m.CoverCard)
-        expect(covers == [m.CoverCard(command, m.Phase.DISPENSING, 3)], "CoverCard after 3 cards", covers)
-        stacked = await visit.event(m.Dispensed, QUIET)
-        left = number(told.count, "how many were loaded", told) - STACK
-        expect((stacked.count, stacked.left) == (STACK, left), f"{STACK} cards, and {left} left", stacked)
-
-
-@requirement(28, "What moves, and how it ends", hands=True, needs=("SO-10",))
-async def drawn_by_hand(bench: Bench) -> None:
-    """A card that a hand draws is told by Drawn, not ordered; one fewer is left, one more is drawn."""
-    await loaded(bench)
-    async with bench.visit() as visit:
-        before = await status_of(visit)
-        left = number(before.left, "how many are left", before) - 1
-        await bench.do(DRAW)
-        told = await visit.event(m.Drawn, bench.hands.patience)
-        expect(told == m.Drawn(False, 0, 1, left), f"Drawn, not ordered, {left} left", told)
-        same_but(before, await status_of(visit), left=left, drawn=1)

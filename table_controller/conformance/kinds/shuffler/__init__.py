@@ -1,6 +1,13 @@
-"""What is asked of a card shuffler: at rest, in a cycle, halted, in doubt. Its page is docs/devices/shuffler.md."""
+"""What is asked of a card shuffler: at rest, in a cycle, halted, in doubt. Its page is docs/devices/shuffler.md.
 
-from table_controller.conformance.kinds.shuffler import cycle, faulted, halted, resting
+A machine for a batch is asked all that one for a deck is, and more; one without cycles is asked other things.
+"""
+
+from devices.shuffler.messages import CONTINUOUS
+from table_controller.conformance.kinds.shuffler import batch, continuous, cycle, faulted, halted, resting
 from table_controller.conformance.kinds.shuffler.machine import CHAPTER, PROFILE
+from table_controller.conformance.kinds.shuffler.store import WITHOUT_CYCLES
 
-__all__ = ["CHAPTER", "PROFILE", "cycle", "faulted", "halted", "resting"]
+MODELS = {CONTINUOUS: WITHOUT_CYCLES}
+
+__all__ = ["CHAPTER", "MODELS", "PROFILE", "batch", "continuous", "cycle", "faulted", "halted", "resting"]

@@ -14,13 +14,13 @@ from firmware_bridge.commands import Accepted, Outcome, Settled
 from firmware_bridge.link import SILENCE
 from table_controller.conformance.hands import Step
 from table_controller.conformance.kinds.shuffler.machine import (
-    CHAPTER,
     COMMANDS,
     CYCLE,
     RELOAD,
     SHORT,
     all_refused,
     begin,
+    cycling,
     emptied,
     loaded,
     one_end,
@@ -103,7 +103,7 @@ async def _look_on(visit: Visit, bench: Bench, cycle: Cycle) -> None:
         )
 
 
-@CHAPTER.requirement(10, "States")
+@cycling(10, "States")
 async def states(bench: Bench) -> None:
     """A cycle is accepted, and its state is FEEDING, then UNLOADING."""
     cycle = await watched(bench)
@@ -112,13 +112,13 @@ async def states(bench: Bench) -> None:
     expect(moving == [m.State.FEEDING, m.State.UNLOADING], "FEEDING, then UNLOADING", cycle.states)
 
 
-@CHAPTER.requirement(11, "A cycle", needs=("SH-10",))
+@cycling(11, "A cycle", needs=("SH-10",))
 async def one_completed(bench: Bench) -> None:
     """A cycle of a deck ends in exactly one Completed and then exactly one Settled DONE."""
     (await watched(bench)).completed()
 
 
-@CHAPTER.requirement(12, "Counting", needs=("SH-11",))
+@cycling(12, "Counting", needs=("SH-11",))
 async def counted(bench: Bench) -> None:
     """Afterwards it is READY, none inside, all that Completed counts behind the gate, one cycle more."""
     cycle = await watched(bench)
@@ -131,7 +131,7 @@ async def counted(bench: Bench) -> None:
     expect(cycle.after == expected, repr(expected), cycle.after)
 
 
-@CHAPTER.requirement(13, "A cycle", needs=("SH-11",))
+@cycling(13, "A cycle", needs=("SH-11",))
 async def progress(bench: Bench) -> None:
     """Progress counts never fall, never run ahead of each other, and end at what Completed counts."""
     cycle = await watched(bench)
@@ -147,13 +147,13 @@ async def progress(bench: Bench) -> None:
         expect(rising, "counts that do not fall", f"{earlier!r}, then {later!r}")
 
 
-@CHAPTER.requirement(14, "States", needs=("SH-10",))
+@cycling(14, "States", needs=("SH-10",))
 async def busy_feeding(bench: Bench) -> None:
     """In FEEDING every other motion is refused with 420."""
     _busy(await watched(bench), m.State.FEEDING)
 
 
-@CHAPTER.requirement(15, "States", needs=("SH-10",))
+@cycling(15, "States", needs=("SH-10",))
 async def busy_unloading(bench: Bench) -> None:
     """In UNLOADING every other motion is refused with 420."""
     _busy(await watched(bench), m.State.UNLOADING)
@@ -165,7 +165,7 @@ def _busy(cycle: Cycle, state: m.State) -> None:
     all_refused(cycle.refused[state], m.Reason.BUSY, f"in {state.name}")
 
 
-@CHAPTER.requirement(16, "A cycle", needs=("SH-11",))
+@cycling(16, "A cycle", needs=("SH-11",))
 async def intake_empty(bench: Bench) -> None:
     """Intake is told when the last card is drawn, once."""
     cycle = await watched(bench)
@@ -173,7 +173,7 @@ async def intake_empty(bench: Bench) -> None:
     expect(told == [m.Intake(False)], "one Intake that says empty", told)
 
 
-@CHAPTER.requirement(17, "Messages", needs=("SH-11",))
+@cycling(17, "Messages", needs=("SH-11",))
 async def transits(bench: Bench) -> None:
     """Transit statistics grow by one for every card in every segment, and are in order."""
     cycle = await watched(bench)
@@ -183,7 +183,7 @@ async def transits(bench: Bench) -> None:
         expect(later.least <= later.mean <= later.most, f"least <= mean <= most in {segment.name}", later)
 
 
-@CHAPTER.requirement(18, "What is never sent", needs=("SH-11",))
+@cycling(18, "What is never sent", needs=("SH-11",))
 async def no_findings(bench: Bench) -> None:
     """For a deck that was not rejected there are no findings: NoFindings with 427."""
     expect(not (await watched(bench)).completed().rejected, "a deck that is not rejected", "rejected")
@@ -196,7 +196,7 @@ async def no_findings(bench: Bench) -> None:
 # --- with hands: a second deck in the intake ------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(30, "A cycle", hands=True)
+@cycling(30, "A cycle", hands=True)
 async def intake_told(bench: Bench) -> None:
     """Putting cards into the intake is told by Intake, and shown in the status."""
     await emptied(bench)
@@ -207,7 +207,7 @@ async def intake_told(bench: Bench) -> None:
         expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
 
 
-@CHAPTER.requirement(31, "A cycle", hands=True, needs=("SH-11",))
+@cycling(31, "A cycle", hands=True, needs=("SH-11",))
 async def sorts(bench: Bench) -> None:
     """A cycle in SORT says SORT in Completed, and counts the same deck alike."""
     count = (await watched(bench)).completed().count
@@ -221,7 +221,7 @@ async def sorts(bench: Bench) -> None:
     await rest(bench)
 
 
-@CHAPTER.requirement(32, "Heartbeat and silence", page="docs/protocol.md", hands=True, needs=("SH-11",))
+@cycling(32, "Heartbeat and silence", page="docs/protocol.md", hands=True, needs=("SH-11",))
 async def alone(bench: Bench) -> None:
     """A cycle goes on while its host is silent, and the next session finds it DONE."""
     await loaded(bench)
@@ -235,9 +235,9 @@ async def alone(bench: Bench) -> None:
         settled_as(known, Outcome.DONE, m.Reason.NONE)
 
 
-@CHAPTER.requirement(80, "What is never sent", hands=True, needs=("SH-11",), capability=m.IDENTIFIES)  # fmt: skip
+@cycling(80, "What is never sent", hands=True, needs=("SH-11",), capability=m.IDENTIFIES)  # fmt: skip
 async def rejects(bench: Bench) -> None:
-    """A wrong deck is rejected, and its findings name what is missing and extra, in ascending order."""
+    """A wrong deck or batch is rejected, and its findings name what is missing and extra, in its model's form."""
     await rest(bench)
     await bench.do(SWAP)
     async with bench.visit() as visit:
@@ -245,10 +245,19 @@ async def rejects(bench: Bench) -> None:
         await visit.done(m.StartCycle(command), CYCLE)
         completed = await visit.event(m.Completed, QUIET)
         expect(completed.rejected, "a deck that is rejected", completed)
-        found = await visit.ask(m.GetFindings(), m.Findings)
-        wholly = found.command == command and len(found.missing) == len(found.extra) == 1
         # How many, never which: findings name cards.
-        expect(wholly, "one card missing and one extra", f"{len(found.missing)} missing, {len(found.extra)} extra")
+        found, missing, extra = await _findings(visit)
+        wholly = found == command and missing == extra == 1
+        expect(wholly, "one card missing and one extra", f"{missing} missing, {extra} extra")
         await visit.done(m.Eject(bench.next_id()), SHORT)
-        gone = await visit.ask(m.GetFindings(), m.Findings, m.NoFindings)
+        gone = await visit.ask(m.GetFindings(), m.Findings, m.BatchFindings, m.NoFindings)
         expect(isinstance(gone, m.NoFindings), "no findings once the deck was given out", "findings")
+
+
+async def _findings(visit: Visit) -> tuple[int, int, int]:
+    """Ask what is wrong, in the form of the model; return about which cycle, how many are missing, how many extra."""
+    if m.BATCH in visit.hello.capabilities:
+        tallies = await visit.ask(m.GetFindings(), m.BatchFindings)
+        return tallies.command, sum(tallies.missing), sum(tallies.extra)
+    found = await visit.ask(m.GetFindings(), m.Findings)
+    return found.command, len(found.missing), len(found.extra)

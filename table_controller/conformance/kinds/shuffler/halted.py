@@ -11,7 +11,6 @@ import msgspec
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Accepted, Outcome, Settled
 from table_controller.conformance.kinds.shuffler.machine import (
-    CHAPTER,
     CLEAR_PATH,
     CLOSE_DOOR,
     COMMANDS,
@@ -21,6 +20,7 @@ from table_controller.conformance.kinds.shuffler.machine import (
     SHORT,
     all_refused,
     begin,
+    cycling,
     loaded,
     one_end,
     refusals,
@@ -35,7 +35,7 @@ from table_controller.conformance.requirements import NotChecked, expect
 if TYPE_CHECKING:
     from table_controller.conformance.bench import Bench
 
-requirement = partial(CHAPTER.requirement, hands=True)
+requirement = partial(cycling, hands=True)
 NOT_CLEARING = [name for name in COMMANDS if name != "ClearJam"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from table_controller.conformance.visit import Visit
 
 CHAPTER: Final = Chapter("SH", "The shuffler", "docs/devices/shuffler.md", needs=("HS-04",))
+# What is asked of models with cycles, for one deck or for a batch.
+cycling: Final = partial(CHAPTER.requirement, without=m.CONTINUOUS)
 
-# The slowest cycle or emptying (s), with room for a machine that takes a second for every card.
-CYCLE: Final = 180.0
+# The slowest cycle or emptying (s): a batch takes two and a half minutes; twice that.
+CYCLE: Final = 300.0
 # Everything that moves no card along the path (s).
 SHORT: Final = 30.0
 
@@ -177,7 +180,7 @@ PROFILE: Final = Profile(
         (m.GetStatus(), (m.Status,)),
         (m.GetSensors(), (m.Sensors,)),
         (m.GetTransits(), (m.Transits,)),
-        (m.GetFindings(), (m.Findings, m.NoFindings)),
+        (m.GetFindings(), (m.Findings, m.BatchFindings, m.NoFindings)),
     ),
     rest=rest,
     switch=Switch(

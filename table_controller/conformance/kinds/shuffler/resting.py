@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from devices.shuffler import messages as m
 from firmware_bridge.commands import GetReport, Outcome, Report, Settled
 from table_controller.conformance.kinds.shuffler.machine import (
-    CHAPTER,
     COMMANDS,
     PATH,
     SHORT,
     all_refused,
     begin,
+    cycling,
     emptied,
     one_end,
     ready,
@@ -46,7 +46,7 @@ async def _consistent(visit: Visit) -> None:
     expect(gate is (status.state is m.State.READY), "cards behind the gate in READY, and in no other state", status)
 
 
-@CHAPTER.requirement(1, "The card path")
+@cycling(1, "The card path")
 async def consistent(bench: Bench) -> None:
     """At rest its status and its sensors tell the same."""
     await rest(bench)
@@ -54,7 +54,7 @@ async def consistent(bench: Bench) -> None:
         await _consistent(visit)
 
 
-@CHAPTER.requirement(2, "States")
+@cycling(2, "States")
 async def nothing_to_eject(bench: Bench) -> None:
     """With nothing behind the gate Eject is refused with 424."""
     await rest(bench)
@@ -62,7 +62,7 @@ async def nothing_to_eject(bench: Bench) -> None:
         all_refused(await refusals(visit, bench, ["Eject"]), m.Reason.NOTHING_TO_EJECT, "in IDLE")
 
 
-@CHAPTER.requirement(3, "States")
+@cycling(3, "States")
 async def stop_at_rest(bench: Bench) -> None:
     """Stop is never refused, and changes nothing in a machine at rest."""
     await rest(bench)
@@ -75,7 +75,7 @@ async def stop_at_rest(bench: Bench) -> None:
         expect(not visit.events, "no event", visit.events)
 
 
-@CHAPTER.requirement(4, "States")
+@cycling(4, "States")
 async def self_test(bench: Bench) -> None:
     """A self-test ends in SelfTested and then Settled, DONE only if every sensor and motor passed."""
     await rest(bench)
@@ -90,7 +90,7 @@ async def self_test(bench: Bench) -> None:
         expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
 
 
-@CHAPTER.requirement(5, "States")
+@cycling(5, "States")
 async def busy_testing(bench: Bench) -> None:
     """While it tests itself it is TESTING, and every other motion is refused with 420."""
     await rest(bench)
@@ -104,7 +104,7 @@ async def busy_testing(bench: Bench) -> None:
         await visit.end(command, SHORT)
 
 
-@CHAPTER.requirement(6, "States")
+@cycling(6, "States")
 async def stopped_test(bench: Bench) -> None:
     """Stop ends a self-test as FAILED with 434; the machine is at rest as before, with no Stopped."""
     await rest(bench)
@@ -126,7 +126,7 @@ async def _stopped(visit: Visit, bench: Bench, message: m.SelfTest | m.Eject, be
     same_but(before, await status_of(visit))
 
 
-@CHAPTER.requirement(7, "States")
+@cycling(7, "States")
 async def restart(bench: Bench) -> None:
     """After a restart at rest the boot id is new, the mode SHUFFLE, and the machine IDLE as it was."""
     await rest(bench)
@@ -148,7 +148,7 @@ async def restart(bench: Bench) -> None:
 # --- with a deck behind the gate ------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(20, "States", needs=("SH-11",))
+@cycling(20, "States", needs=("SH-11",))
 async def gate_occupied(bench: Bench) -> None:
     """With cards behind the gate StartCycle is refused with 425."""
     await ready(bench)
@@ -157,7 +157,7 @@ async def gate_occupied(bench: Bench) -> None:
         all_refused(await refusals(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "in READY")
 
 
-@CHAPTER.requirement(21, "States", needs=("SH-11",))
+@cycling(21, "States", needs=("SH-11",))
 async def test_in_ready(bench: Bench) -> None:
     """In READY a self-test and SetMode are not refused, and it is READY again with the same cards."""
     await ready(bench)
@@ -168,7 +168,7 @@ async def test_in_ready(bench: Bench) -> None:
         same_but(before, await status_of(visit), mode=m.Mode.SHUFFLE)
 
 
-@CHAPTER.requirement(22, "States", needs=("SH-11",))
+@cycling(22, "States", needs=("SH-11",))
 async def stopped_gate(bench: Bench) -> None:
     """Stop while the gate opens ends Eject as FAILED with 434; the machine is READY as before."""
     await ready(bench)
@@ -177,7 +177,7 @@ async def stopped_gate(bench: Bench) -> None:
         await _stopped(visit, bench, m.Eject(bench.next_id()), before)
 
 
-@CHAPTER.requirement(23, "States", needs=("SH-11",))
+@cycling(23, "States", needs=("SH-11",))
 async def restart_ready(bench: Bench) -> None:
     """After a restart in READY it is READY, and how many cards lie behind the gate is nil."""
     await ready(bench)
@@ -189,7 +189,7 @@ async def restart_ready(bench: Bench) -> None:
         same_but(before, await status_of(visit), behind_gate=None, mode=m.Mode.SHUFFLE)
 
 
-@CHAPTER.requirement(24, "A cycle", needs=("SH-11",))
+@cycling(24, "A cycle", needs=("SH-11",))
 async def eject(bench: Bench) -> None:
     """Eject opens the gate: Accepted, then Settled DONE, IDLE, and nothing behind the gate."""
     await ready(bench)
@@ -202,7 +202,7 @@ async def eject(bench: Bench) -> None:
         await _consistent(visit)
 
 
-@CHAPTER.requirement(25, "States", needs=("SH-11",))
+@cycling(25, "States", needs=("SH-11",))
 async def nothing_loaded(bench: Bench) -> None:
     """Without cards in the intake StartCycle is refused with 421."""
     await emptied(bench)

@@ -1,0 +1,187 @@
+"""Mutants of the shuffler (SH) that only its models for a batch, or without cycles, can be."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.gauges import SensorLevel
+from devices.shuffler import messages as m
+from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulators.machines.continuous import SimulatedContinuous
+    from simulators.machines.shuffler import SimulatedShuffler
+
+WORKSHOP: Final = Workshop(m.KIND)
+R: Final = m.Reason
+batch = partial(WORKSHOP.mutant, model="shuffler-batch")
+continuous = partial(WORKSHOP.mutant, model="shuffler-continuous")
+
+
+# --- for a batch ------------------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("SH-80", model="shuffler-batch-identifying")
+def findings_of_one_deck(machine: SimulatedShuffler) -> None:
+    """It tells what is wrong with a batch as if it were one deck."""
+
+    def change(found: Any) -> Any:
+        return m.Findings(found.command, b"\x01", b"\x02") if isinstance(found, m.BatchFindings) else found
+
+    answers(machine, m.GetFindings, change)
+
+
+@batch("SH-81")
+def hides_what_stayed(machine: SimulatedShuffler) -> None:
+    """Of cards that stayed inside it says that they came out."""
+    tells(machine, m.Incomplete, lambda event: [replaced(event, cards_out=event.cards_in)])
+
+
+@batch("SH-82")
+def mixes_batches(machine: SimulatedShuffler) -> None:
+    """It lays one batch upon the other behind its gate."""
+    twin: Any = machine.twin
+
+    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
+        reason = real(message)
+        waits = reason is R.GATE_OCCUPIED and twin._mechanics.blocked(m.Sensor.INTAKE)
+        return R.NONE if waits else reason
+
+    wrap(twin, "_refusal", refusal)
+
+
+# --- without cycles ---------------------------------------------------------------------------------------------------
+
+
+@continuous("SH-84")
+def continuous_level_without_threshold(machine: SimulatedContinuous) -> None:
+    """A level below the threshold is not called blocked."""
+
+    def change(sensors: m.Sensors) -> m.Sensors:
+        levels = list(sensors.levels)
+        levels[m.Sensor.EXIT] = SensorLevel(False, 400, 500)
+        return m.Sensors(levels, sensors.currents)
+
+    answers(machine, m.GetSensors, change)
+
+
+@continuous("SH-85")
+def takes_cycles_for_its_own(machine: SimulatedContinuous) -> None:
+    """It accepts cycles that it cannot run."""
+    board: Any = machine.board
+    board._messages = m.ToDevice
+    board.power_off()
+    board.power_on()
+
+
+@continuous("SH-86")
+def takes_in_one_more(machine: SimulatedContinuous) -> None:
+    """It counts one card more than it took in."""
+    tells(machine, m.TakenIn, lambda event: [replaced(event, count=event.count + 1)])
+
+
+@continuous("SH-87", also="SH-96")
+def uncounted_is_too_few(machine: SimulatedContinuous) -> None:
+    """Of a set that is not counted it says that it has too few cards."""
+    allows(machine, m.Deliver, R.NOT_COUNTED, R.TOO_FEW_CARDS)
+
+
+@continuous("SH-88")
+def counts_one_short(machine: SimulatedContinuous) -> None:
+    """It counts one card fewer than it holds."""
+    tells(machine, m.Counted, lambda event: [replaced(event, count=event.count - 1)])
+
+
+@continuous("SH-89")
+def delivers_one_more(machine: SimulatedContinuous) -> None:
+    """It delivers a card more than was ordered."""
+    twin: Any = machine.twin
+
+    def begin(real: Callable[[Any], bool], message: Any) -> bool:
+        ended = real(message)
+        twin._wanted += isinstance(message, m.Deliver)
+        return ended
+
+    wrap(twin, "_begin", begin)
+
+
+@continuous("SH-90")
+def chute_is_busy(machine: SimulatedContinuous) -> None:
+    """With cards in the chute it says that it is busy."""
+    allows(machine, m.CountAll, R.CHUTE_OCCUPIED, R.BUSY)
+
+
+@continuous("SH-91")
+def restart_forgets_what_is_outside(machine: SimulatedContinuous) -> None:
+    """After a restart it does not know any more what it gave out."""
+    twin: Any = machine.twin
+
+    def forget(real: Callable[[], None]) -> None:
+        real()
+        twin._set.open()
+
+    wrap(twin, "_forget", forget)
+
+
+@continuous("SH-92")
+def silent_draws(machine: SimulatedContinuous) -> None:
+    """It does not tell that a card was drawn."""
+    tells(machine, m.Holds, lambda event: [event] if event.reason else [])
+
+
+@continuous("SH-93", also="SH-95")
+def outside_for_ever(machine: SimulatedContinuous) -> None:
+    """Cards that came back still count as outside."""
+    counted: Any = machine.twin._set  # type: ignore[attr-defined]
+
+    def take_back(real: Callable[[int], bool], cards: int) -> bool:
+        outside = counted.outside
+        fits = real(cards)
+        counted.outside = outside
+        return fits
+
+    wrap(counted, "take_back", take_back)
+
+
+@continuous("SH-94")
+def trusts_its_chute(machine: SimulatedContinuous) -> None:
+    """It does not tell that its chute ran empty too soon."""
+    tells(
+        machine,
+        m.Holds,
+        lambda event: [replaced(event, reason=R.NONE)] if event.reason is R.COUNTS_DISAGREE else [event],
+    )
+
+
+@continuous("SH-95")
+def takes_strangers_in(machine: SimulatedContinuous) -> None:
+    """Whatever is put into its intake joins its set."""
+    counted: Any = machine.twin._set  # type: ignore[attr-defined]
+
+    def take_back(real: Callable[[int], bool], cards: int) -> bool:
+        if not real(cards):
+            counted.outside = 0
+        return True
+
+    wrap(counted, "take_back", take_back)
+
+
+@continuous("SH-96")
+def delivers_after_the_door(machine: SimulatedContinuous) -> None:
+    """A hand in its store does not disturb it."""
+    wrap(machine.twin._set, "disturb", lambda _: None)  # type: ignore[attr-defined]
+
+
+@continuous("SH-97")
+def stop_is_called_door(machine: SimulatedContinuous) -> None:
+    """A delivery that was stopped is told as ended by the door."""
+    wrap(machine.twin, "_stop", lambda real, _: real(R.DOOR_OPEN))
+
+
+@continuous("SH-98")
+def continuous_silent_about_power(machine: SimulatedContinuous) -> None:
+    """It does not tell that power was lost."""
+    tells(machine, m.Power, lambda _: [])

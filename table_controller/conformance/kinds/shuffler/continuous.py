@@ -1,0 +1,379 @@
+"""SH-84 up: a shuffler without cycles. It keeps its cards, and every one of them is in one of its numbers."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from devices.shuffler import messages as m
+from firmware_bridge.commands import Accepted, Outcome, Settled
+from firmware_bridge.messages import encode
+from table_controller.conformance.judging import begin, refused, restarted, same_but, settled_as
+from table_controller.conformance.kinds.shuffler.machine import (
+    CHAPTER,
+    CLOSE_DOOR,
+    CYCLE,
+    OPEN_DOOR,
+    PATH,
+    SHORT,
+    all_refused,
+)
+from table_controller.conformance.kinds.shuffler.store import (
+    CHUTE_ROOM,
+    COUNT,
+    DISCARD,
+    DRAW,
+    DRAW_ALL,
+    DRAW_PAIR,
+    FEW,
+    GATHER,
+    MANY,
+    STRANGE,
+    WITHOUT,
+    closed,
+    rest,
+    status_of,
+    tried,
+)
+from table_controller.conformance.probe import QUIET
+from table_controller.conformance.protocol.commands import POWER_CUT
+from table_controller.conformance.requirements import Failed, NotChecked, expect
+
+if TYPE_CHECKING:
+    from firmware_bridge.messages import Message
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.visit import Visit
+
+requirement = partial(CHAPTER.requirement, capability=m.CONTINUOUS)
+
+
+class Motion(msgspec.Struct):
+    """Everything that was seen of one command."""
+
+    before: m.Inventory
+    reply: Accepted | Settled
+    during: m.Inventory | None = None
+    refused: dict[str, Settled | Accepted] = {}
+    settled: Settled | None = None
+    events: list[Any] = []
+    after: m.Inventory | None = None
+
+    def ended(self, kind: type[Any]) -> Any:
+        """The one good end that it has."""
+        settled = settled_as(self.settled, Outcome.DONE, m.Reason.NONE)
+        about = [event for event in self.events if getattr(event, "command", None) == self.reply.command]
+        told = [event for event in about if not isinstance(event, m.Progress)]
+        expect(len(told) == 2 and isinstance(told[0], kind) and told[1] == settled, f"{kind.__name__}, Settled", told)
+        return told[0]
+
+    def afterwards(self) -> m.Inventory:
+        """The inventory then; only asked of what has ended."""
+        assert self.after is not None
+        return self.after
+
+
+async def _watched(bench: Bench, message: Message, within: float) -> Motion:
+    async with bench.visit() as visit:
+        motion = Motion(await status_of(visit), await visit.order(message))
+        if isinstance(motion.reply, Settled):
+            return motion
+        said = await tried(visit, bench)
+        motion.during = await status_of(visit)
+        motion.refused = said
+        motion.settled = await visit.end(motion.reply.command, within)
+        await asyncio.sleep(QUIET)
+        motion.events, motion.after = list(visit.events), await status_of(visit)
+        return motion
+
+
+def _known(count: int | None, what: str, seen: Any) -> int:
+    if count is None:
+        raise Failed(f"to know {what}", repr(seen))
+    return count
+
+
+def _busy(motion: Motion, *states: m.State) -> None:
+    if motion.during is None or motion.during.state is m.State.IDLE:
+        raise NotChecked("it was over before anybody could look; let the simulator run more slowly")
+    expect(motion.during.state in states, " or ".join(state.name for state in states), motion.during)
+    all_refused(motion.refused, m.Reason.BUSY, f"in {motion.during.state.name}")
+
+
+# --- at rest --------------------------------------------------------------------------------------------------------
+
+
+@requirement(84, WITHOUT)
+async def inventory(bench: Bench) -> None:
+    """GetStatus is answered by an Inventory, and it and the sensors tell the same."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
+        dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
+        expect(not dark, "no dark sensor on the path of a resting machine", f"dark: {dark}")
+        intake = sensors.levels[m.Sensor.INTAKE].blocked
+        expect(intake is status.cards_in_intake, "INTAKE to show what the status says", status)
+        for level in sensors.levels:
+            expect(level.blocked is (level.level < level.threshold), "blocked below its threshold", level)
+
+
+@requirement(85, WITHOUT)
+async def no_cycles(bench: Bench) -> None:
+    """What only a machine with cycles understands ends the session, as any message that it does not know."""
+    await rest(bench)
+    for message in (m.StartCycle(bench.next_id()), m.SetMode(bench.next_id(), m.Mode.SORT)):
+        raw = await bench.raw()
+        raw.request(encode(message))
+        expect(not await raw.lives(), f"the end of the session after {type(message).__name__}", "it goes on")
+
+
+# --- taking in, counting, delivering --------------------------------------------------------------------------------
+
+
+async def taken_in(bench: Bench) -> tuple[Motion, Settled | Accepted | None]:
+    """Watch how cards are taken in, and try to have one delivered before they are counted."""
+
+    async def observe(bench: Bench) -> tuple[Motion, Settled | Accepted | None]:
+        await rest(bench)
+        async with bench.visit() as visit:
+            status = await status_of(visit)
+            if not status.cards_in_intake:
+                await bench.do(GATHER)
+                if not (await status_of(visit)).cards_in_intake:
+                    raise NotChecked("there are no cards in the intake")
+        motion = await _watched(bench, m.TakeIn(bench.next_id()), CYCLE)
+        async with bench.visit() as visit:
+            open_set = motion.after is not None and motion.after.counted is None
+            return motion, await visit.order(m.Deliver(bench.next_id(), 1)) if open_set else None
+
+    seen: tuple[Motion, Settled | Accepted | None] = await bench.once("take in", observe)
+    return seen
+
+
+@requirement(86, WITHOUT)
+async def takes_in(bench: Bench) -> None:
+    """TakeIn takes what lies in the intake: TakenIn with its number, then DONE, so many more inside; 420 meanwhile."""
+    motion, _ = await taken_in(bench)
+    told: m.TakenIn = motion.ended(m.TakenIn)
+    inside = _known(motion.before.inside, "what is inside", motion.before) + told.count
+    expect(told.count > 0 and told.inside == inside, f"{inside} inside", told)
+    after = motion.afterwards()
+    expect(
+        (after.state, after.inside, after.cards_in_intake) == (m.State.IDLE, inside, False), f"IDLE, {inside}", after
+    )
+    _busy(motion, m.State.FEEDING)
+
+
+@requirement(87, "States without cycles", needs=("SH-86",))
+async def not_counted(bench: Bench) -> None:
+    """Nothing is delivered from a set that is not counted: refused with 439."""
+    _, reply = await taken_in(bench)
+    if reply is None:
+        raise NotChecked("its set was counted already")
+    all_refused({"Deliver": reply}, m.Reason.NOT_COUNTED, "before a count")
+
+
+async def counted(bench: Bench) -> Motion:
+    """Watch how the set is counted; once for all the requirements about it."""
+
+    async def observe(bench: Bench) -> Motion:
+        await closed(bench)
+        return await _watched(bench, m.CountAll(bench.next_id()), COUNT)
+
+    seen: Motion = await bench.once("count", observe)
+    return seen
+
+
+@requirement(88, WITHOUT, needs=("SH-86",))
+async def counts(bench: Bench) -> None:
+    """CountAll ends in Counted with all that is inside, then DONE; the set is closed, none outside; 420 meanwhile."""
+    motion = await counted(bench)
+    told: m.Counted = motion.ended(m.Counted)
+    inside = _known(motion.before.inside, "what is inside", motion.before)
+    expect((told.count, told.outside) == (inside, 0), f"{inside} counted, 0 outside", told)
+    same_but(motion.before, motion.afterwards(), counted=inside, outside=0, in_chute=0, cycles=motion.before.cycles + 1)
+    _busy(motion, m.State.FEEDING, m.State.UNLOADING)
+
+
+async def delivered(bench: Bench) -> Motion:
+    """Watch how cards are delivered; once for all the requirements about it."""
+
+    async def observe(bench: Bench) -> Motion:
+        await closed(bench)
+        return await _watched(bench, m.Deliver(bench.next_id(), FEW), SHORT)
+
+    seen: Motion = await bench.once("deliver", observe)
+    return seen
+
+
+@requirement(89, WITHOUT, needs=("SH-88",))
+async def delivers(bench: Bench) -> None:
+    """Deliver brings exactly as many cards as were ordered: so many fewer inside, so many in the chute and outside."""
+    motion = await delivered(bench)
+    told: m.Delivered = motion.ended(m.Delivered)
+    inside = _known(motion.before.inside, "what is inside", motion.before) - FEW
+    seen = (told.count, told.inside, told.outside, told.in_chute)
+    expect(seen == (FEW, inside, FEW, FEW), f"{FEW} cards, {inside} inside", told)
+    same_but(motion.before, motion.afterwards(), inside=inside, outside=FEW, in_chute=FEW, low=told.low)
+    _busy(motion, m.State.DELIVERING)
+
+
+async def dealt(bench: Bench) -> None:
+    """Bring it to rest with a few cards in its chute."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        status = await status_of(visit)
+        if status.counted is not None and status.in_chute == FEW and not status.cards_in_intake:
+            return
+    await closed(bench)
+    async with bench.visit() as visit:
+        await visit.done(m.Deliver(bench.next_id(), FEW), SHORT)
+
+
+@requirement(90, "States without cycles", needs=("SH-89",))
+async def chute_occupied(bench: Bench) -> None:
+    """With cards in the chute CountAll is refused with 438, and so is a delivery that does not fit."""
+    await dealt(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await refused(visit, m.CountAll(bench.next_id()), m.Reason.CHUTE_OCCUPIED, "with cards in the chute")
+        order = m.Deliver(bench.next_id(), CHUTE_ROOM)
+        await refused(visit, order, m.Reason.CHUTE_OCCUPIED, f"for {CHUTE_ROOM} more")
+        same_but(before, await status_of(visit))
+
+
+@requirement(91, "States without cycles", needs=("SH-89",))
+async def restart(bench: Bench) -> None:
+    """A restart at rest forgets no card: inside, outside and counted are as before; what is in the chute is nil."""
+    await dealt(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await visit.done(m.Reset(bench.next_id()), SHORT)
+    await restarted(bench, visit)
+    async with bench.visit() as visit:
+        same_but(before, await status_of(visit), in_chute=None)
+
+
+# --- with hands -------------------------------------------------------------------------------------------------------
+
+
+@requirement(92, WITHOUT, hands=True, needs=("SH-89",))
+async def drawn(bench: Bench) -> None:
+    """Every card that is drawn is told by Holds: one fewer in the chute, as many inside and outside as before."""
+    await dealt(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        in_chute = _known(before.in_chute, "what is in the chute", before)
+        await bench.do(DRAW)
+        told = await visit.event(m.Holds, bench.hands.patience)
+        wanted = m.Holds(before.inside, in_chute - 1, m.Reason.NONE)
+        expect(told == wanted, repr(wanted), told)
+        same_but(before, await status_of(visit), in_chute=in_chute - 1)
+
+
+@requirement(93, WITHOUT, hands=True, needs=("SH-92",))
+async def conserved(bench: Bench) -> None:
+    """Wherever the cards are: inside and outside make the set, when they are drawn and when they come back."""
+    await dealt(bench)
+    async with bench.visit() as visit:
+        whole = (await status_of(visit)).counted
+        for step in (DRAW_ALL, DISCARD):
+            await bench.do(step)
+            await asyncio.sleep(QUIET)
+            status = await status_of(visit)
+            both = (status.inside or 0) + (status.outside or 0)
+            expect(both == whole and status.in_chute == 0, f"inside + outside = {whole}, chute empty", status)
+        await visit.done(m.TakeIn(bench.next_id()), CYCLE)
+        status = await status_of(visit)
+        expect((status.inside, status.outside, status.counted) == (whole, 0, whole), f"{whole} inside, 0 out", status)
+
+
+@requirement(94, WITHOUT, hands=True, needs=("SH-92",))
+async def drawn_as_one(bench: Bench) -> None:
+    """Two cards drawn as one are noticed when the chute runs empty: Holds with 433."""
+    await dealt(bench)
+    async with bench.visit() as visit:
+        await bench.do(DRAW_PAIR)
+        await bench.do(DRAW_ALL)
+        await visit.until(lambda event: isinstance(event, m.Holds) and event.reason > 0, bench.hands.patience)
+        told = visit.told(m.Holds)
+        expect([event.reason for event in told if event.reason] == [m.Reason.COUNTS_DISAGREE], "433, once", told)
+        status = await status_of(visit)
+        expect((status.in_chute, status.reason) == (0, m.Reason.COUNTS_DISAGREE), "chute empty, 433", status)
+
+
+@requirement(95, WITHOUT, hands=True, needs=("SH-89",))
+async def one_too_many(bench: Bench) -> None:
+    """More cards than were given out are not of this set: Incomplete, FAILED with 433, HALTED, nil inside."""
+    await dealt(bench)
+    async with bench.visit() as visit:
+        outside = _known((await status_of(visit)).outside, "what is outside", "nil")
+        await bench.do(STRANGE)
+        command = await begin(visit, m.TakeIn(bench.next_id()))
+        settled_as(await visit.end(command, CYCLE), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
+        told = visit.told(m.Incomplete)
+        wanted = [m.Incomplete(command, outside + 1, outside)]
+        expect(told == wanted, f"{outside + 1} in, {outside} outside", told)
+        status = await status_of(visit)
+        expect((status.state, status.inside, status.counted) == (m.State.HALTED, None, None), "HALTED, nil", status)
+
+
+@requirement(96, WITHOUT, hands=True, needs=("SH-88",))
+async def door_on_the_store(bench: Bench) -> None:
+    """A door opened on the store is told by Holds with 422; nothing is delivered then until a count agrees."""
+    await closed(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        await bench.do(OPEN_DOOR)
+        told = await visit.event(m.Holds, bench.hands.patience)
+        expect(told.inside is None and told.reason is m.Reason.DOOR_OPEN, "Holds with nil inside and 422", told)
+        await bench.do(CLOSE_DOOR)
+        status = await status_of(visit)
+        expect((status.inside, status.counted) == (None, None), "nil inside, nil counted", status)
+        await refused(visit, m.Deliver(bench.next_id(), 1), m.Reason.NOT_COUNTED, "after the door was open")
+        await visit.done(m.CountAll(bench.next_id()), COUNT)
+        status = await status_of(visit)
+        expect(status.inside == status.counted == before.counted, f"{before.counted} again", status)
+
+
+async def _in_delivery(bench: Bench, visit: Visit) -> int:
+    command = await begin(visit, m.Deliver(bench.next_id(), MANY))
+    await visit.until(lambda event: isinstance(event, m.Progress) and event.left >= 3, SHORT)
+    return command
+
+
+@requirement(97, "States without cycles", hands=True, needs=("SH-89",))
+async def stop(bench: Bench) -> None:
+    """Stop in mid-delivery ends it in Stopped and FAILED with 434; HALTED, its set not closed, and 423 to orders."""
+    await closed(bench)
+    async with bench.visit() as visit:
+        command = await _in_delivery(bench, visit)
+        await visit.order(m.Stop(bench.next_id()))
+        settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.STOPPED)
+        told = visit.told(m.Stopped)
+        expect(len(told) == 1 and told[0].reason is m.Reason.STOPPED, "one Stopped with 434", told)
+        status = await status_of(visit)
+        expect((status.state, status.counted) == (m.State.HALTED, None), "HALTED, nil counted", status)
+        for order in (m.TakeIn, m.CountAll, m.SelfTest):
+            await refused(visit, order(bench.next_id()), m.Reason.NEEDS_CLEARING, "in HALTED")
+
+
+@requirement(98, "States without cycles", hands=True, needs=("SH-89",))
+async def power_lost(bench: Bench) -> None:
+    """Power that goes in mid-delivery leaves it FAILED with 435, the machine DOUBTFUL, nil in every number."""
+    await closed(bench)
+    async with bench.visit() as visit:
+        command = await _in_delivery(bench, visit)
+        await bench.now(POWER_CUT)
+        if not await visit.ends(bench.hands.patience):
+            raise NotChecked("nobody cut the power")
+    await restarted(bench, visit)
+    async with bench.visit() as visit:
+        settled_as(await visit.outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)
+        status = await status_of(visit)
+        unknown = (status.inside, status.in_chute, status.outside, status.counted) == (None, None, None, None)
+        expect(status.state is m.State.DOUBTFUL and unknown, "DOUBTFUL, every number nil", status)
+        await asyncio.sleep(QUIET)
+        expect(visit.told(m.Power) == [m.Power(True)], "one Power, interrupted", visit.events)
