@@ -86,6 +86,9 @@ def test_the_recorded_counts_without_joker_are_the_well_known_ones() -> None:
     )  # fmt: skip
     seven = {word: pair[0] for word, pair in DATA["counts"]["seven_limited"].items()}
     in_sequence = seven["seven_card_natural_straight_flush"]
+    # Four royals, each with king and queen of three other suits; with the joker for one of the royal's five cards.
+    assert DATA["counts"]["seven_limited"]["royal_flush_plus_royal_match"] == [4 * 3, 4 * 3 * 5]
+    assert in_sequence == 4 * 8
     assert seven["royal_flush"] + seven["royal_flush_plus_royal_match"] + 4 == 4324
     assert seven["straight_flush"] + in_sequence - 4 == 37_260
     assert (seven["four_of_a_kind"], seven["full_house"], seven["flush"]) == (224_848, 3_473_184, 4_047_644)

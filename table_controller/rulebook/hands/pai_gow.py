@@ -21,7 +21,6 @@ OTHER_FOUL: Final = "688a.11(f)(1)(iv)"
 # High and low hand alike: a pair in the low hand is a pair, a joker there is an ace.
 strength: Final = poker5.best
 
-_ROYAL: Final = frozenset(map(RANKS.index, "AKQJT"))
 _MATCH: Final = frozenset(map(RANKS.index, "KQ"))
 _MATCH_BIT: Final = holds.bits("royal_flush_plus_royal_match")
 _ROYAL_BIT: Final = holds.bits("royal_flush")
@@ -48,10 +47,6 @@ def held(cards: Sequence[int], *, fully_wild: bool = False) -> int:
 
 
 def _royal_match(cards: Sequence[int]) -> bool:
-    """Whether the two cards beside a royal are king and queen of one other suit, neither of them the joker (F21)."""
-    if len(cards) != sum(SIZES):
-        return False
-    by_suit = [{rank(card) for card in cards if card != JOKER and suit(card) == number} for number in range(4)]
-    return sorted(map(len, by_suit))[:2] == [0, 0] and any(
-        match == _MATCH and royal <= _ROYAL for match in by_suit for royal in by_suit if royal and royal is not match
-    )
+    """Whether seven cards with a royal have king and queen alone in another suit, neither of them the joker (F21)."""
+    naturals = [card for card in cards if card != JOKER]
+    return any({rank(card) for card in naturals if suit(card) == other} == _MATCH for other in range(4))

@@ -236,7 +236,7 @@ def _dj_wild(_: Effort, tick: Tick) -> Iterator[Figure]:
     for table in _of("dj_wild", "bad_beat"):
         back = Fraction(0)
         for reached, ways in beaten.items():
-            paid = first_line(table, dj_wild.held(reached)) if reached >= Class.THREE_OF_A_KIND else None
+            paid = first_line(table, dj_wild.held(reached))
             back += Fraction(ways, hands * dealer_hands) * returned(line_pay(paid)) if paid else 0
         figure = Figure(game="dj_wild", wager="bad_beat", table=table.id, computed=back, method=_PAIRS)
         yield msgspec.structs.replace(figure, assuming="the player's hand")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from table_controller.rulebook.hands import dj_wild, holds, poker5
-from table_controller.rulebook.hands.ranking import Class, class_of, describe
+from table_controller.rulebook.hands.ranking import class_of, describe
 from table_controller.rulebook.settlement.terms import by_line, envy, first_line, kept, lost
 
 if TYPE_CHECKING:
@@ -81,12 +81,8 @@ def _progressive(terms: Terms, told: Round, seat: Seat) -> Result:
 def _bad_beat(terms: Terms, seat: Seat, dealer: int) -> Result:
     """Pay the beaten hand of three alike or better: the player's, and the dealer's only if so submitted (W15)."""
     own = dj_wild.strength(seat.cards)
-    beaten = (
-        own if own < dealer else dealer if terms.setting("bad_beat_pays") == "either_hand" and dealer < own else None
-    )
-    line = None
-    if beaten is not None and class_of(beaten) >= Class.THREE_OF_A_KIND:
-        line = first_line(terms.table("bad_beat"), dj_wild.held(class_of(beaten)))
+    pays = own < dealer or (dealer < own and terms.setting("bad_beat_pays") == "either_hand")
+    line = first_line(terms.table("bad_beat"), dj_wild.held(class_of(min(own, dealer)))) if pays else None
     hand = f"{describe(own)}; dealer {describe(dealer)}"
     won = ("687a.11(f)(3)(ii)", "687a.12(e)")
     return by_line(terms, seat, "bad_beat", line, won, ("687a.11(f)(3)(i)",), hand, see=("W15",))
