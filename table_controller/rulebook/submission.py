@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_type_hints
 import msgspec
 
 from firmware_bridge.errors import BadSubmission
-from table_controller.rulebook.hands.house_way import HOUSE_WAYS
+from table_controller.rulebook.cards import RANKS
+from table_controller.rulebook.hands.house_way import HOUSE_WAYS, turning_ranks
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 
@@ -52,6 +53,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     wheel_lowest_straight: bool = False
     folded_progressive: bool | None = None  # whether a folded hand still plays the progressive
     house_way: str | None = None  # by which named policy the dealer sets his hands; None: no hands are set
+    house_way_ranks: Mapping[str, str] = {}  # the certificate holder's own, where the policy turns on a rank
     settings: Mapping[str, str] = {}  # complete for every setting of the edition that has a meaning here
     warnings: tuple[str, ...] = ()
 
@@ -261,6 +263,18 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
             f"the dealer sets by {' or '.join(ways)} ({edition.chapter}.11(c))" if ways else "the dealer sets no hands"
         )
         yield f"house_way = {stated.house_way}: {told}"
+    elif ways:
+        yield from _house_way_ranks(edition, stated, turning_ranks(stated.house_way or next(iter(ways))))
+
+
+def _house_way_ranks(edition: Edition, stated: Submission, known: dict[str, str]) -> Iterator[str]:
+    """What is wrong with the ranks that a certificate holder chose for a house way."""
+    for name, rank in stated.house_way_ranks.items():
+        if name not in known:
+            near = get_close_matches(name, known, 1) or [", ".join(known) or "none"]
+            yield f"house_way_ranks: there is no {name}; did you mean {near[0]}? ({edition.chapter}.11(c))"
+        elif rank not in RANKS:
+            yield f"house_way_ranks: {name} = {rank} is no rank; ranks are {' '.join(RANKS)}"
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------

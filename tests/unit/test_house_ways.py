@@ -6,7 +6,9 @@ import random
 
 import pytest
 
+from firmware_bridge.errors import BadSubmission
 from table_controller import rulebook
+from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.cards import JOKER, NOTATION, parse
 from table_controller.rulebook.hands import asia, house_way, pai_gow, saigon
 from tests.support.clauses import clauses
@@ -95,6 +97,41 @@ def test_standard_4_2_1(cards: str, medium: str, low: str) -> None:
 def test_highest_point_count() -> None:
     three, showdown = house_way.highest_point_count(parse("As Ad 3h 4c Jk"))
     assert (saigon.qualifies(three), saigon.point_count(showdown)) == (True, 5)
+
+
+def test_a_certificate_holder_chooses_the_ranks_on_which_a_rule_turns() -> None:
+    eights = parse("8s 8h 8d 8c Ks 5d 2c")
+    (high, low) = house_way.standard_5_2(eights)
+    assert len(low) == 2
+    assert pai_gow.strength(low) == pai_gow.strength(parse("8s 8h"))
+    (high, low) = house_way.standard_5_2(eights, {"fours_kept_to": "8"})
+    assert pai_gow.strength(high) >= pai_gow.strength(parse("8s 8h 8d 8c 2c"))
+    jacks = parse("Js Jh 5d 5c As 9d 2c")
+    (high, low) = house_way.standard_5_2(jacks)
+    assert sorted(low) == sorted(parse("As 9d"))
+    (high, low) = house_way.standard_5_2(jacks, {"with_second_pair_to": "4"})
+    assert pai_gow.strength(low) == pai_gow.strength(parse("5d 5c"))
+
+
+@pytest.mark.parametrize("rank", ["2", "7", "A"])
+@pytest.mark.parametrize("game", ["face_up_pai_gow", "asia_poker"])
+def test_no_choice_of_ranks_sets_a_foul_hand(game: str, rank: str, seed: int) -> None:
+    rng = random.Random(seed)
+    for name, policy in house_way.HOUSE_WAYS[game].items():
+        chosen = dict.fromkeys(house_way.turning_ranks(name), rank)
+        for _ in range(700):
+            hands = policy(tuple(rng.sample(range(53), 7)), chosen)
+            assert (pai_gow.foul(hands) if game == "face_up_pai_gow" else asia.foul(hands, asia.strength())) is None
+
+
+def test_ranks_of_a_house_way_are_checked_in_the_submission() -> None:
+    rules = edition("face_up_pai_gow")
+    good = check_submission(rules, {"house_way_ranks": {"fours_kept_to": "9"}})
+    assert good.house_way_ranks == {"fours_kept_to": "9"}
+    with pytest.raises(BadSubmission) as refused:
+        check_submission(rules, {"house_way_ranks": {"fours_keep_to": "9", "with_second_pair_to": "11"}})
+    assert "did you mean fours_kept_to?" in str(refused.value)
+    assert "with_second_pair_to = 11 is no rank" in str(refused.value)
 
 
 @pytest.mark.parametrize("game", ["face_up_pai_gow", "asia_poker"])

@@ -55,7 +55,8 @@ class Terms:
     def set_by_house_way(self, cards: Sequence[int]) -> Setting:
         """Return hands as the dealer must set them, and as he would advise a player."""
         assert self.submission.house_way is not None
-        return HOUSE_WAYS[self.edition.game][self.submission.house_way](cards)
+        policy = HOUSE_WAYS[self.edition.game][self.submission.house_way]
+        return policy(cards, self.submission.house_way_ranks)
 
     def returns_stake(self, wager: str) -> bool:
         """Whether a winning wager comes back besides its pay. Only progressive ones may not."""
