@@ -29,7 +29,7 @@ from simulators.faults import EVERY, OWN
 from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
 from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
-from tools import dissector, hand_tables, recordings, rule_tables
+from tools import clause_table, dissector, hand_tables, recordings, rule_tables
 from tools.markdown import table as _table
 
 if TYPE_CHECKING:
@@ -340,7 +340,10 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},
 }
 # Whole files that are generated.
-FILES: Final[dict[str, Callable[[], str]]] = {"docs/demo.svg": recordings.demo_svg}
+FILES: Final[dict[str, Callable[[], str]]] = {
+    "docs/demo.svg": recordings.demo_svg,
+    "docs/clauses.md": clause_table.page,
+}
 
 
 def renewed(text: str, part: str) -> str | None:

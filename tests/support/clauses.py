@@ -1,24 +1,14 @@
-"""Which clauses a test proves: `@clauses("688a.13(l)")` names them, and they must exist."""
+"""Which clauses a test proves: `@clauses("688a.13(l)")` on it, or `marks=clauses(...)` on one of its parameters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+import pytest
 
 from table_controller import rulebook
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-F = TypeVar("F", bound="Callable[..., Any]")
-
-
-def clauses(*ids: str) -> Callable[[F], F]:
-    """Mark a test with the clauses that it proves; KeyError for one that the rulebook does not have."""
+def clauses(*ids: str) -> pytest.MarkDecorator:
+    """Mark a test, or one case of it, with the clauses that it proves; KeyError for one that the rulebook lacks."""
     for name in ids:
         rulebook.clause(name)
-
-    def mark(test: F) -> F:
-        test.clauses = (*getattr(test, "clauses", ()), *ids)  # type: ignore[attr-defined]
-        return test
-
-    return mark
+    return pytest.mark.clauses(*ids)
