@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from table_controller.table import events as ev
-from table_controller.table.decisions import Cleared, Command, Found, Moved, Prompt, PromptClosed, WagersReturned
+from table_controller.table.decisions import Cleared, Command, Found, Moved, Prompt, PromptClosed, Refused, WagersReturned
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition
@@ -65,14 +65,15 @@ class Monitor(msgspec.Struct):
         return (
             {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe, self.loading,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
-            self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()],
+            sorted(self.latched.items()), sorted(self.locks), [deck or "" for deck in self.holds.values()],
         )  # fmt: skip
 
     # --- what happens -------------------------------------------------------------------------------------------------
 
     def watch(self, event: ev.Event, decisions: list[Decision], state: State) -> None:
         """Take one step of the table; AssertionError for a broken promise."""
-        self._event(event)
+        if not any(isinstance(decision, Refused) for decision in decisions):
+            self._event(event)
         for decision in decisions:
             self._decision(event, decision, state)
         self._always(state)
