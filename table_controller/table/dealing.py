@@ -153,7 +153,8 @@ def complete_stack(c: Context, hold: Hold) -> None:
 def late_cards(c: Context, hold: Hold) -> None:
     """A player who was passed over gets the additional cards after all others."""
     assert hold.seat is not None
-    c.state.round.late.append(hold.seat)
+    if hold.seat not in c.state.round.late:
+        c.state.round.late.append(hold.seat)
 
 
 def burn(c: Context, cards: int) -> None:

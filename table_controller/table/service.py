@@ -112,8 +112,8 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
         shuffling.gave_out(c, issued.slot, issued.deck)
-    elif issued.unknown and issued.act in _TOLD_BEFORE and slot.state != FAULTED:
-        _failed(c, issued)
+    elif issued.unknown and issued.act in _TOLD_BEFORE:
+        (_undo if slot.state == FAULTED else _failed)(c, issued)  # what its fault stopped has been found already
     elif issued.unknown and issued.act == "give_stub" and c.state.dealing == "automated_shoe":
         stub.count_lost(c)
 

@@ -193,12 +193,18 @@ def _rack_cleared(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 def _into_place(c: Context) -> None:
     """Bring the next deck from the shuffler to where it is dealt from; before the first card also a recut one."""
     deck = c.deck if c.under_way else c.next_deck()
-    if deck is None or c.in_place(deck) or c.held(deck=deck.name) or deck.look_due:
+    if deck is None or c.held(deck=deck.name) or deck.look_due:
+        return
+    if c.in_place(deck):
+        if not c.under_way and _not_next(c, deck):
+            c.ask("make_room", "dealer", deck=deck.name, slot=c.source, clauses=c.clauses("alternate"))
         return
     if not c.under_way and any(c.in_place(other) and c.playable(other) for other in c.decks_at_table()):
         return  # another one is there
     if deck.place.endswith(GATE) and c.shuffler is not None:
         c.try_command("eject", c.shuffler, deck=deck.name)
+    elif not c.under_way and _not_next(c, deck):
+        return  # it waits until the other one is shuffled and dealt
     elif any(reason.key == "count_due" for reason in c.against("open_bets", deck=deck.name)):
         c.ask("count_deck", "dealer", deck=deck.name, number=True, clauses=c.clauses("stub"))
     elif deck.state == mc.READY and deck.place == TRAY:
@@ -206,6 +212,16 @@ def _into_place(c: Context) -> None:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.against("load", c.shoe, deck.name):
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=c.clauses("load"))
+
+
+def _not_next(c: Context, deck: Deck) -> bool:
+    """Tell whether the other deck must be dealt before this one, also if this one lies ready (X19)."""
+    return any(reason.key == "deck_used_last" for reason in c.against("open_bets", deck=deck.name))
+
+
+def _made_room(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    """A deck that was put in place while it was the only one was taken out again, for it is not its turn any more."""
+    decks.out_of_device(c, c.state.decks[prompt.deck or ""])
 
 
 def _counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -250,7 +266,7 @@ def placed(c: Context, deck: Deck, place: str) -> None:
     deck.place = place
     if c.by_shoe:
         c.state.shoe_over, c.state.regulars, c.state.cut_first = False, None, None
-        c.state.burn_due += c.edition.burn.per_shoe
+        c.state.burn_due = max(c.state.burn_due, c.edition.burn.per_shoe)  # not once more for a shoe that was emptied
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
@@ -258,6 +274,7 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "hand_shuffle": _hand_shuffled,
     "put_in_shoe": _put_in_shoe,
     "take_in_hand": _taken_in_hand,
+    "make_room": _made_room,
     "rack_clear": _rack_cleared,
     "count_deck": _counted,
 }

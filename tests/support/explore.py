@@ -50,12 +50,16 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     for name in _LEFT_OUT:
         del kept[name]
     if state.dealing == "continuous_shuffler":
-        kept["rack"] = [state.book.at(deck, "rack") for deck in state.decks]
+        kept["rack"] = [state.book.at(deck, "rack") > 0 for deck in state.decks]
     if not table.context.submission.mid_shoe_entry_ban:
         del kept["regulars"]
     round_ = kept["round"]
     round_["number"] = 0
     round_["face_up"] = min(round_["face_up"], 2)
+    # What a manual shoe counted is compared with what was dealt: only a difference that nobody knows tells states apart.
+    round_["drawn"] = round_["dealt"] + round_["discarded"] + round_["burned"] - round_["drawn"] - round_["slip"]
+    round_["dealt"], round_["discarded"], round_["burned"] = round_["dealt"] > 0, round_["discarded"] > 0, 0
+    round_["slip"] = 0
     if state.round.state in _OVER:
         kept["round"] = (
             state.round.state, state.round.deck, state.round.seats, state.round.counted, state.round.parked,

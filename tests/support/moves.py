@@ -139,7 +139,10 @@ class Model:
     def _drawn(self, prompt: Prompt) -> tuple[ev.Event, ...]:
         """What a manual shoe counts while hands do what they were asked."""
         c, round_ = self.table.context, self.table.state.round
-        more = {"additional_cards": c.edition.hand.second_deal, "burn": c.state.burn_due, "card_discarded": 1}
+        more = {
+            "additional_cards": c.edition.hand.second_deal, "burn": c.state.burn_due, "card_discarded": 1,
+            "card_burned": c.edition.burn.after_emergency,
+        }  # fmt: skip
         if not round_.counting or c.shoe is None or prompt.kind not in more:
             return ()
         return (ev.CardsDrawn(c.shoe, round_.drawn + more[prompt.kind]),)
