@@ -61,8 +61,8 @@ def begin(c: Context) -> None:
     It is in play from now on, and this round is dealt from it.
     """
     deck = c.deck
-    if deck is None or not c.playable(deck) or not c.in_place(deck) or c.state.burn_due:
-        return
+    if deck is None or deck.state not in (mc.READY, mc.IN_PLAY) or not c.in_place(deck) or c.state.burn_due:
+        return  # a shoe that is over since the round opened still serves this round
     deck.by_hand = deck.by_hand or c.state.dealing == "hand"
     deck.rounds.append(c.state.round.number)
     if deck.state == mc.READY:

@@ -145,6 +145,7 @@ def given_out(c: Context, event: ev.GivenOut) -> None:
         return
     decks.out_of_device(c, deck)
     if not c.in_flight(event.slot, "eject", "clear_out"):
+        deck.verified = False  # who had it in hand, nobody knows: it is counted before it is dealt
         irregular(c, "unknown_cards", slot=event.slot, deck=deck.name)
 
 
@@ -171,6 +172,8 @@ def advance(c: Context) -> None:
     for deck in c.state.decks.values():
         if c.held(deck=deck.name):
             continue
+        if c.source is not None and c.source == c.shuffler and deck.place == TRAY and mc.may(mc.DECK, deck, "take_out"):
+            c.fire_deck(deck, "take_out")  # however it was shuffled: a continuous shuffler takes stacks
         if deck.state in _WAITING and c.state.shuffling == "hand":
             c.ask("hand_shuffle", "dealer", deck=deck.name, clauses=c.clauses("shuffle"))
         elif deck.state == mc.IN_DEVICE:

@@ -57,7 +57,8 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     round_["number"] = 0
     round_["face_up"] = min(round_["face_up"], 2)
     # What a manual shoe counted is compared with what was dealt: only a difference that nobody knows tells states apart.
-    round_["drawn"] = round_["dealt"] + round_["discarded"] + round_["burned"] - round_["drawn"] - round_["slip"]
+    missed = round_["dealt"] + round_["discarded"] + round_["burned"] - round_["drawn"] - round_["slip"]
+    round_["drawn"] = missed if state.round.counting else 0
     round_["dealt"], round_["discarded"], round_["burned"] = round_["dealt"] > 0, round_["discarded"] > 0, 0
     round_["slip"] = 0
     if state.round.state in _OVER:
