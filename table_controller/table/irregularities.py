@@ -179,9 +179,11 @@ def _dealt_from(c: Context, hold: Hold) -> bool:
 def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
     """A deck leaves the round that was dealt from it: the round cannot go on without its cards.
 
-    A continuous shuffler only gets back what it held; the cards before the players stay, and the round may go on.
+    A continuous shuffler only gets back what it held; the cards before the players stay, and the round may go on,
+    unless it is the cards that are wrong.
     """
-    if hold.slot is not None and hold.slot == c.source == c.shuffler:
+    sound = c.deck is not None and c.deck.verified
+    if sound and hold.slot is not None and hold.slot == c.source == c.shuffler:
         return ["cards_refed"]
     _void(c, hold)
     verified = outcome == "reshuffle" and "deck_verified" in hold.evidence

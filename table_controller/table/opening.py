@@ -97,7 +97,8 @@ def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     done = {name.partition("/")[0] for name in deck.confirmed}
     for name, trigger in _MOVED_BY:
         if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
-            deck.verified = True  # every card was looked at
+            if trigger == "inspect":
+                deck.verified = True  # every card was looked at; a spread for the first player is no such look
             c.fire_deck(deck, trigger)
 
 

@@ -88,10 +88,10 @@ def ordered(c: Context, event: ev.SlotOrdered) -> None:
 
 
 def given_up(c: Context, slot: str) -> None:
-    """A device is out of order: whatever it was told, nobody waits for it any more."""
+    """A device is out of order: whatever it was told has not begun, and nobody waits for it any more."""
     c.fire_slot(slot, "give_up")
     for id_ in [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]:
-        del c.state.commands[id_]
+        _undo(c, c.state.commands.pop(id_))
 
 
 def command_ended(c: Context, event: ev.CommandEnded) -> None:

@@ -18,6 +18,7 @@ _DEALS: Final = ("dispense", "start_round")
 _BARRED_WHILE_UNSIGNED: Final = ("load", *_DEALS, "arm_dice", "draw", "open_bets")
 # Questions that only a round that still plays may ask.
 _OF_PLAY: Final = ("dealt", "additional_cards", "hands_set", "decide", "reveal", "settled", "chips", "announce")
+_OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_count")
 _RESHUFFLES: Final = ("reshuffle", "reshuffle_with_dealt", "hold_deck", "remove_deck")
 
 
@@ -52,6 +53,10 @@ class Monitor(msgspec.Struct):
     locks: dict[int, int] = {}
     overdue: bool = False
     latched: dict[int, bool] = {}
+    returned: list[int] = []  # seats whose wagers alone went back in this round
+    optional: bool = False  # an irregularity of this round lets optional wagers be settled although it is void
+    dealing: str = ""
+    moving: list[int] = []  # commands that deal and have not ended
 
     @classmethod
     def of(cls, edition: Edition) -> Monitor:
@@ -66,6 +71,7 @@ class Monitor(msgspec.Struct):
             {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe, self.loading,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
             sorted(self.latched.items()), sorted(self.locks), [deck or "" for deck in self.holds.values()],
+            sorted(self.returned), self.optional, len(self.moving),
         )  # fmt: skip
 
     # --- what happens -------------------------------------------------------------------------------------------------
@@ -74,8 +80,10 @@ class Monitor(msgspec.Struct):
         """Take one step of the table; AssertionError for a broken promise."""
         if not any(isinstance(decision, Refused) for decision in decisions):
             self._event(event)
+        self.dealing = str(state.dealing)
         for decision in decisions:
             self._decision(event, decision, state)
+        self._voided(event, decisions)
         self._always(state)
 
     def _event(self, event: ev.Event) -> None:
@@ -102,6 +110,10 @@ class Monitor(msgspec.Struct):
                 self.overdue = True
             case ev.NoMoreBets():
                 self.closed = True
+            case ev.CommandEnded() if event.command in self.moving:
+                self.moving.remove(event.command)
+            case ev.SlotOrdered(act="give_up"):
+                self.moving = []
             case ev.NumberDrawn(number=number):
                 self.position = 1 <= number <= 7
             case ev.SeatLatched() if event.lock == self.locks.get(event.seat) and not self.overdue:
@@ -141,6 +153,8 @@ class Monitor(msgspec.Struct):
             case Prompt():
                 self.asked[decision.id] = decision
                 assert not (self.void and decision.kind in _OF_PLAY), f"{decision.kind} is asked in a void round"
+                again = decision.kind in _OF_A_HAND and decision.seat in self.returned
+                assert not again, f"{decision.kind} is asked of seat {decision.seat}, whose wagers went back"
                 if decision.kind in ("dealt", "additional_cards"):
                     self._deal(state)
                 if self.unsigned and decision.kind == "hand_shuffle":
@@ -153,13 +167,17 @@ class Monitor(msgspec.Struct):
                     self._answered(event, prompt)
             case Found():
                 self.holds[decision.hold] = decision.deck
+                self.optional = self.optional or "settle_optional_wagers" in decision.outcomes
                 if decision.deck is not None and set(decision.outcomes) & set(_RESHUFFLES):
                     self.decks[decision.deck].shuffled = False
             case Cleared():
                 assert isinstance(event, ev.Answer), "an irregularity was cleared by nobody"
                 assert event.choice == "acknowledged"
                 del self.holds[decision.hold]
-            case WagersReturned(seat=None):
+            case WagersReturned(seat=int() as seat):
+                self.returned.append(seat)
+            case WagersReturned():
+                assert self.optional or not decision.settled, f"{decision.settled} are settled in a void round"
                 self.void, self.closed, self.position, self.overdue = True, False, False, False
                 self.locks, self.latched = {}, {}
             case Command():
@@ -172,6 +190,7 @@ class Monitor(msgspec.Struct):
             self.locks[int(command.slot.rpartition(".")[2])] = command.id
         if command.act in _DEALS:
             self._deal(state)
+            self.moving.append(command.id)
         if command.act in _BARRED_WHILE_UNSIGNED:
             assert not self.unsigned, f"{command.act} while {self.unsigned} are dead and unsigned"
 
@@ -220,7 +239,8 @@ class Monitor(msgspec.Struct):
 
     def _round_moved(self, to: str, state: State) -> None:
         if to == "betting":
-            self.closed = self.position = self.void = self.overdue = False
+            self.closed = self.position = self.void = self.overdue = self.optional = False
+            self.returned = []
             self.locks, self.latched = {}, {}
             cards = self.decks[state.round.deck or ""]
             limit = min(self.hours.values()) if cards.by_hand else self.hours[state.dealing]
@@ -232,11 +252,24 @@ class Monitor(msgspec.Struct):
             self.position = True
         assert not (self.void and to in ("settling", "complete", "playing")), f"a void round is {to}"
 
+    def _voided(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """A round that becomes void gives all wagers back, unless nobody had one, and what deals is stopped."""
+        if Moved("round", "void") not in decisions:
+            return
+        nobody = isinstance(event, ev.Answer) and event.choice == "nobody"
+        back = [d for d in decisions if isinstance(d, WagersReturned) and d.seat is None]
+        assert nobody or back, "a round is void, and its wagers do not go back"
+        stopped = any(isinstance(d, Command) and d.act == "stop" and d.safe for d in decisions)
+        assert stopped or not self.moving or self.dealing != "automated_shoe", "the round is void, and the shoe deals on"
+
     # --- what holds at any time ---------------------------------------------------------------------------------------
 
     def _always(self, state: State) -> None:
         for seat in state.progressive.accepted:
             assert self.latched.get(seat), f"a bet of seat {seat} is accepted that no latch confirmed in time"
+        for prompt in state.prompts.values():
+            if prompt.kind in ("dealt", "additional_cards"):
+                self._deal(state)
         if self.unsigned:
             assert self.methods == (state.dealing, state.shuffling), "another method while a dead device is unsigned"
         for deck, accounts in state.book.held.items():

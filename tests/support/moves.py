@@ -270,7 +270,9 @@ class Model:
     def _hands(self) -> Iterator[Move]:
         """What dealer and hands do by themselves."""
         state, c = self.table.state, self.table.context
-        if state.round.state == mc.IDLE:
+        # Sensors answer within milliseconds: what they were told in one round has ended before the next.
+        told = any(issued.slot.startswith("bet_sensor") and not issued.unknown for issued in state.commands.values())
+        if state.round.state == mc.IDLE and not told:
             yield Move("open round", (ev.OpenRound(DEALER),))
         if state.round.state == mc.BETTING:
             yield Move("no more bets", (ev.NoMoreBets(DEALER),))
@@ -401,9 +403,9 @@ class Model:
         elif kind == "shoe":
             events = [ev.CardsDrawn(name, state.round.drawn + 1)]
         elif kind == "shaker":
-            events = [ev.DiceRead(name, (1, 1, 1))]
+            events = [ev.DiceRead(name, (1, 3, 4))]
         elif kind == "rng":
-            events = [ev.NumberDrawn(name, 2)]
+            events = [ev.NumberDrawn(name, 1)]
         for event in events:
             yield Move(f"{name} unbidden: {type(event).__name__}", (event,), trouble=True)
 
