@@ -56,6 +56,9 @@ class Monitor(msgspec.Struct):
     returned: list[int] = []  # seats whose wagers alone went back in this round
     optional: bool = False  # an irregularity of this round lets optional wagers be settled although it is void
     dealing: str = ""
+    latches: list[str] = []  # slots whose fault nobody has acknowledged
+    old_dice: bool = False
+    ordered: dict[int, int] = {}  # cards that a shoe was told to give out
     moving: list[int] = []  # commands that deal and have not ended
 
     @classmethod
@@ -71,7 +74,8 @@ class Monitor(msgspec.Struct):
             {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe, self.loading,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
             sorted(self.latched.items()), sorted(self.locks), [deck or "" for deck in self.holds.values()],
-            sorted(self.returned), self.optional, len(self.moving),
+            sorted(self.returned), self.optional, len(self.moving), sorted(self.latches),
+            self.old_dice, sorted(self.ordered.values()),
         )  # fmt: skip
 
     # --- what happens -------------------------------------------------------------------------------------------------
@@ -84,6 +88,8 @@ class Monitor(msgspec.Struct):
         for decision in decisions:
             self._decision(event, decision, state)
         self._voided(event, decisions)
+        if isinstance(event, ev.StackOut) and event.count not in self.ordered.values() and not self.void:
+            assert any(isinstance(d, Found) for d in decisions) or self.holds, "a wrong stack, and nobody is told"
         self._always(state)
 
     def _event(self, event: ev.Event) -> None:
@@ -110,10 +116,15 @@ class Monitor(msgspec.Struct):
                 self.overdue = True
             case ev.NoMoreBets():
                 self.closed = True
-            case ev.CommandEnded() if event.command in self.moving:
+            case ev.CommandEnded() if event.command in self.moving and event.outcome != "unknown":
                 self.moving.remove(event.command)
+                self.ordered.pop(event.command, None)
             case ev.SlotOrdered(act="give_up"):
-                self.moving = []
+                self.moving, self.ordered = [], {}
+            case ev.Due(timer="dice_age"):
+                self.old_dice = True
+            case ev.DicePlaced():
+                self.old_dice = False
             case ev.NumberDrawn(number=number):
                 self.position = 1 <= number <= 7
             case ev.SeatLatched() if event.lock == self.locks.get(event.seat) and not self.overdue:
@@ -138,6 +149,8 @@ class Monitor(msgspec.Struct):
                 cards.wrong = True
             case "announce":
                 self.position = True
+            case "dice":
+                self.old_dice = False
             case "seat_undecided":
                 self.latched[prompt.seat or 0] = event.choice == "bet"
 
@@ -184,6 +197,7 @@ class Monitor(msgspec.Struct):
                 self._command(decision, state)
             case Moved():
                 self._moved(decision, state)
+                self._latch(event, decision)
 
     def _command(self, command: Command, state: State) -> None:
         if command.act == "lock":
@@ -191,6 +205,9 @@ class Monitor(msgspec.Struct):
         if command.act in _DEALS:
             self._deal(state)
             self.moving.append(command.id)
+            self.ordered[command.id] = command.number
+        if command.act == "arm_dice":
+            assert not self.old_dice, "old dice are armed"
         if command.act in _BARRED_WHILE_UNSIGNED:
             assert not self.unsigned, f"{command.act} while {self.unsigned} are dead and unsigned"
 
@@ -220,6 +237,18 @@ class Monitor(msgspec.Struct):
         elif what == "slot" and name in self.unsigned:
             self.unsigned.remove(name)
             self.methods = self.methods if self.unsigned else ("", "")
+
+    def _latch(self, event: ev.Event, moved: Moved) -> None:
+        """A device that had a fault serves again only after a floorperson has acknowledged it."""
+        what, _, name = moved.what.partition(" ")
+        if what != "slot":
+            return
+        if moved.state in ("faulted", "out_of_order_unsigned"):
+            self.latches = sorted({*self.latches, name})
+        elif name in self.latches and moved.state == "unverified" and isinstance(event, ev.Answer | ev.SlotOrdered):
+            assert event.who.role == "floorperson"
+            self.latches.remove(name)
+        assert not (moved.state == "in_service" and name in self.latches), f"{name} serves, and nobody acknowledged"
 
     def _deck_moved(self, name: str, to: str, state: State) -> None:
         cards = self.decks[name]

@@ -277,6 +277,8 @@ class Model:
         if state.round.state == mc.BETTING:
             yield Move("no more bets", (ev.NoMoreBets(DEALER),))
         yield from self._intake()
+        if self._unconfirmed():
+            yield Move("lock due", (ev.Due("lock"),))
         rolls = state.round.state == mc.STARTING_POSITION and state.round.asked_start and state.round.total is None
         if rolls and state.start == "shaker" and not c.in_flight(SHAKER):
             yield Move("dice: 7", (ev.DiceRead(SHAKER, (1, 2, 4)),))
@@ -293,6 +295,14 @@ class Model:
                     yield Move(f"deck {deck} preshuffled", (ev.DeckReceived(deck, DEALER, preshuffled=True),))
         if c.by_shoe and state.round.state == mc.DEALING and not state.shoe_over:
             yield Move("cover card", (ev.CoverCardOut(SHOE, 2),))
+
+    def _unconfirmed(self) -> bool:
+        """Whether a sensor cannot confirm its lock any more: then the time to do so runs out by itself."""
+        c, bets = self.table.context, self.table.state.progressive
+        if bets.state != mc.LOCKING or bets.overdue:
+            return False
+        told = {i.slot for i in c.state.commands.values() if i.act == "lock" and not i.unknown}
+        return any(not seat.latched and f"bet_sensor.{at}" not in told for at, seat in bets.seats.items())
 
     def _intake(self) -> Iterator[Move]:
         state = self.table.state

@@ -122,7 +122,9 @@ def kinds(name: str) -> dict[str, Trouble]:
         found[f"counts {slot}"] = Trouble(counts=(slot,))
         found[f"unbidden {slot}"] = Trouble(unbidden=(slot,))
     triggers = {trigger for row in edition.irregularities for trigger in (row.trigger, *row.also)} - _TOLD_OTHERWISE
+    # An automated shoe that dealt at once would leave nobody the time to report what happens in the deal.
+    slow = ("shoe.1",) if setup.choices["dealing"] == "automated_shoe" else ()
     for trigger in (*sorted(triggers), "player_leaves", "other"):
-        found[f"declared {trigger}"] = Trouble(declared=(trigger,))
+        found[f"declared {trigger}"] = Trouble(declared=(trigger,), slow=slow)
     kept = _KEPT_APART["two"] if setup.choices.get("two_decks") else tuple(found)
     return {kind: trouble for kind, trouble in found.items() if kind in kept}
