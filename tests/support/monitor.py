@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from table_controller.table import events as ev
-from table_controller.table.decisions import Cleared, Command, Found, Moved, Prompt, PromptClosed, Refused, WagersReturned
+from table_controller.table.decisions import (
+    Cleared,
+    Command,
+    Found,
+    Moved,
+    Prompt,
+    PromptClosed,
+    Refused,
+    WagersReturned,
+)
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition
@@ -107,6 +116,12 @@ class Monitor(msgspec.Struct):
                 self.shoe, self.loading = self.loading, None
                 if event.count not in (None, self.whole):
                     self.decks[self.shoe].wrong = True
+            case _:
+                self._more(event)
+
+    def _more(self, event: ev.Event) -> None:
+        """What happens to the round, and what passes."""
+        match event:
             case ev.Declared(trigger="count_wrong") if event.deck in self.decks:
                 self.decks[event.deck or ""].wrong = True
             case ev.Due(timer=timer) if timer.startswith("deck_age/"):
@@ -289,7 +304,9 @@ class Monitor(msgspec.Struct):
         back = [d for d in decisions if isinstance(d, WagersReturned) and d.seat is None]
         assert nobody or back, "a round is void, and its wagers do not go back"
         stopped = any(isinstance(d, Command) and d.act == "stop" and d.safe for d in decisions)
-        assert stopped or not self.moving or self.dealing != "automated_shoe", "the round is void, and the shoe deals on"
+        assert stopped or not self.moving or self.dealing != "automated_shoe", (
+            "the round is void, and the shoe deals on"
+        )
 
     # --- what holds at any time ---------------------------------------------------------------------------------------
 

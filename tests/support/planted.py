@@ -1,4 +1,4 @@
-"""Mistakes to plant in the core, each with the table and the trouble that must show it. The core itself has none of them.
+"""Mistakes to plant in the core, each with the table and the trouble that must show it. The core has none of them.
 
 A search is worth something only if it can fail: every one of these must be found, by a broken promise, by an event that
 the core cannot take, or by a state without a way out.
@@ -14,6 +14,7 @@ from table_controller.table import (
     dealing,
     decks,
     irregularities,
+    opening,
     orders,
     playing,
     service,
@@ -176,8 +177,7 @@ def _removed_at_once(c: Context, event: ev.Ordered) -> None:
 
 
 def _spread_is_a_look(c: Context, prompt: Any, answer: ev.Answer) -> None:
-    opened = core.opening._opened
-    opened(c, prompt, answer)
+    opening._opened(c, prompt, answer)
     c.state.decks[prompt.deck].verified = True
 
 
@@ -240,9 +240,7 @@ MISTAKES: Final[dict[str, Mistake]] = {
     "a late chip is a bet": Mistake(
         BETS, Trouble(bets=True, slow=("bet_sensor.1",), variety=True), _handle(ev.LateBet, _late_counts)
     ),
-    "an undecided seat has bet": Mistake(
-        BETS, Trouble(bets=True, slow=("bet_sensor.1",)), _first(_undecided_latched)
-    ),
+    "an undecided seat has bet": Mistake(BETS, Trouble(bets=True, slow=("bet_sensor.1",)), _first(_undecided_latched)),
     # Irregularities.
     "a hold ends without its acknowledgement": Mistake(ASIA, Trouble(links=_SHUFFLER), _first(_hold_lost)),
     "a void round keeps its wagers": Mistake(

@@ -31,9 +31,7 @@ TABLES: Final[dict[str, Setup]] = {
         {"shuffler.1": "shuffler", "shoe.1": "shoe", "shaker.1": "shaker"},
         {"dealing": "automated_shoe", **_COUNTING},
     ),
-    "asia, manual shoe": Setup(
-        "asia_poker", {"shoe.1": "shoe", "shaker.1": "shaker"}, {"dealing": "manual_shoe"}
-    ),
+    "asia, manual shoe": Setup("asia_poker", {"shoe.1": "shoe", "shaker.1": "shaker"}, {"dealing": "manual_shoe"}),
     "saigon, hand": Setup("saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "hand", **_NOT_COUNTING}),
     "saigon, manual shoe": Setup(
         "saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "manual_shoe", **_NOT_COUNTING}

@@ -117,7 +117,12 @@ def test_a_continuous_shuffler_takes_a_preshuffled_batch_as_a_stack() -> None:
     """A batch that came shuffled waited for a cut and a shoe, and the continuous shuffler never got it."""
     table = model("over/under, continuous", Trouble(opening=True))
     decided = walk(
-        table, "deck blue preshuffled", "opening/composition=whole", "cards into the shuffler", "burn=done", "open round"
+        table,
+        "deck blue preshuffled",
+        "opening/composition=whole",
+        "cards into the shuffler",
+        "burn=done",
+        "open round",
     )
     assert OPENED in decided
 
@@ -157,7 +162,9 @@ def test_a_stub_that_comes_out_twice_is_an_unordered_stack() -> None:
     """Every further stub counted as one more wrong count of the first."""
     table = model("dj wild, automated shoe, bets", Trouble(unbidden=("shoe.1",)))
     deal = ("shoe.1 dispense: done",) * 3
-    decided = walk(table, *BETS_IN, "start_game=done", "chips=done", *deal, "shoe.1 give_stub: done", "shoe.1 unbidden: StubOut")
+    decided = walk(
+        table, *BETS_IN, "start_game=done", "chips=done", *deal, "shoe.1 give_stub: done", "shoe.1 unbidden: StubOut"
+    )
     assert [found.trigger for found in of(Found, decided)] == ["unordered_stack"]
     assert table.table.state.round.stub_counts == 0
 

@@ -143,7 +143,9 @@ def test_every_pair_goes_where_it_is_written_or_is_refused(name: str, state: str
         assert model.state == state
 
 
-@pytest.mark.parametrize(("state", "trigger"), [(state, trigger) for name, state, trigger in PAIRS if name == "service"])
+@pytest.mark.parametrize(
+    ("state", "trigger"), [(state, trigger) for name, state, trigger in PAIRS if name == "service"]
+)
 def test_the_service_of_a_driver_is_the_same_machine(state: str, trigger: str) -> None:
     slot = service.Service(state)
     to = stated("service", trigger).get(state)
