@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
-    from tests.support.moves import Model, Move
+    from tests.support.moves import Model
+    from tests.support.trouble import Move
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _MONITOR: Final = msgspec.msgpack.Decoder(Monitor)

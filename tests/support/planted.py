@@ -24,7 +24,7 @@ from table_controller.table import (
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.context import Context
-from tests.support.moves import Trouble
+from tests.support.trouble import Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tests.support.core import WILD_PROGRESSIVE
-from tests.support.moves import Model, Trouble
+from tests.support.moves import Model
 from tests.support.tiny import table
+from tests.support.trouble import Trouble
 
 if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeviceFact

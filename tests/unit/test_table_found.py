@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -12,8 +12,11 @@ from table_controller.table.events import DealerChanged
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, Floor, of
 from tests.support.explore import walk
-from tests.support.moves import Model, Trouble
 from tests.support.tables import model
+from tests.support.trouble import Trouble
+
+if TYPE_CHECKING:
+    from tests.support.moves import Model
 
 SHUFFLER: Final = ("shuffler.1",)
 BETS_IN: Final = ("open round", "no more bets", "seats=done (1, 2)")

@@ -19,7 +19,7 @@ from tests.support.planted import MISTAKES
 from tests.support.tables import TABLES, kinds, model
 
 if TYPE_CHECKING:
-    from tests.support.moves import Trouble
+    from tests.support.trouble import Trouble
 
 # Searches that are too large to be exhausted here, each with its reason; so many of their states are searched.
 _TWO_BATCHES: Final = "two batches, each with cut, cover card and burn of its own: more than 25,000 states"
