@@ -151,7 +151,7 @@ class Monitor(msgspec.Struct):
         match prompt.kind:
             case "opening/inspect/dealer" | "opening/verify_inspection/floorperson" if event.choice == "whole":
                 assert cards is not None
-                cards.inspected.append(event.who.role)
+                cards.inspected = sorted({*cards.inspected, event.who.role})
             case "hand_shuffle":
                 assert cards is not None
                 cards.shuffled = True

@@ -26,9 +26,7 @@ _TWO_BATCHES: Final = "two batches, each with cut, cover card and burn of its ow
 BOUNDED: Final[dict[str, str]] = {
     **{f"over/under, two batches: {kind}": _TWO_BATCHES for kind in kinds("over/under, two batches") if kind != "calm"},
     "over/under, continuous: dies shuffler.1": "by another shoe and by hand as well: more than 25,000 states",
-    "saigon, automated shoe, two decks: declared count_wrong": "exhausted where the decks are dealt by hand",
     "saigon, automated shoe, two decks: links shuffler.1": "exhausted where the decks are dealt by hand",
-    "saigon, automated shoe, two decks: ages": "exhausted where the decks are dealt by hand",
 }
 BOUND: Final = 3_000
 # So small that every run of the tests affords them; the whole list is in the proof.
