@@ -109,7 +109,8 @@ class People:
             "deck_counted": self._gather,
             "deck_removed": self._remove,
             "additional_cards": self._more_cards,
-            "burn": self._burn,
+            "burn_shoe": self._burn,
+            "burn_dealer": self._burn,
         }
         number = self._plain_number(prompt)
         act = acts.get(prompt.kind)

@@ -166,7 +166,7 @@ def _due(c: Context, event: ev.Due) -> None:
 
 def _dealer_changed(c: Context, _event: ev.DealerChanged) -> None:
     """A new dealer burns a card before dealing, where the text wants it."""
-    c.state.burn_due = max(c.state.burn_due, c.edition.burn.per_dealer)
+    c.state.burn_dealer = c.edition.burn.per_dealer
 
 
 def _cover_card(c: Context, event: ev.CoverCardOut) -> None:

@@ -174,8 +174,8 @@ def advance(c: Context) -> None:
         return
     deck = c.deck if c.under_way else c.next_deck()
     if c.state.burn_due and deck is not None and c.in_place(deck) and c.state.round.state not in (mc.COMPLETE, mc.VOID):
-        duty = "burn_dealer" if deck.state == mc.IN_PLAY else "burn_shoe"
-        c.ask("burn", "dealer", clauses=c.clauses(duty))
+        duty = "burn_shoe" if c.state.burn_shoe else "burn_dealer"
+        c.ask(duty, "dealer", clauses=c.clauses(duty))
         return
     if c.state.round.state == mc.DEALING:
         _deal_on(c)
@@ -232,9 +232,18 @@ def delivered(c: Context, cards: int) -> None:
         irregular(c, "drawn_differs", slot=c.source, deck=c.deck.name)
 
 
-def _burned(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    burn(c, c.state.burn_due)
-    c.state.burn_due = 0
+def _burned_of_shoe(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    burn(c, c.state.burn_shoe)
+    c.state.burn_shoe = 0
 
 
-ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {"dealt": _dealt, "burn": _burned}
+def _burned_by_dealer(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    burn(c, c.state.burn_dealer)
+    c.state.burn_dealer = 0
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    "dealt": _dealt,
+    "burn_shoe": _burned_of_shoe,
+    "burn_dealer": _burned_by_dealer,
+}

@@ -218,8 +218,10 @@ REASONS: Final[tuple[Row, ...]] = (
         "another deck is in the discard rack", "dealer", "the rack cleared"),
     Row("shoe_over", ("open_bets",), lambda v, _: v.by_shoe and v.state.shoe_over, "cover_card",
         "no further round from this shoe", "dealer", "the batch shuffled"),
-    Row("burn_due", ("open_bets", *_DEALS), lambda v, _: v.state.burn_due > 0, "burn_shoe",
-        "a card must be burned first", "dealer", "the burn confirmed"),
+    Row("burn_due", ("open_bets", *_DEALS), lambda v, _: v.state.burn_shoe > 0, "burn_shoe",
+        "the first card of the shoe must be burned", "dealer", "the burn confirmed"),
+    Row("dealer_burn_due", ("open_bets", *_DEALS), lambda v, _: v.state.burn_dealer > 0, "burn_dealer",
+        "a new dealer must burn a card first", "dealer", "the burn confirmed"),
     Row("count_due", ("open_bets", "load"), _count_due, "stub",
         "so many rounds were dealt without counting the stub that none may follow", "dealer", "the deck counted"),
     # The round.

@@ -250,7 +250,7 @@ def placed(c: Context, deck: Deck, place: str) -> None:
     deck.place = place
     if c.by_shoe:
         c.state.shoe_over, c.state.regulars, c.state.cut_first = False, None, None
-        c.state.burn_due += c.edition.burn.per_shoe
+        c.state.burn_shoe = c.edition.burn.per_shoe
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {

@@ -184,6 +184,12 @@ class State(msgspec.Struct):
     dice: Literal["none", "fresh", "expired"] = "none"
     button: int = 1  # the place where the flat button must lie
     button_seen: int | None = None
-    burn_due: int = 0  # cards
+    burn_shoe: int = 0  # cards to burn because the shoe is new
+    burn_dealer: int = 0  # and because the dealer is
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
+
+    @property
+    def burn_due(self) -> int:
+        """How many cards must be burned before any is dealt: a new shoe and a new dealer are two duties."""
+        return self.burn_shoe + self.burn_dealer
