@@ -124,7 +124,8 @@ class People:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
-        seats = self.house.seats[:1] if prompt.kind == "first_arrival" else self.house.seats * prompt.seats
+        alone = prompt.kind in ("first_arrival", "cover_seat")
+        seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
         self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
 
     def _plain_number(self, prompt: Prompt) -> int | None:

@@ -169,13 +169,6 @@ def _dealer_changed(c: Context, _event: ev.DealerChanged) -> None:
     c.state.burn_dealer = c.edition.burn.per_dealer
 
 
-def _cover_card(c: Context, event: ev.CoverCardOut) -> None:
-    """The cover card came out: the round goes on, and is the last of this shoe."""
-    if c.by_shoe:
-        c.state.shoe_over = True
-        c.state.cut_first = event.seat
-
-
 def _face_up(c: Context, _event: ev.FaceUpSeen) -> None:
     dealing.face_up(c, None)
 
@@ -203,7 +196,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.StubOut: stub.stub_out,
     ev.ShoeFault: dealing.shoe_fault,
     ev.FaceUpSeen: _face_up,
-    ev.CoverCardOut: _cover_card,
+    ev.CoverCardOut: cutting.cover_card,
     ev.DicePlaced: starting.dice_placed,
     ev.DiceRead: starting.dice_read,
     ev.NoRoll: starting.no_roll,

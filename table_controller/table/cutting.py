@@ -1,4 +1,4 @@
-"""The cut: when it is due, who is offered it in what order, where it may be, and the cover card afterwards."""
+"""The cut: when it is due, who is offered it in what order, where it may be, and the cover card from then on."""
 
 from __future__ import annotations
 
@@ -17,8 +17,19 @@ if TYPE_CHECKING:
     from table_controller.table.state import Deck
 
 
+def cover_card(c: Context, event: ev.CoverCardOut) -> None:
+    """The cover card came out: the round goes on, and is the last of this shoe. A shoe cannot tell before whom."""
+    if c.by_shoe:
+        c.state.shoe_over = True
+        c.state.cut_first = event.seat
+        c.state.cover_seat_due = event.seat is None and c.state.round.state in (mc.DEALING, mc.PLAYING, mc.SETTLING)
+
+
 def advance(c: Context) -> None:
     """Ask for the cut of every deck that waits for it, and for its cover card."""
+    if c.state.cover_seat_due:
+        c.ask("cover_seat", "dealer", "player", "nobody", seats=True, clauses=c.clauses("cut_cover_seat"))
+        return
     for deck in c.state.decks.values():
         if deck.state != mc.SHUFFLED or deck.place.endswith(GATE) or deck.look_due or c.held(deck=deck.name):
             continue
@@ -49,9 +60,9 @@ def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
     if not offered:
         return "", []
     seats = sorted(c.state.round.seats or range(1, c.submission.seats + 1), reverse=True)  # from the far right
-    if deck.ordered:
+    if deck.ordered or c.state.shoe_ordered:
         return "cut_ordered", seats
-    if deck.fresh and "first_arrival" in offered:
+    if not c.state.begun and "first_arrival" in offered:
         first = c.state.first_seat
         return "cut_first", [] if first is None else [first, *(seat for seat in seats if seat != first)]
     if c.state.cut_first in seats and "cover_card_seat" in offered:
@@ -62,6 +73,19 @@ def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
 
 def _first_arrived(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     c.state.first_seat = answer.seats[0]
+
+
+def _cover_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    """Before whom the cover card came out, or before nobody."""
+    c.state.cut_first = answer.seats[0] if answer.choice == "player" else None
+    c.state.cover_seat_due = False
+
+
+def seat_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection unless exactly one seat of this round was entered, or none is meant."""
+    if answer.choice == "player" and (len(answer.seats) != 1 or answer.seats[0] not in c.state.round.seats):
+        return f"one seat of this round is asked for: {', '.join(map(str, c.state.round.seats))}"
+    return None
 
 
 def one_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
@@ -102,13 +126,15 @@ def _cover_placed(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _done(c: Context, deck: Deck) -> None:
-    deck.cover_due = deck.ordered = False
-    deck.declined = []
+    deck.cover_due = False
     c.fire_deck(deck, "cut")
 
 
 def recut(c: Context, deck: Deck | None) -> str | None:
-    """Cut a deck once more, on a floorperson's order; return what is against it."""
+    """Cut a deck once more, on a floorperson's order; return what is against it.
+
+    Who declined before is not asked again: it is cut by who cut it last, or by whose turn is next.
+    """
     if c.lifted(c.clause("recut")):
         return "the approved device lifts the cut, and with it the recut"
     if deck is None or deck.state != mc.READY or not deck.cut:
@@ -127,5 +153,9 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "first_arrival": _first_arrived,
     "cut": _cut,
     "cover_back": _cover_placed,
+    "cover_seat": _cover_seat,
 }
-CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"first_arrival": one_seat}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
+    "first_arrival": one_seat,
+    "cover_seat": seat_of_round,
+}

@@ -63,6 +63,7 @@ def begin(c: Context) -> None:
     deck = c.deck
     if deck is None or not c.playable(deck) or not c.in_place(deck) or c.state.burn_due:
         return
+    c.state.begun = True
     deck.by_hand = deck.by_hand or c.state.dealing == "hand"
     deck.rounds.append(c.state.round.number)
     if deck.state == mc.READY:

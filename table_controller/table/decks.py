@@ -90,7 +90,7 @@ def collected(c: Context, deck: Deck) -> None:
     out_of_device(c, deck)
     c.fire_deck(deck, "collect")
     deck.place = RACK
-    deck.fresh = False
+    deck.ordered = False
     c.state.last_deck = deck.name
     c.state.book.move_all(deck.name, book.RACK)
 

@@ -129,6 +129,7 @@ def idle(c: Context) -> None:
         else:
             _spread(c, deck)
     c.state.first_seat = None
+    c.state.begun = False
 
 
 def _spread(c: Context, deck: Deck) -> None:
@@ -137,8 +138,7 @@ def _spread(c: Context, deck: Deck) -> None:
     decks.out_of_device(c, deck)
     c.fire_deck(deck, "open_again" if "inspect" in repeats else "spread")
     deck.confirmed = {step: by for step, by in deck.confirmed.items() if step.partition("/")[0] not in repeats}
-    deck.preshuffled = deck.look_due = False
-    deck.fresh = True
+    deck.preshuffled = deck.look_due = deck.ordered = False
     if c.edition.idle.shuffler_keeps_stored and c.state.shuffling == "machine":
         deck.confirmed["wash/dealer"] = "shuffler"  # the shuffler takes the place of the wash (688a.5(g)(2))
 

@@ -132,7 +132,8 @@ def _reshuffle(c: Context, event: ev.Ordered) -> str | None:
     if deck is None or deck.state not in (mc.SHUFFLED, mc.READY, mc.IN_PLAY) or c.held(deck=deck.name):
         return "no shuffled deck of this name is free"
     if deck.state == mc.IN_PLAY and c.by_shoe:
-        c.state.shoe_over = deck.ordered = True  # after this round
+        c.state.shoe_ordered = c.state.shoe_ordered or not c.state.shoe_over
+        c.state.shoe_over = True  # after this round
         return None
     if c.under_way and deck.name == c.state.round.deck:
         return "the round in hand is dealt from it"

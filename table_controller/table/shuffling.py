@@ -70,7 +70,7 @@ def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 def _insert(c: Context, slot: str, deck: Deck) -> None:
     c.fire_deck(deck, "insert")
-    deck.place, deck.cut = slot, False
+    deck.place, deck.cut, deck.declined = slot, False, []
     c.state.slots[slot].deck, c.state.slots[slot].ran, c.state.slots[slot].intake = deck.name, False, False
     c.state.book.move_all(deck.name, f"{slot}/intake")
 
@@ -158,7 +158,7 @@ def _hand_shuffled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     """Nobody counts a deck that is shuffled by hand: what was found of it last stands until it is counted again."""
     deck = c.state.decks[prompt.deck or ""]
     decks.out_of_device(c, deck)
-    deck.shuffled_by, deck.cut = "none", False
+    deck.shuffled_by, deck.cut, deck.declined = "none", False, []
     c.fire_deck(deck, "hand_shuffle")
 
 
@@ -249,7 +249,8 @@ def placed(c: Context, deck: Deck, place: str) -> None:
     """A deck is where it is dealt from: a new shoe begins, and its first card is burned where the text wants it."""
     deck.place = place
     if c.by_shoe:
-        c.state.shoe_over, c.state.regulars, c.state.cut_first = False, None, None
+        c.state.shoe_over = c.state.shoe_ordered = c.state.cover_seat_due = False
+        c.state.regulars, c.state.cut_first = None, None
         c.state.burn_shoe = c.edition.burn.per_shoe
 
 

@@ -40,7 +40,6 @@ class Deck(msgspec.Struct):
     passed: list[int] = []  # change intervals (h) that have passed
     rounds: list[int] = []  # dealt from it since it was last found whole
     confirmed: dict[str, str] = {}  # opening steps, each with the credential that confirmed it
-    fresh: bool = True  # not played since its opening: the first player to arrive cuts
     ordered: bool = False  # a floorperson ordered its shuffle
     cut: bool = False  # cut since it was shuffled
     cover_due: bool = False  # cut, and the cover card is not where it belongs
@@ -177,7 +176,10 @@ class State(msgspec.Struct):
     commands: dict[int, Issued] = {}
     last_deck: str | None = None  # of the last round, or of the last shoe
     shoe_over: bool = False  # the cover card came out, or a floorperson ordered the shuffle: no further round
+    shoe_ordered: bool = False  # a floorperson ordered the shuffle before the cover card came out
     cut_first: int | None = None  # the seat where the cover card came out
+    cover_seat_due: bool = False  # it came out in the deal, and nobody has said before whom (O3)
+    begun: bool = False  # a round was dealt since the table opened or stood idle
     first_seat: int | None = None  # the first player to arrive
     regulars: list[int] | None = None  # who played the last round of this shoe; None: no round was played from it
     uncounted: int = 0  # rounds since the stub was last counted

@@ -319,7 +319,7 @@ class Floor:
         }[prompt.kind]
 
     def _seats(self, prompt: Prompt) -> tuple[int, ...]:
-        return self.seats[:1] if prompt.kind == "first_arrival" else self.seats
+        return self.seats[:1] if prompt.kind in ("first_arrival", "cover_seat") else self.seats
 
     def _person(self, prompt: Prompt) -> list[ev.Event]:
         if prompt.kind == "move_button" and prompt.slot is not None:

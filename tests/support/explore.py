@@ -142,7 +142,7 @@ class Model:
         return [(prompt.least, False)]
 
     def _seats(self, prompt: Prompt) -> list[tuple[int, ...]]:
-        if prompt.kind == "first_arrival":
+        if prompt.kind in ("first_arrival", "cover_seat"):
             return [(2,)]
         return [(1, 2), (2,)] if self.bounds.variety else [(1, 2)]
 
