@@ -33,7 +33,9 @@ def advance(c: Context) -> None:
     for deck in c.state.decks.values():
         if deck.state != mc.SHUFFLED or deck.place.endswith(GATE) or deck.look_due or c.held(deck=deck.name):
             continue
-        if deck.cover_due:
+        if c.lifted(c.edition.cut.clause):
+            _done(c, deck)  # a preshuffled deck beside an approved device: no cut is required
+        elif deck.cover_due:
             _ask_cover(c, deck)
         else:
             _offer(c, deck)

@@ -84,6 +84,8 @@ def _open(c: Context, deck: Deck) -> None:
     if deck.preshuffled:
         deck.verified = True  # counted and sealed by whoever preshuffled it
         c.fire_deck(deck, "preshuffled")
+        if c.state.dealing == "continuous_shuffler":
+            c.fire_deck(deck, "take_out")  # whatever it was, it is dealt from the machine's store
 
 
 def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
