@@ -102,6 +102,13 @@ def late(c: Context, event: ev.LateBet) -> None:
         c.state.late_chips.append(event.seat)
 
 
+def entry_says(c: Context) -> tuple[str, ...]:
+    """Return what the dealer says by entering the seats: with what was wagered, by whom, and on how many boxes."""
+    paid = "cash_converted" if c.edition.verbal_cash else "chips_only"
+    seated = ("seated",) if c.clauses("seated") else ()
+    return (paid, *seated, f"boxes_at_most_{c.submission.adjacent_boxes}")
+
+
 # --- going on --------------------------------------------------------------------------------------------------------
 
 
@@ -112,7 +119,9 @@ def advance(c: Context) -> None:
     if c.state.round.state != mc.NO_MORE_BETS or c.stopped:
         return
     if not c.state.round.seats_entered:
-        c.ask("seats", "dealer", "done", "nobody", seats=True, clauses=c.clauses("seats") + c.clauses("no_more_bets"))
+        duties = ("seats", "instruments", "seated", "boxes", "no_more_bets")
+        c.ask("seats", "dealer", "done", "nobody", seats=True, evidence=entry_says(c),
+              clauses=tuple(clause for duty in duties for clause in c.clauses(duty)))  # fmt: skip
     if c.progressive:
         _advance_bets(c)
     if not c.state.round.seats_entered or (c.progressive and c.state.progressive.state != mc.VERIFIED):

@@ -169,6 +169,8 @@ def _additional(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
     (c.state.round.settled if answer.choice == "settled" else c.state.round.surrendered).append(prompt.seat)
+    if c.edition.hand.second_deal and c.deck is not None:  # racked before the next player gets cards
+        c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
 
 
 def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
