@@ -87,10 +87,11 @@ def _stack_known(c: Context) -> bool:
 
 
 def advance(c: Context) -> None:
-    """Ask what becomes of the wagers of a player who leaves."""
+    """Ask what becomes of the wagers of a player who leaves; where no rule takes them as lost, they stay."""
     if c.under_way:
+        choices = ("abandoned", "plays_on") if c.clauses("seated") else ("plays_on",)
         for seat in c.state.round.leaving:
-            c.ask("player_left", "floorperson", "abandoned", "plays_on", seat=seat, clauses=c.clauses("leaves"))
+            c.ask("player_left", "floorperson", *choices, seat=seat, clauses=c.clauses("leaves"))
 
 
 def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
