@@ -51,12 +51,16 @@ def test_nobody_is_dealt_in_before_the_required_wagers_are_entered(game: str) ->
     assert (floor.phase, floor.round_.dealt) == (mc.NO_MORE_BETS, 0)
     floor.play(ev.Answer(prompt.id, "done", DEALER, seats=(5, 2)), until=lambda _: floor.phase == mc.PLAYING)
     assert floor.round_.dealt == 3 * 5, "two seats and the dealer"
-    cards, _ = HANDS[game]
-    missing = {"saigon_5_card": {}, "dj_wild": {"ante": 500, "raise": 1000}}[game]
-    name = {"saigon_5_card": "Ante", "dj_wild": "Blind"}[game]
-    assert f"no {name} Wager ({CHAPTERS[game]}.7(d)(1))" in objection(terms(game), game, **missing)
-    rest = {key: cents for key, cents in REQUIRED[game].items() if key != "ante"}
-    assert f"no Ante Wager ({CHAPTERS[game]}.7(d)(1))" in objection(terms(game), game, **rest)
+
+
+@clauses("680a.1:Ante Wager", "687a.1:Ante Wager", "687a.1:Blind Wager")
+@pytest.mark.parametrize(
+    ("game", "wager", "name"),
+    [("saigon_5_card", "ante", "Ante"), ("dj_wild", "ante", "Ante"), ("dj_wild", "blind", "Blind")],
+)
+def test_a_hand_without_a_required_wager_is_not_settled(game: str, wager: str, name: str) -> None:
+    rest = {key: cents for key, cents in REQUIRED[game].items() if key != wager}
+    assert f"no {name} Wager ({CHAPTERS[game]}.7(d)(1))" in objection(terms(game), game, **rest)
 
 
 @each("680a.1:Ante Wager", "680a.7(d)(1)", "687a.1:Ante Wager", "687a.1:Blind Wager")
