@@ -97,3 +97,9 @@ def bring(floor: Floor, deck: str = "blue", **about: Any) -> Floor:
 def asked(floor: Floor) -> list[str]:
     """The kinds of the open questions."""
     return [prompt.kind for prompt in floor.prompts()]
+
+
+def why(floor: Floor, act: Any = "open_bets", slot: str | None = None, deck: str | None = None,
+        **more: Any) -> dict[str, str]:  # fmt: skip
+    """Every reason against something, with the clause that it cites."""
+    return {reason.key: reason.clause for reason in floor.table.permit(act, slot, deck, **more)}

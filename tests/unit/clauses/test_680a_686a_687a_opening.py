@@ -11,7 +11,7 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Deadline
-from tests.support.chapters import GAMES, asked, bring, each, furniture, ignore, powered, table
+from tests.support.chapters import GAMES, asked, bring, each, furniture, ignore, powered, table, why
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, TECH, Floor, acts, findings, of, refused
 
@@ -110,7 +110,7 @@ def test_two_decks_are_played_only_with_the_shuffler_in_use(game: str) -> None:
     floor.clear_holds()
     floor.order("shuffle_by_hand")
     floor.settle()
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="blue")}
+    reasons = why(floor, "open_bets", deck="blue")
     assert reasons["two_decks_barred"] == clause
     floor.order("remove_deck", deck="red")
     floor.settle()
@@ -122,7 +122,7 @@ def test_a_batch_shuffler_wants_two_batches_and_without_them_stands_still() -> N
     said = objections("over_under", shuffler="batch", two_decks=False)
     assert said == ("a batch shuffler needs two batches (686a.3(b), O12)",)
     floor = table("over_under").start("blue")
-    reasons = {r.key: r.clause for r in floor.table.permit("load", "shoe.1", "blue")}
+    reasons = why(floor, "load", "shoe.1", "blue")
     assert reasons["second_batch_missing"] == "686a.3(b)"
     assert "second_batch_missing" in floor.against_opening()
     floor.start("red")
@@ -165,7 +165,7 @@ def test_the_other_deck_stays_shuffled_in_the_shuffler_while_one_is_in_play(game
     red = floor.deck("red")
     assert red.place == "shuffler.1/gate", "shuffled, and inside"
     assert red.state in (mc.READY, mc.SHUFFLED)
-    reasons = {r.key: r.clause for r in floor.table.permit("eject", "shuffler.1", "red")}
+    reasons = why(floor, "eject", "shuffler.1", "red")
     clause = {"over_under": "686a.3(b)(3)"}.get(game, f"{CHAPTERS[game]}.3(b)(2)")
     assert reasons == {"stored_deck": clause}
     floor.settle()
@@ -196,7 +196,7 @@ def test_the_deck_of_the_last_round_is_refused_though_it_alone_is_shuffled(game:
         if floor.round_.number == 0:
             floor.round()
     assert (floor.deck("blue").state, floor.deck("red").state) == (mc.READY, mc.STACKED)
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="blue")}
+    reasons = why(floor, "open_bets", deck="blue")
     assert reasons["deck_used_last"] == f"{CHAPTERS[game]}.3(b)(3)"
     decided = floor.step(ev.OpenRound(DEALER))
     assert refused(decided) == "open_bets"
@@ -214,7 +214,7 @@ def test_batches_alternate_by_the_shoe_and_the_one_just_dealt_is_not_loaded() ->
                 floor.step(ev.CoverCardOut("shoe.1", 3))
             floor.settle()
         last = ("blue", "red")[shoe % 2]
-        reasons = {r.key: r.clause for r in floor.table.permit("load", "shoe.1", last)}
+        reasons = why(floor, "load", "shoe.1", last)
         assert reasons["deck_used_last"] == "686a.3(b)(4)"
     assert used == ["blue", "blue", "red", "red", "blue", "blue"]
 
@@ -231,7 +231,7 @@ def test_two_decks_never_share_the_rack(game: str) -> None:
     floor.play(ev.CardsInserted("shuffler.1"))
     floor.play(ev.Answer(floor.prompt("which_deck").id, "red", DEALER))
     assert floor.deck("red").place == "shoe.1"
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="red")}
+    reasons = why(floor, "open_bets", deck="red")
     assert reasons["rack_taken"] == f"{CHAPTERS[game]}.3(b)(4)"
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     assert "rack_taken" in floor.keys("collect", deck="red")
@@ -249,7 +249,7 @@ def test_two_batches_never_share_the_rack() -> None:
     floor.to(mc.DEALING).step(ev.CoverCardOut("shoe.1", 3))
     floor.settle()
     assert floor.deck("blue").place == "rack"
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="red")}
+    reasons = why(floor, "open_bets", deck="red")
     assert reasons["rack_taken"] == "686a.3(b)(5)"
     assert "rack_taken" in floor.keys("collect", deck="red")
     floor.say("rack_clear")
@@ -279,7 +279,7 @@ def test_an_aged_deck_finishes_its_round_and_begins_none(game: str) -> None:
     assert findings(decided, "deck_expired")[0].deck == "blue"
     floor.settle()
     assert (floor.phase, floor.round_.number) == (mc.IDLE, 2), "the round goes on"
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="blue")}
+    reasons = why(floor, "open_bets", deck="blue")
     assert reasons["deck_expired"] == clause
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     floor.order("remove_deck", deck="blue")
@@ -292,7 +292,7 @@ def test_an_aged_deck_finishes_its_round_and_begins_none(game: str) -> None:
 def test_a_deck_dealt_by_hand_is_changed_after_four_hours(game: str) -> None:
     floor = table(game, "hand").start()
     floor.step(ev.Due("deck_age/blue/4"))
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="blue")}
+    reasons = why(floor, "open_bets", deck="blue")
     assert reasons == {"deck_expired": f"{CHAPTERS[game]}.3(c)(1)"}
 
 

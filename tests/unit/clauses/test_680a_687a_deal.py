@@ -12,7 +12,7 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command
-from tests.support.chapters import GAMES, asked, bring, by_method, each, furniture, ignore, powered, table
+from tests.support.chapters import GAMES, asked, bring, by_method, each, furniture, ignore, powered, table, why
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, Floor, acts, found, of, refused
 
@@ -21,7 +21,7 @@ CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 SECTION = {"manual_shoe": 8, "hand": 9, "automated_shoe": 10}
 
 
-# --- into place --------------------------------------------------------------------------------------------------------
+# --- into place ------------------------------------------------------------------------------------------------------
 
 
 @by_method(
@@ -42,7 +42,7 @@ def test_the_deck_goes_where_it_is_dealt_from_only_when_shuffle_and_cut_are_done
     floor.settle()
     prompt = floor.prompt(kind)
     assert (floor.deck().state, prompt.role, prompt.clauses) == (mc.READY, "dealer", (clause,))
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="blue")}
+    reasons = why(floor, "open_bets", deck="blue")
     assert reasons["not_in_place"] == clause
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     floor.play(ev.Answer(prompt.id, "done", DEALER))
@@ -82,7 +82,7 @@ def test_cards_are_dealt_by_hand_only_with_a_shuffler_that_works(game: str) -> N
     floor.clear_holds()
     floor.order("shuffle_by_hand")
     floor.settle()
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="blue")}
+    reasons = why(floor, "open_bets", deck="blue")
     assert reasons["hand_without_shuffler"] == clause
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     floor.order("dealing_method", method="manual_shoe")
@@ -117,7 +117,7 @@ def test_the_deck_is_in_the_hand_for_one_round_and_taken_again_for_the_next(game
         assert len(taken) == number + 1
 
 
-# --- no more bets ------------------------------------------------------------------------------------------------------
+# --- no more bets ----------------------------------------------------------------------------------------------------
 
 
 @by_method(
@@ -132,8 +132,7 @@ def test_no_card_is_dealt_before_no_more_bets(game: str, dealing: str) -> None:
         assert (floor.phase, floor.round_.dealt, floor.state.commands) == (phase, 0, {})
         if dealing != "hand":
             act = "dispense" if dealing == "automated_shoe" else "start_round"
-            reasons = {r.key: r.clause for r in floor.table.permit(act, "shoe.1", "blue", cards=5)}
-            assert reasons["not_dealing"] == f"{CHAPTERS[game]}.{clause}"
+            assert why(floor, act, "shoe.1", "blue", cards=5)["not_dealing"] == f"{CHAPTERS[game]}.{clause}"
     before = len(floor.log)
     floor.play(ev.NoMoreBets(DEALER), until=lambda _: floor.phase == mc.PLAYING)
     seats = next(p for _, decided in floor.log[before:] for p in decided if getattr(p, "kind", None) == "seats")
@@ -152,7 +151,7 @@ def test_a_card_that_leaves_the_shoe_before_the_call_stops_the_table(game: str, 
     assert floor.prompt("choose").role == "floorperson"
 
 
-# --- who gets what -----------------------------------------------------------------------------------------------------
+# --- who gets what ---------------------------------------------------------------------------------------------------
 
 
 def delivered(floor: Floor) -> list[int]:

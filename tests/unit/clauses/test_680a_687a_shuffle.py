@@ -6,15 +6,15 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.chapters import GAMES, asked, bring, each, furniture, ignore, powered, table
+from tests.support.chapters import GAMES, asked, bring, each, furniture, ignore, powered, table, why
 from tests.support.core import DEALER, FLOOR, TECH, Floor, acts, found, refused
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 
 
-def why(floor: Floor, deck: str = "blue") -> dict[str, str]:
+def against(floor: Floor, deck: str = "blue") -> dict[str, str]:
     """Every reason against a round from a deck, with its clause."""
-    return {reason.key: reason.clause for reason in floor.table.permit("open_bets", deck=deck)}
+    return why(floor, deck=deck)
 
 
 # --- (a) -------------------------------------------------------------------------------------------------------------
@@ -26,13 +26,13 @@ def test_no_round_is_dealt_from_a_deck_that_waits_for_its_shuffle(game: str) -> 
     machine.insert = False
     for floor in (bring(machine), bring(hands)):
         assert floor.deck().state == mc.STACKED
-        assert why(floor)["deck_not_ready"] == f"{CHAPTERS[game]}.5(a)/1"
+        assert against(floor)["deck_not_ready"] == f"{CHAPTERS[game]}.5(a)/1"
         assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     assert hands.prompt("hand_shuffle").clauses == (f"{CHAPTERS[game]}.5(a)/1",)
     assert "deck_not_ready" in machine.keys("load", "shoe.1", "blue")
     machine.insert = True
     machine.play()
-    assert (machine.deck().state, why(machine)) == (mc.READY, {})
+    assert (machine.deck().state, against(machine)) == (mc.READY, {})
 
 
 @each("680a.5(a)/1", "687a.5(a)/1")
@@ -42,19 +42,19 @@ def test_after_every_round_the_deck_is_shuffled_again(game: str) -> None:
         floor.insert = False
         floor.round()
         assert (floor.round_.number, floor.deck().state) == (number, mc.RACK)
-        assert "deck_not_ready" in why(floor)
+        assert "deck_not_ready" in against(floor)
         before = len(floor.log)
         floor.insert = True
         floor.play()
         told = [act for _, decided in floor.log[before:] for act in acts(decided)]
         assert told.index("shuffle") < told.index("load"), "shuffled before it is loaded"
-        assert why(floor) == {}
+        assert against(floor) == {}
 
 
 @each("680a.5(a)/1", "687a.5(a)/1")
 def test_a_floorperson_may_order_a_shuffle_and_nobody_deals_before_it(game: str) -> None:
     floor = table(game).start()
-    assert why(floor) == {}
+    assert against(floor) == {}
     assert "floorperson" in refused(floor.step(ev.Ordered("reshuffle", DEALER, "blue")))
     assert "floorperson" in refused(floor.step(ev.Ordered("reshuffle", TECH, "blue")))
     ordered = found(floor.order("reshuffle", deck="blue"))
@@ -63,7 +63,7 @@ def test_a_floorperson_may_order_a_shuffle_and_nobody_deals_before_it(game: str)
     before = len(floor.log)
     floor.settle()
     assert "shuffle" in [act for _, decided in floor.log[before:] for act in acts(decided)]
-    assert (floor.deck().state, why(floor)) == (mc.READY, {})
+    assert (floor.deck().state, against(floor)) == (mc.READY, {})
 
 
 @each("680a.5(a)/1", "687a.5(a)/1")
@@ -71,10 +71,10 @@ def test_a_preshuffled_deck_is_played_once_and_then_shuffled_like_any_other(game
     floor = furniture(game)
     bring(floor, preshuffled=True)
     assert all("hand_shuffle" not in str(decided) for _, decided in floor.log)
-    assert why(floor) == {}
+    assert against(floor) == {}
     ignore(floor, "hand_shuffle")
     floor.round()
-    assert (asked(floor), "deck_not_ready" in why(floor)) == (["hand_shuffle"], True)
+    assert (asked(floor), "deck_not_ready" in against(floor)) == (["hand_shuffle"], True)
 
 
 @each("680a.5(a)/2", "687a.5(a)/2")
@@ -82,7 +82,7 @@ def test_what_is_not_one_shuffled_stack_does_not_leave_the_shuffler(game: str) -
     floor = ignore(powered(table(game)), "shuffle")
     bring(floor)
     assert floor.deck().state == mc.IN_DEVICE
-    reasons = {r.key: r.clause for r in floor.table.permit("eject", "shuffler.1", "blue")}
+    reasons = why(floor, "eject", "shuffler.1", "blue")
     assert reasons["deck_not_shuffled"] == f"{CHAPTERS[game]}.5(a)/2"
     command = next(iter(floor.state.commands))
     sorted_ = found(floor.step(ev.ShuffleEnded("shuffler.1", 53, shuffled=False)))
@@ -90,7 +90,7 @@ def test_what_is_not_one_shuffled_stack_does_not_leave_the_shuffler(game: str) -
     floor.step(ev.CommandEnded(command, "done"))
     assert floor.deck().state != mc.READY
     assert "deck_not_shuffled" in floor.keys("eject", "shuffler.1", "blue")
-    assert "any_irregularity" in why(floor)
+    assert "any_irregularity" in against(floor)
 
 
 @each("680a.5(a)/2", "687a.5(a)/2")
@@ -113,14 +113,14 @@ def test_a_deck_that_the_shuffler_counts_wrong_leaves_the_table(game: str, count
     wrong = found(floor.step(ev.ShuffleEnded("shuffler.1", count, shuffled=True)))
     assert (wrong.trigger, wrong.deck, wrong.outcomes) == ("count_wrong", "blue", ("remove_deck",))
     assert wrong.clauses == (f"{CHAPTERS[game]}.5(b)",)
-    assert {"deck_unverified", "any_irregularity"} <= set(why(floor))
+    assert {"deck_unverified", "any_irregularity"} <= set(against(floor))
     assert "deck_unverified" in floor.keys("eject", "shuffler.1", "blue") & floor.keys("load", "shoe.1", "blue")
     floor.step(ev.CommandEnded(command, "done"))
     floor.clear_holds()
     assert floor.deck().state == mc.REMOVED, "there is no answer that keeps it"
     floor.twist = lambda _: None
     bring(floor, "green")
-    assert why(floor, "green") == {}
+    assert against(floor, "green") == {}
 
 
 @each("680a.5(b)", "687a.5(b)")
@@ -155,10 +155,10 @@ def test_cards_shuffled_by_hand_or_beforehand_are_cut_before_they_are_loaded(gam
         bring(floor, preshuffled=preshuffled)
         assert (asked(floor), floor.deck().state) == (["cut"], mc.SHUFFLED)
         assert {f"{CHAPTERS[game]}.5(c)(2)", f"{CHAPTERS[game]}.5(d)"} <= set(floor.prompt("cut").clauses)
-        assert {"deck_not_ready", "not_in_place"} <= set(why(floor))
+        assert {"deck_not_ready", "not_in_place"} <= set(against(floor))
         assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
         floor.play(ev.Answer(floor.prompt("cut").id, "cut", DEALER, 26))
-        assert why(floor) == {}
+        assert against(floor) == {}
 
 
 @each("680a.5(d)", "687a.5(d)")
@@ -215,7 +215,7 @@ def test_at_an_idle_table_the_cards_are_spread_looked_at_washed_shuffled_and_cut
     assert "floorperson" in refused(floor.step(ev.Ordered("table_idle", DEALER)))
     floor.order("table_idle")
     assert (floor.deck().state, floor.deck().place) == (mc.INSPECTED, "tray"), "out of shoe and rack"
-    assert {"deck_not_ready", "not_in_place"} <= set(why(floor))
+    assert {"deck_not_ready", "not_in_place"} <= set(against(floor))
     seen = []
     while floor.prompts():
         (prompt,) = floor.prompts()
@@ -223,7 +223,7 @@ def test_at_an_idle_table_the_cards_are_spread_looked_at_washed_shuffled_and_cut
         for event in floor.answer(prompt):
             floor.step(event)
     assert seen == [*steps, "hand_shuffle", "cut", "put_in_shoe"]
-    assert why(floor) == {}
+    assert against(floor) == {}
 
 
 @each("680a.5(f)", "687a.5(f)")
@@ -259,7 +259,7 @@ def test_an_approved_device_lifts_cut_recut_and_idle_spread_but_not_the_count(ga
     before = powered(table(game, reshuffles=True))
     bring(before, preshuffled=True)
     assert not any(getattr(d, "kind", None) == "cut" for _, decided in before.log for d in decided)
-    assert why(before) == {}
+    assert against(before) == {}
     plain = ignore(powered(table(game)), "cut")
     assert asked(bring(plain, preshuffled=True)) == ["cut"], "without approval the cut is due"
 

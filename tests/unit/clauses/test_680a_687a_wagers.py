@@ -11,7 +11,7 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.settlement import Terms
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.chapters import GAMES, asked, each, furniture, ignore, table
+from tests.support.chapters import GAMES, asked, each, furniture, ignore, table, why
 from tests.support.clauses import clauses
 from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, acts, findings, refused
 from tests.support.rounds import only, seat, settled, terms
@@ -45,7 +45,7 @@ def test_nobody_is_dealt_in_before_the_required_wagers_are_entered(game: str) ->
     floor = ignore(table(game).start(), "seats").to(mc.NO_MORE_BETS)
     prompt = floor.prompt("seats")
     assert (prompt.role, prompt.clauses[0]) == ("dealer", f"{CHAPTERS[game]}.7(d)(1)")
-    reasons = {r.key: r.clause for r in floor.table.permit("dispense", "shoe.1", "blue", cards=5)}
+    reasons = why(floor, "dispense", "shoe.1", "blue", cards=5)
     assert reasons["seats_not_entered"] == f"{CHAPTERS[game]}.7(d)(1)"
     floor.settle()
     assert (floor.phase, floor.round_.dealt) == (mc.NO_MORE_BETS, 0)
@@ -159,7 +159,7 @@ def test_after_the_call_nothing_is_placed_raised_or_withdrawn(game: str) -> None
         floor.to(phase)
         assert (floor.round_.seats, floor.prompts("seats")) == ((1, 2), [])
         assert "no wagers are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
-    reasons = {r.key: r.clause for r in floor.table.permit("open_bets", deck="blue")}
+    reasons = why(floor, "open_bets", deck="blue")
     assert reasons["round_open"] == f"{CHAPTERS[game]}.7(c)"
 
 
