@@ -78,6 +78,13 @@ def _shuffler_missing(v: View, _r: Resource) -> bool:
     return v.state.shuffling == "machine" and _missing(v, v.shuffler) and not v.signed(v.shuffler)
 
 
+def _sensor_missing(v: View, _r: Resource) -> bool:
+    """The progressive is offered, and not every seat has a sensor that serves."""
+    serving = {slot for slot in v.sensors if v.serves(slot)}
+    wanted = {f"bet_sensor.{seat}" for seat in range(1, v.submission.seats + 1)}
+    return v.progressive and not wanted | set(v.sensors) <= serving
+
+
 def _hand_barred(v: View, _r: Resource) -> bool:
     """The dealing method needs an automated shuffler, and none is in use (X15)."""
     method = v.edition.method(v.state.dealing)
@@ -175,8 +182,8 @@ REASONS: Final[tuple[Row, ...]] = (
         "the dealing shoe is not in service", "floorperson", "returned to service, or given up and signed"),
     Row("start_device_missing", ("open_bets",), lambda v, _: _missing(v, v.start_slot), "start_position",
         "the device for the starting position is not in service", "floorperson", "returned to service, or another method"),
-    Row("sensor_missing", ("open_bets",), lambda v, _: v.progressive and any(_missing(v, slot) for slot in v.sensors), "sensors",
-        "a bet sensor is not in service", "floorperson", "returned to service"),
+    Row("sensor_missing", ("open_bets",), _sensor_missing, "sensors",
+        "a seat has no bet sensor in service", "floorperson", "a sensor at every seat, in service"),
     Row("hand_without_shuffler", ("open_bets",), _hand_barred, "hand_shuffler",
         "this way of dealing needs an automated shuffler", "floorperson", "the shuffler in service, or dealing from a shoe"),
     Row("button_barred", ("open_bets",), _button_barred, "button",
