@@ -52,7 +52,8 @@ def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
     offered = c.edition.cut.offered
     if not offered:
         return "", []
-    seats = sorted(c.state.round.seats or range(1, c.submission.seats + 1), reverse=True)  # from the far right
+    sitting = c.state.round.seats or c.state.regulars or range(1, c.submission.seats + 1)
+    seats = sorted(sitting, reverse=True)  # from the far right
     if deck.ordered:
         return "cut_ordered", seats
     if deck.fresh and "first_arrival" in offered:
