@@ -31,6 +31,7 @@ _COUNTED: Final = "dealer cards_together #; deck {deck}: {rest}"
 _REMOVED: Final = "floorperson deck_removed; deck {deck}: removed"
 _VERIFIED: Final = "floorperson deck_counted whole/remove #; deck {deck}: stacked"
 _OUT: Final = "floorperson let_out"
+_REFED: Final = "dealer cards_refed; floorperson choose void/continue"
 _CLEARED: Final = "floorperson device_cleared done/give_up"
 
 
@@ -39,7 +40,7 @@ def _steps(*steps: str) -> str:
 
 
 def _void(*, late: bool = False, deck: str = _TOGETHER) -> str:
-    """The steps of a round that is void: what was taken or paid first, then the wagers, then the cards, then the role."""
+    """The steps of a void round: what was taken or paid first, then the wagers, then the cards."""
     return _steps("floorperson wagers_reversed" if late else "", _BACK, deck, _ACK)
 
 
@@ -48,11 +49,14 @@ def _choose(names: str, then: dict[str, str], role: str = "floorperson") -> dict
 
 
 def _ask(*, void: str = _GONE) -> dict[str, str]:
-    return _choose("continue/void/void_and_remove", {
-        "continue": _ACK,
-        "void": _steps(void, _void()),
-        "void_and_remove": _steps(void, _void(deck=_REMOVED)),
-    })  # fmt: skip
+    return _choose(
+        "continue/void/void_and_remove",
+        {
+            "continue": _ACK,
+            "void": _steps(void, _void()),
+            "void_and_remove": _steps(void, _void(deck=_REMOVED)),
+        },
+    )
 
 
 def _count(names: str, verified: str, removed: str) -> dict[str, str]:
@@ -70,6 +74,7 @@ BEHAVIOURS: Final[dict[str, Script]] = {
     "NOTHING": Script("", "", {}),
     # Rounds that are void.
     "VOID": Script(_VOIDED, _GONE, {"": _void()}),
+    "VOID_COUNTED": Script(_VOIDED, _GONE, {"": _void(deck=_COUNTED)}),
     "VOID_LATE": Script(_VOIDED, _GONE, {"": _void(late=True)}),
     "VOID_BUT": Script(
         "void_round settle_optional_wagers return_wagers reshuffle",
@@ -80,10 +85,7 @@ BEHAVIOURS: Final[dict[str, Script]] = {
     "HOLD": Script(
         f"void_round return_wagers {_HOLD}",
         f"{_GONE}; deck {{deck}}: held",
-        {
-            name: _steps(_BACK, rest)
-            for name, rest in _count(_COUNT, _VERIFIED, _REMOVED).items()
-        },
+        {name: _steps(_BACK, rest) for name, rest in _count(_COUNT, _VERIFIED, _REMOVED).items()},
     ),
     "EMPTY": Script(
         "void_round return_wagers reshuffle_with_dealt",
@@ -105,12 +107,16 @@ BEHAVIOURS: Final[dict[str, Script]] = {
     "ASK_BAD_DECK": Script(
         "ask_floorperson",
         "",
-        _choose("void/void_and_remove", {
-            "void": _steps(_GONE, _void(deck=_COUNTED)), "void_and_remove": _steps(_GONE, _void(deck=_REMOVED)),
-        }),
+        _choose(
+            "void/void_and_remove",
+            {
+                "void": _steps(_GONE, _void(deck=_COUNTED)),
+                "void_and_remove": _steps(_GONE, _void(deck=_REMOVED)),
+            },
+        ),
         evidence="table_seen",
         cites="rule 2",
-    ),  # fmt: skip
+    ),
     "ASK_DECK": Script(
         "ask_floorperson",
         "",
@@ -122,13 +128,17 @@ BEHAVIOURS: Final[dict[str, Script]] = {
     "ASK_BAD_STORED": Script(
         "ask_floorperson",
         "",
-        _choose("reshuffle/remove", {
-            "reshuffle": _steps(_OUT, _COUNTED, _ACK), "remove": _steps(_OUT, _REMOVED, _ACK),
-        }),
+        _choose(
+            "reshuffle/remove",
+            {
+                "reshuffle": _steps(_OUT, _COUNTED, _ACK),
+                "remove": _steps(_OUT, _REMOVED, _ACK),
+            },
+        ),
         stops=False,
         evidence="table_seen",
         cites="rule 2",
-    ),  # fmt: skip
+    ),
     "ASK_BAD_FREE": Script(
         "ask_floorperson",
         "",
@@ -170,10 +180,15 @@ BEHAVIOURS: Final[dict[str, Script]] = {
     "MISSED": Script(
         "player_option_dead_hand continue_round",
         "",
-        _choose("late_cards/dead_hand", {
-            "late_cards": _ACK, "dead_hand": _steps("wagers of seat 3 go back", _BACK, _ACK),
-        }, "dealer"),
-    ),  # fmt: skip
+        _choose(
+            "late_cards/dead_hand",
+            {
+                "late_cards": _ACK,
+                "dead_hand": _steps("wagers of seat 3 go back", _BACK, _ACK),
+            },
+            "dealer",
+        ),
+    ),
     "DISCARD": Script("discard_card continue_round", "", {"": _steps("dealer card_discarded", _ACK)}),
     "DISCARD_DEALER": Script("discard_card continue_round", "", {"": _steps("dealer card_discarded", _DEALER)}),
     "DISCARD_STACK": Script(
@@ -214,12 +229,21 @@ BEHAVIOURS: Final[dict[str, Script]] = {
     "SIGN": Script("sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}, stops=False),
     "SIGN_STOPS": Script("sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}),
     # A continuous shuffler holds the batch of the round.
+    "RESHUFFLE_STOPS": Script("reshuffle", "", {"": _steps(_OUT, _COUNTED, _ACK)}),
     "REFEED": Script(
         "reshuffle ask_floorperson",
         "",
         {
-            "void": _steps("dealer cards_refed", "floorperson choose void/continue", _GONE, _BACK, "{together}", _ACK),
-            "continue": _steps("dealer cards_refed", "floorperson choose void/continue", _ACK),
+            "void": _steps(_REFED, _GONE, _BACK, _OUT, _COUNTED, _ACK),
+            "continue": _steps(_REFED, _ACK),
         },
     ),
-}  # fmt: skip
+    "REFEED_FAULTED": Script(
+        "reshuffle ask_floorperson",
+        "",
+        {
+            "void": _steps(_REFED, _GONE, _BACK, _COUNTED, _CLEARED, _ACK),
+            "continue": _steps(_REFED, _CLEARED, _ACK),
+        },
+    ),
+}

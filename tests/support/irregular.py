@@ -285,7 +285,7 @@ def moved(decided: list[Decision]) -> list[str]:
 
 
 class Case(NamedTuple):
-    """One line: something arrives at tables of some kinds, in some phases; a behaviour must follow, by these clauses."""
+    """One line: something arrives at tables of some kinds, in some phases; a behaviour must follow, and by what."""
 
     game: str
     trigger: str
@@ -312,15 +312,21 @@ class Cell(NamedTuple):
 
 
 def parse(game: str, text: str) -> list[Case]:
-    """Read lines `trigger how | kinds | phases | BEHAVIOUR evidence | clauses and readings`."""
-    cases = []
+    """Read headings `= BEHAVIOUR evidence : clauses and readings`, with lines `trigger how | kinds | phases` below."""
+    cases: list[Case] = []
+    behaviour = ""
+    evidence: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
     for line in text.strip().splitlines():
-        first, kinds, phases, then, cites = (part.split() for part in line.split("|"))
-        trigger, how = first
-        script = BEHAVIOURS[then[0]]
-        given = tuple(then[1:]) or tuple(script.evidence.split())
-        cited = (script.cites,) if script.cites else tuple(cites)
-        cases.append(Case(game, trigger, how, tuple(kinds), tuple(phases), then[0], given, cited))
+        if line.startswith("="):
+            then, _, cited = line.removeprefix("=").partition(":")
+            behaviour, *seen = then.split()
+            script = BEHAVIOURS[behaviour]
+            evidence = tuple(seen) or tuple(script.evidence.split())
+            cites = (script.cites,) if script.cites else tuple(cited.split())
+        else:
+            (trigger, how), kinds, phases = (part.split() for part in line.split("|"))
+            cases.append(Case(game, trigger, how, tuple(kinds), tuple(phases), behaviour, evidence, cites))
     return cases
 
 
@@ -355,12 +361,16 @@ def check(cell: Cell, *, whole: bool = True) -> None:
     deck = hold.deck or floor.round_.deck or "blue"
     rest = mc.RACK if before.get(deck) == mc.IN_PLAY else mc.STACKED
     seen = "".join(f" +{each}" for each in case.evidence)
-    told = lambda text: [line for line in text.format(deck=deck, rest=rest, seen=seen).split("; ") if line]  # noqa: E731
+    words = {"deck": deck, "rest": rest, "seen": seen}
     if script.at_once or len(every) == 1:  # of two at once, the other one may have voided the round
-        assert moved(decided) == told(script.at_once)
-    assert follows(floor, found[0], cell.choice, press=whole) == told(script.branches[cell.choice])
+        assert moved(decided) == _told(script.at_once, words)
+    assert follows(floor, found[0], cell.choice, press=whole) == _told(script.branches[cell.choice], words)
     if whole:
         _goes_on(floor, cell, void="round: void" in script.at_once + script.branches[cell.choice])
+
+
+def _told(text: str, words: dict[str, str]) -> list[str]:
+    return [line for line in text.format(**words).split("; ") if line]
 
 
 def _goes_on(floor: Floor, cell: Cell, *, void: bool) -> None:

@@ -11,10 +11,12 @@ from table_controller.rulebook.load import CHAPTERS
 from tests.support.clauses import clauses
 
 if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
     from tests.support.irregular import Case
 
 
-def params(cases: list[Case]) -> list[object]:
+def params(cases: list[Case]) -> list[ParameterSet]:
     """Return one parameter for each line."""
     assert all(case.game in GAMES for case in cases)
     found = []

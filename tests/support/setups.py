@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
@@ -88,7 +89,7 @@ KINDS: Final[dict[str, dict[str, Kind]]] = {
 def _opened(game: str, kind: str) -> Floor:
     """A table whose decks are opened, shuffled and in place."""
     slots, choices, decks, preshuffled = KINDS[game][kind]
-    floor = Floor(game, slots, rules=core.committed(game), **choices)
+    floor = Floor(game, slots, rules=committed(game), **choices)
     floor.start(*(() if preshuffled else decks))
     if preshuffled:
         floor.play(*(ev.DeckReceived(deck, DEALER, preshuffled=True) for deck in decks))
