@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.rulebook import TRIGGERS
-from table_controller.table import cutting, dealing, decks, opening, playing, starting
+from table_controller.table import cutting, dealing, decks, opening, playing, service, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular, ordered
 from table_controller.table.view import SHOES, START_KINDS
@@ -48,6 +48,9 @@ def declared(c: Context, event: ev.Declared) -> None:
     elif event.trigger == "surrender":
         assert event.seat is not None
         c.state.round.surrendered.append(event.seat)
+    elif event.trigger == "device_unusable":
+        assert event.slot is not None
+        service.unusable(c, event.slot)
     elif event.trigger in _OF_A_DEVICE:
         assert event.slot is not None
         irregular(c, cast("Trigger", event.trigger), slot=event.slot, deck=c.state.slots[event.slot].deck)
@@ -65,7 +68,10 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
     if event.trigger not in (*TRIGGERS, *_OF_A_PLAYER, "other") or event.trigger in _NOT_DECLARED:
         return f"{event.trigger} is nothing that people report"
     if event.trigger in _OF_A_DEVICE:
-        return None if event.slot in c.state.slots else f"{event.trigger} needs the slot of the device"
+        if event.slot not in c.state.slots:
+            return f"{event.trigger} needs the slot of the device"
+        out = event.trigger == "device_unusable" and not mc.may(mc.SERVICE, c.state.slots[event.slot], "give_up")
+        return f"{event.slot} is out of order already" if out else None
     if event.trigger == "count_wrong":
         deck = c.state.decks.get(event.deck or "")
         unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)

@@ -101,8 +101,14 @@ def _button_barred(v: View, _r: Resource) -> bool:
 
 
 def _used_last(v: View, r: Resource) -> bool:
-    """Two decks alternate, another one has passed its opening, and this one was used last (X19)."""
+    """Two decks alternate, another one has passed its opening, and this one was used last (X19).
+
+    One that was put in place while there was no other is dealt, and so is the one of a round that has begun.
+    """
     unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
+    deck = v.state.decks.get(r.deck or "")
+    if deck is None or v.in_place(deck) or (v.under_way and deck.name == v.state.round.deck):
+        return False
     others = [d for d in v.decks_at_table() if d.name != r.deck and d.state not in unopened]
     return bool(others) and v.edition.second_set is not None and v.state.last_deck == r.deck
 

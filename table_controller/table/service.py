@@ -74,17 +74,23 @@ def ordered(c: Context, event: ev.SlotOrdered) -> None:
     if reasons:
         c.refuse("return_to_service", *reasons)
         return
-    deck = slot.deck
     if event.act == "give_up":
-        given_up(c, event.slot)
-        given: list[Trigger] = ["device_unusable"]
-        if deck is not None and slot.kind in _FAULTS and not c.held(slot=event.slot):
-            given.append(_FAULTS[slot.kind])
-        irregular_each(c, given, slot=event.slot, deck=None if len(given) == 1 else deck)
+        unusable(c, event.slot)
     else:
         c.fire_slot(event.slot, event.act)
         if event.act == "acknowledge":
             c.try_command("return_to_service", event.slot)
+
+
+def unusable(c: Context, name: str) -> None:
+    """A device cannot be used: it is out of order from now on, and the cards inside have a rule of their own."""
+    slot = c.state.slots[name]
+    deck = slot.deck
+    given_up(c, name)
+    given: list[Trigger] = ["device_unusable"]
+    if deck is not None and slot.kind in _FAULTS and not c.held(slot=name):
+        given.append(_FAULTS[slot.kind])
+    irregular_each(c, given, slot=name, deck=None if len(given) == 1 else deck)
 
 
 def given_up(c: Context, slot: str) -> None:

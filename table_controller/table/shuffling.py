@@ -212,6 +212,8 @@ def _into_place(c: Context) -> None:
     elif any(reason.key == "count_due" for reason in c.against("open_bets", deck=deck.name)):
         c.ask("count_deck", "dealer", deck=deck.name, number=True, clauses=c.clauses("stub"))
     elif deck.state == mc.READY and deck.place == TRAY:
+        if any(reason.key == "deck_used_last" for reason in c.against("load", c.shoe, deck.name)):
+            return  # the other one is on its way
         if c.state.dealing not in SHOES:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.against("load", c.shoe, deck.name):

@@ -44,7 +44,8 @@ def dice_aged(c: Context) -> None:
 def dice_read(c: Context, event: ev.DiceRead) -> None:
     """The dice lie: the dealer announces their total, and only the same total counts."""
     round_ = c.state.round
-    if round_.state != mc.STARTING_POSITION or not round_.asked_start or round_.total is not None:
+    due = round_.state == mc.STARTING_POSITION and c.state.start == "shaker" and round_.asked_start
+    if not due or round_.total is not None:
         c.finding("dice_out_of_turn", "dice were read when no starting position was due")
         return
     round_.total = sum(event.values)
@@ -121,7 +122,8 @@ def _parked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 def number_drawn(c: Context, event: ev.NumberDrawn) -> None:
     """The generator's number is the position; another than one to seven is none."""
     round_ = c.state.round
-    if round_.state != mc.STARTING_POSITION or not round_.asked_start or round_.start is not None:
+    due = round_.state == mc.STARTING_POSITION and c.state.start == "rng" and round_.asked_start
+    if not due or round_.start is not None:
         c.finding("number_out_of_turn", "a number was drawn when no starting position was due")
         return
     if not 1 <= event.number <= dealing.PLACES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.ledger import cards as book
+from table_controller.rulebook import rulings
 from table_controller.table import dealing, decks
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular
@@ -151,11 +152,13 @@ def _unwagered_racked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     """The dealer has looked at the hands.
 
-    Where no count was due, a misdeal has a rule of its own and the rest has none.
+    Where no count was due, or no rule speaks of this stub, a misdeal has a rule of its own and the rest has none.
     """
     assert c.deck is not None
     finding = cast("Finding", answer.choice)
-    if finding == "misdealt_total_right" and not count_due(c):
+    facts = c.facts(slot=None, deck=c.deck.name, finding=finding)
+    ruled = count_due(c) and bool(rulings(c.edition, "stub_wrong", "stub_check", facts).rows)
+    if finding == "misdealt_total_right" and not ruled:
         irregular(c, "wrong_card_count", deck=c.deck.name)
         return
     if finding != "misdealt_total_right":

@@ -1,0 +1,155 @@
+"""Face Up Pai Gow Poker: irregularities of chapter 688a at the table, from arrival until people have cleared it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.irregular import Case, cells, check, parse
+from tests.support.rows import params
+
+GAME = "face_up_pai_gow"
+
+# = what follows, its evidence : by which clauses and readings; then trigger and how it arrives | tables | phases
+CASES = parse(GAME, """
+= NO_ROLL no_roll_called : 688a.13(a)
+dice_not_flat no_roll                 | auto manual hand       | starting_position
+dice_not_flat declared                | auto manual hand       | starting_position
+= NOTHING
+dice_not_flat no_roll                 | auto                   | betting dealing settling
+dice_not_flat declared                | rng             | starting_position
+die_out_of_shaker no_roll             | auto                   | no_more_bets dealing
+= REFUSED
+dice_not_flat declared                | auto                   | no_more_bets dealing
+wrong_start_announced declared        | auto                   | starting_position dealing
+= NO_ROLL no_roll_called dice_inside : 688a.13(b)
+die_out_of_shaker no_roll             | auto manual hand       | starting_position
+die_out_of_shaker declared            | auto                   | starting_position
+= CORRECT start_corrected : X7
+wrong_start_announced announced       | auto manual hand       | starting_position
+= VOID first_card_seen wagers_returned : 688a.13(c)
+wrong_start_dealt declared            | auto manual hand       | dealing stub_check playing
+= VOID_LATE first_card_seen wagers_returned wagers_reversed : 688a.13(c)
+wrong_start_dealt declared            | auto hand              | settling
+= ASK_START first_card_seen : X7
+wrong_start_dealt declared            | rng             | dealing stub_check playing
+= ASK_START_LATE first_card_seen wagers_reversed : X7 X18
+wrong_start_dealt declared            | rng             | settling
+= ASK
+wrong_start_dealt declared            | auto rng        | betting starting_position
+player_card_exposed declared          | auto manual hand       | starting_position
+dealer_card_exposed declared          | auto hand              | starting_position dealing playing settling
+card_exposed_hand_deal declared       | hand                   | starting_position stub_check
+card_exposed_hand_deal declared       | auto manual            | dealing
+face_up_card_first seen               | auto manual            | betting starting_position stub_check settling
+face_up_card_more declared_again      | auto hand              | starting_position stub_check
+card_drawn_in_error declared          | auto hand              | starting_position stub_check
+wrong_card_count declared             | auto                   | starting_position
+dealer_hand_misset declared           | auto                   | stub_check
+shoe_fault shoe_jam                   | manual                 | betting dealing settling
+device_unusable shaker                | auto                   | betting dealing settling
+device_unusable sensor                | auto                   | betting dealing settling
+device_unusable rng                   | rng                    | betting settling
+cards_revealed_before_raise declared  | auto                   | dealing playing
+shoe_short declared                   | auto                   | dealing settling
+additional_cards_missed declared      | auto                   | playing
+other declared                        | auto                   | betting dealing settling
+= PLAYER hand_confirmed : 688a.13(d)
+player_card_exposed declared          | auto manual rng        | dealing stub_check playing settling
+player_card_exposed declared          | hand                   | stub_check playing settling
+= VOID hand_confirmed wagers_returned : 688a.13(i)
+player_card_exposed declared          | hand                   | dealing
+card_exposed_hand_deal declared       | hand                   | dealing
+= DISCARD discard_confirmed : 688a.13(e)/1
+face_up_card_first seen               | manual                 | dealing
+face_up_card_first at_seat            | manual hand            | dealing
+= DISCARD_STACK discard_confirmed hand_confirmed : 688a.13(e)/1
+face_up_card_first seen               | auto                   | dealing
+face_up_card_first at_seat            | auto rng               | dealing
+= ASK_DECK
+face_up_card_first seen               | auto manual            | complete
+= ASK_IDLE
+face_up_card_first seen               | auto manual            | idle
+device_unusable shaker                | auto                   | idle complete
+= VOID wagers_returned : 688a.13(e)/2
+face_up_card_more seen_again          | auto manual            | dealing
+face_up_card_more declared_again      | auto manual hand       | dealing
+= NEXT next_card_placed : 688a.13(f)
+card_drawn_in_error declared          | auto manual hand       | dealing
+= VOID hands_counted wagers_returned : 688a.13(g) 688a.13(j)
+wrong_card_count declared             | auto manual hand       | dealing stub_check playing
+= VOID_LATE hands_counted wagers_returned wagers_reversed : 688a.13(g) 688a.13(j)
+wrong_card_count declared             | auto manual hand       | settling
+wrong_card_count surrendered          | auto hand              | settling
+= RESET hand_reset : 688a.13(h)
+dealer_hand_misset declared           | auto manual hand       | playing settling
+= VOID recount hands_counted wagers_returned : 688a.8(f)/1
+stub_wrong total_right                | manual manual_plain    | stub_check
+= VOID recount hands_counted wagers_returned : 688a.9(e)/1
+stub_wrong total_right                | hand hand_sealed       | stub_check
+= VOID recount hands_counted wagers_returned : 688a.10(e)/1
+stub_wrong total_right                | auto auto_blind        | stub_check
+= REMOVE recount hands_counted wagers_returned deck_removed : 688a.8(f)/2
+stub_wrong not_misdealt               | manual manual_plain    | stub_check
+= REMOVE recount hands_counted wagers_returned deck_removed : 688a.9(e)/2
+stub_wrong not_misdealt               | hand hand_sealed       | stub_check
+= REMOVE recount hands_counted wagers_returned deck_removed : 688a.10(e)/2
+stub_wrong not_misdealt               | auto auto_blind        | stub_check
+= HOLD recount hands_counted wagers_returned deck_verified : 688a.8(f)/1
+stub_wrong total_wrong                | manual manual_plain    | stub_check
+= HOLD recount hands_counted wagers_returned deck_verified : 688a.9(e)/1
+stub_wrong total_wrong                | hand hand_sealed       | stub_check
+= HOLD recount hands_counted wagers_returned deck_verified : 688a.10(e)/1
+stub_wrong total_wrong                | auto auto_blind        | stub_check
+= COUNT recount deck_verified : X8
+count_wrong blue                      | auto hand manual_plain | idle complete
+= COUNT_WAITING recount deck_verified : X8
+count_wrong blue                      | auto hand manual_plain | betting no_more_bets starting_position
+= COUNT_DEALT recount deck_verified : X8
+count_wrong blue                      | auto hand manual_plain | dealing stub_check playing settling
+= COUNT_STORED recount deck_verified : X8
+count_wrong red                       | two                    | idle betting dealing settling complete
+count_wrong cycle_count               | two                    | idle dealing settling
+count_wrong cycle_count               | auto                   | idle
+= RESHUFFLE cards_removed path_clear cards_counted : 688a.13(k)
+shuffler_fault jam | two | idle betting starting_position dealing playing settling complete
+shuffler_fault cycle_jam              | two                    | idle dealing settling
+shuffler_fault declared_shuffler      | two                    | stub_check
+shuffler_fault cycle_jam              | auto hand              | idle
+= RESHUFFLE_FAULTED cards_removed path_clear cards_counted : 688a.13(k)
+shuffler_fault fault                  | two                    | idle dealing
+= LOOK cards_removed path_clear cards_counted : 688a.13(k)
+shuffler_fault jam                    | auto hand              | idle dealing
+= EMPTY cards_removed path_clear cards_counted wagers_returned : 688a.13(l)
+shoe_fault shoe_jam | auto two rng | betting no_more_bets starting_position dealing stub_check
+shoe_fault short_stack                | auto rng               | dealing
+shoe_fault late_jam                   | auto                   | stub_check playing
+shoe_fault shoe                       | auto                   | betting dealing stub_check
+= EMPTY_FAULTED cards_removed path_clear cards_counted wagers_returned : 688a.13(l)
+shoe_fault shoe_fault                 | auto                   | betting dealing
+= EMPTY_LATE cards_removed path_clear cards_counted wagers_returned wagers_reversed : 688a.13(l)
+shoe_fault late_jam                   | auto                   | settling
+= EMPTIED cards_removed path_clear cards_counted : P1
+shoe_fault shoe_jam                   | auto two manual        | idle
+shoe_fault shoe_jam                   | manual                 | complete
+= EMPTIED_FAULTED cards_removed path_clear cards_counted : P1
+shoe_fault shoe_fault                 | auto manual            | idle
+= LOOK_ON cards_removed path_clear cards_counted : P1
+shoe_fault shoe_jam                   | auto two               | playing settling complete
+= ASK_FAULTED
+shoe_fault shoe_fault                 | manual                 | dealing
+= SIGN sign_seen : 688a.13(m)
+device_unusable shuffler              | auto hand              | idle betting dealing settling complete
+device_unusable shoe                  | auto two               | idle betting dealing playing settling complete
+device_unusable declared_shuffler     | auto                   | idle dealing
+device_unusable declared_shoe         | auto                   | playing
+= SIGN_STOPS sign_seen : 688a.13(m)
+device_unusable shoe                  | manual                 | dealing
+= RESHUFFLE_DEAD cards_removed path_clear cards_counted : 688a.13(k)
+shuffler_fault shuffler               | two                    | idle dealing
+""")  # fmt: skip
+
+
+@pytest.mark.parametrize("case", params(CASES))
+def test_row(case: Case) -> None:
+    for cell in cells(case):
+        check(cell)
