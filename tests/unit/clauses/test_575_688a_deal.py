@@ -13,7 +13,7 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Moved, Prompt, Refused
 from tests.support.core import DEALER, FLOOR, acts, found, of, refused
-from tests.support.two_games import ASIA, both, each_method, floor
+from tests.support.two_games import ASIA, both, each_method, floor, instead, silent
 
 if TYPE_CHECKING:
     from tests.support.core import Floor
@@ -29,7 +29,7 @@ def kinds(decided: list[object]) -> list[str]:
 def holding(game: str, method: str, *stops: str) -> Floor:
     """A table where nobody answers these questions."""
     table = floor(game, method)
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") in stops else None
+    table.twist = silent(*stops)
     return table.start("blue")
 
 
@@ -159,13 +159,7 @@ def test_seven_cards_are_dealt_to_all_seven_places_wager_or_not(game: str, metho
 @pytest.mark.parametrize("drawn", [48, 50])
 def test_a_shoe_that_counts_must_have_seen_49_cards(game: str, drawn: int) -> None:
     table = floor(game, "manual_shoe").start("blue")
-    table.twist = lambda decision: (
-        [ev.CommandEnded(decision.id, "done"), ev.CardsDrawn("shoe.1", drawn)]
-        if getattr(decision, "act", "") == "start_round"
-        else []
-        if getattr(decision, "hold", None) is not None
-        else None
-    )
+    table.twist = instead("start_round", ev.CardsDrawn("shoe.1", drawn), asked=("choose",))
     table.round()
     assert table.hold("drawn_differs").this_round
     assert not table.prompts("stub")
@@ -180,7 +174,7 @@ _STUB = ("575.8(d)", "575.9(c)", "575.10(c)"), ("688a.8(e)", "688a.9(d)", "688a.
 def test_four_cards_are_left_after_every_deal_and_go_to_the_rack(game: str, method: str) -> None:
     table = floor(game, method).start("blue")
     stops = ["stub"]
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") in stops else None
+    table.twist = silent(*stops)
     for number in (1, 2, 3):
         table.round()
         assert (table.phase, table.round_.number) == (mc.STUB_CHECK, number), "in every round, counting shuffler or not"
@@ -220,13 +214,7 @@ def test_an_automated_shoe_gives_its_last_cards_out_and_its_own_count_is_compare
     assert table.prompt("stub")
     assert table.state.slots["shoe.1"].deck is None, "the shoe is empty"
     wrong = floor(game).start("blue")
-    wrong.twist = lambda decision: (
-        [ev.StubOut("shoe.1", 3), ev.CommandEnded(decision.id, "done")]
-        if getattr(decision, "act", "") == "give_stub"
-        else []
-        if getattr(decision, "kind", "") in ("stub", "finding")
-        else None
-    )
+    wrong.twist = instead("give_stub", ev.StubOut("shoe.1", 3), asked=("stub", "finding"))
     wrong.round()
     wrong.say("stub", number=3)
     assert wrong.prompt("finding"), "the shoe's count was the first; the dealer's is the second"

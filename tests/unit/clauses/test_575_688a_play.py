@@ -12,7 +12,7 @@ from table_controller.table.decisions import Prompt
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, acts, found, of, refused
 from tests.support.rounds import only, seat, settled, terms
-from tests.support.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW, both, floor
+from tests.support.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW, both, floor, silent
 
 if TYPE_CHECKING:
     from tests.support.core import Floor
@@ -26,7 +26,7 @@ def playing(game: str, *stops: str, side_seats: tuple[int, ...] = (), **choices:
     """Seats 1, 3 and 6 have their cards; nobody answers the questions that are named."""
     table = floor(game, **choices).start("blue")
     table.side = {("bonus" if game == ASIA else "ace_high"): side_seats}
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") in stops else None
+    table.twist = silent(*stops)
     table.round()
     return table
 
@@ -121,7 +121,7 @@ def test_a_player_with_a_side_wager_may_not_surrender(game: str) -> None:
 def test_any_of_the_three_side_wagers_bars_surrender(wager: str) -> None:
     table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
     table.side, table.bets = ({}, {6}) if wager == "progressive" else ({wager: (6,)}, set())
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") == "settled" else None
+    table.twist = silent("settled")
     table.round()
     assert table.prompt("settled").seat == 6
     assert table.prompt("settled").choices == ("settled",)

@@ -7,14 +7,14 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, Floor, of
-from tests.support.two_games import ALL_WAGERS, PAI_GOW, floor
+from tests.support.two_games import ALL_WAGERS, PAI_GOW, floor, silent
 
 
 def settling(*stops: str, fortune: tuple[int, ...] = (3,)) -> Floor:
     """Seats 1, 3 and 6 are settled, seat 3 with a Fortune Wager that qualifies."""
     table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
     table.side = {"fortune": fortune}
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") in stops else None
+    table.twist = silent(*stops)
     table.round()
     assert table.phase == mc.SETTLING
     return table

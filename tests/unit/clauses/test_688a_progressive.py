@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,16 +11,11 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Deadline, Prompt, Refused
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, Floor, acts, findings, of, refused
-from tests.support.two_games import ALL_WAGERS, METHODS, PAI_GOW, each_progressive, floor
+from tests.support.two_games import ALL_WAGERS, METHODS, PAI_GOW, each_progressive, floor, silent
 
 SECTIONS = dict(zip(METHODS, ("688a.8(b)", "688a.9(a)(3)", "688a.10(a)(2)"), strict=True))
 LOCKS = dict(zip(METHODS, ("688a.8(b)(2)", "688a.9(a)(3)(ii)", "688a.10(a)(2)(ii)"), strict=True))
 LAMMERS = dict(zip(METHODS, ("688a.8(b)(1)", "688a.9(a)(3)(i)", "688a.10(a)(2)(i)"), strict=True))
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from table_controller.table.decisions import Decision
 
 
 def table_of(method: str = "automated_shoe", *stops: str, **choices: Any) -> Floor:
@@ -28,10 +23,6 @@ def table_of(method: str = "automated_shoe", *stops: str, **choices: Any) -> Flo
     table = floor(PAI_GOW, method, **ALL_WAGERS | choices)
     table.twist = silent(*stops)
     return table.start("blue")
-
-
-def silent(*stops: str) -> Callable[[Decision], list[ev.Event] | None]:
-    return lambda decision: [] if getattr(decision, "kind", "") in stops else None
 
 
 # --- the system -------------------------------------------------------------------------------------------------------
