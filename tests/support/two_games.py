@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from table_controller.table import events as ev
+from table_controller.table.decisions import Command, Prompt
 from tests.support.clauses import clauses
 from tests.support.core import Floor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from table_controller.rulebook.vocabulary import DeviceFact
+    from table_controller.table.decisions import Decision
 
 ASIA: Final = "asia_poker"
 PAI_GOW: Final = "face_up_pai_gow"
@@ -74,3 +79,22 @@ def floor(game: str, dealing: str = "automated_shoe", start: str = "shaker", *, 
     if "progressive" in raw["wagers"]:
         slots |= SENSORS
     return Floor(game, slots, **raw)
+
+
+# --- twists -----------------------------------------------------------------------------------------------------------
+
+
+def silent(*kinds: str) -> Callable[[Decision], list[ev.Event] | None]:
+    """Nobody answers questions of these kinds; everything else is as usual."""
+    return lambda decision: [] if isinstance(decision, Prompt) and decision.kind in kinds else None
+
+
+def instead(act: str, *told: ev.Event, asked: tuple[str, ...] = ()) -> Callable[[Decision], list[ev.Event] | None]:
+    """A device ends this act by telling something else (or nothing); nobody answers questions of these kinds."""
+
+    def twist(decision: Decision) -> list[ev.Event] | None:
+        if isinstance(decision, Command) and decision.act == act:
+            return [*told, ev.CommandEnded(decision.id, "done")]
+        return silent(*asked)(decision)
+
+    return twist

@@ -14,7 +14,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Deadline, Refused
 from table_controller.table.state import Slot
 from tests.support.core import DEALER, FLOOR, acts, findings, of, refused
-from tests.support.two_games import ASIA, both, floor
+from tests.support.two_games import ASIA, both, floor, instead, silent
 
 OTHER_DEALER = ev.Person("dealer", "D2")
 
@@ -92,9 +92,7 @@ def test_dice_that_a_leaving_dealer_shook_do_not_count_before_the_next_one_has_t
 @both("575.2(c)(1)(i)/1", "688a.2(c)(1)(i)/1")
 def test_a_roll_of_other_than_three_dice_finds_no_position(game: str) -> None:
     table = floor(game).start()
-    table.twist = lambda decision: (
-        [ev.CommandEnded(decision.id, "done")] if isinstance(decision, Command) and decision.act == "arm_dice" else None
-    )
+    table.twist = instead("arm_dice")
     table.round()
     told = shaker.NoRoll(1, shaker.Reason.NOT_THREE_DICE, 3, 2, 2)
     (event,) = translate("shaker.1", shaker.KIND, None, told)
@@ -111,7 +109,7 @@ def test_a_roll_of_other_than_three_dice_finds_no_position(game: str) -> None:
 @both("575.2(c)(1)(i)/2", "688a.2(c)(1)(i)/2")
 def test_dice_leave_the_table_after_24_hours(game: str) -> None:
     table = floor(game)
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") == "dice" else None
+    table.twist = silent("dice")
     table.start()
     assert table.against_opening() == {"dice_not_fresh", "prompt_open"}, "nobody knows how old the first dice are"
     (begun,) = of(Deadline, table.say("dice", who=FLOOR))

@@ -14,9 +14,9 @@ from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, Found, Prompt, Refused
+from table_controller.table.decisions import Command, Found, Moved, Prompt, Refused
 from tests.support.core import DEALER, Floor, acts, of, refused
-from tests.support.two_games import ASIA, both, floor
+from tests.support.two_games import ASIA, both, floor, instead, silent
 
 
 def against(table: Floor, act: Any, slot: str | None = None, deck: str = "blue") -> dict[str, str]:
@@ -49,7 +49,7 @@ def test_a_deck_is_shuffled_after_every_round(game: str, machine: bool) -> None:
         assert table.round_.number == number
         shuffles = acts(decided).count("shuffle") + [p.kind for p in of(Prompt, decided)].count("hand_shuffle")
         assert shuffles == 1
-        moved = [d.state for d in decided if getattr(d, "what", "") == "deck blue"]
+        moved = [d.state for d in of(Moved, decided) if d.what == "deck blue"]
         wanted = [mc.IN_DEVICE, mc.READY] if machine else [mc.SHUFFLED, mc.READY]
         assert moved == [mc.IN_PLAY, mc.RACK, *wanted]
 
@@ -81,11 +81,7 @@ def test_the_shuffler_gives_out_one_shuffled_stack_or_nothing(game: str) -> None
     table.twist = look
     table.start("blue")
     assert seen[0]["deck_not_shuffled"] == clause, "while it shuffles"
-    table.twist = lambda decision: (
-        [ev.ShuffleEnded("shuffler.1", 53, shuffled=False), ev.CommandEnded(decision.id, "done")]
-        if isinstance(decision, Command) and decision.act == "shuffle"
-        else None
-    )
+    table.twist = instead("shuffle", ev.ShuffleEnded("shuffler.1", 53, shuffled=False))
     table.play(ev.OpenRound(DEALER))
     decided = table.play(ev.NoMoreBets(DEALER), until=lambda decision: isinstance(decision, Found))
     after = acts(decided)
@@ -135,7 +131,7 @@ def test_an_approved_reshuffling_device_is_stated_as_the_text_wants_it(game: str
 
 
 def reshuffling(game: str) -> Floor:
-    more = {"approved_procedure": "P-17"} if game == ASIA else {}
+    more: dict[str, Any] = {"approved_procedure": "P-17"} if game == ASIA else {}
     return floor(game, reshuffles=True, **more)
 
 
@@ -155,7 +151,7 @@ def test_such_a_device_lifts_cut_recut_and_idle_table_and_not_the_position_or_th
     plain = floor(game)
     for slot in plain.state.slots:
         plain.play(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
-    plain.twist = lambda decision: [] if getattr(decision, "kind", "") in ("cut", "first_arrival") else None
+    plain.twist = silent("cut", "first_arrival")
     plain.play(ev.DeckReceived("blue", DEALER, preshuffled=True))
     assert plain.deck().state == mc.SHUFFLED, "without such a device it is"
     (no,) = of(Refused, plain.step(ev.OpenRound(DEALER)))

@@ -12,7 +12,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Refused
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, Floor, acts, findings, of
-from tests.support.two_games import ASIA, both, floor
+from tests.support.two_games import ASIA, both, floor, instead, silent
 
 # The place of each position number, counted counterclockwise from the dealer (place 0): the far right is number two.
 PLACES = {1: 0, 2: 6, 3: 5, 4: 4, 5: 3, 6: 2, 7: 1}
@@ -20,9 +20,7 @@ PLACES = {1: 0, 2: 6, 3: 5, 4: 4, 5: 3, 6: 2, 7: 1}
 
 def rolled(table: Floor) -> None:
     """Play on until the shaker is armed, and let nobody roll."""
-    table.twist = lambda decision: (
-        [ev.CommandEnded(decision.id, "done")] if getattr(decision, "act", "") in ("arm_dice", "draw") else None
-    )
+    table.twist = instead("arm_dice" if table.state.start == "shaker" else "draw")
     table.round()
     assert table.phase == mc.STARTING_POSITION
 
@@ -102,7 +100,7 @@ def test_after_the_deal_the_shaker_is_covered_shaken_once_and_put_aside(game: st
     table = floor(game).start("blue")
     assert table.edition.dice is not None
     assert table.edition.dice.shakes_after_deal == 1
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") == "park_shaker" else None
+    table.twist = silent("park_shaker")
     table.to(mc.DEALING)
     assert not table.prompts("park_shaker"), "not before the deal is over"
     table.settle()
@@ -170,7 +168,7 @@ def test_a_void_round_leaves_the_button_where_it_is() -> None:
 @clauses("575.5(g)(3)")
 def test_the_dealer_moves_the_button_before_cards_are_dealt() -> None:
     table = floor(ASIA, start="flat_button")
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") == "move_button" else None
+    table.twist = silent("move_button")
     table.start("blue")
     table.round()
     assert table.phase == mc.STARTING_POSITION

@@ -9,7 +9,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Prompt
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, acts, findings, of, refused
-from tests.support.two_games import ALL_WAGERS, PAI_GOW, both, floor
+from tests.support.two_games import ALL_WAGERS, PAI_GOW, both, floor, silent
 
 if TYPE_CHECKING:
     from tests.support.core import Floor
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def called(game: str) -> Floor:
     """No more bets was called, and nobody has said whose wagers lie there."""
     table = floor(game).start("blue")
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") == "seats" else None
+    table.twist = silent("seats")
     table.play(ev.OpenRound(DEALER))
     table.play(ev.NoMoreBets(DEALER))
     return table
@@ -88,7 +88,7 @@ def test_after_no_more_bets_nothing_is_placed_raised_or_withdrawn(game: str) -> 
 def test_a_progressive_bet_after_the_latch_is_neither_taken_nor_withdrawn() -> None:
     table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
     table.bets = {1}
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") == "chips" else None
+    table.twist = silent("chips")
     table.play(ev.OpenRound(DEALER), ev.BetSensed(1, 1, placed=True))
     locks = [c for c in of(Command, table.step(ev.NoMoreBets(DEALER))) if c.act == "lock"]
     assert [(c.slot, c.safe) for c in locks] == [(f"bet_sensor.{seat}", True) for seat in range(1, 7)]

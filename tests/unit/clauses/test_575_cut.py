@@ -9,7 +9,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Prompt
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, Floor, acts, of, refused
-from tests.support.two_games import ASIA, floor
+from tests.support.two_games import ASIA, floor, silent
 
 
 def waiting_for_the_cut(*, preshuffled: bool = False) -> Floor:
@@ -17,7 +17,7 @@ def waiting_for_the_cut(*, preshuffled: bool = False) -> Floor:
     table = floor(ASIA, "manual_shoe", machine=False)
     for slot in table.state.slots:
         table.play(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") == "cut" else None
+    table.twist = silent("cut")
     table.play(ev.DeckReceived("blue", DEALER, preshuffled=preshuffled))
     return table
 
@@ -112,7 +112,7 @@ def test_the_rack_is_emptied_too_and_a_table_in_play_is_not_idle() -> None:
     table = floor(ASIA, "manual_shoe", machine=False).start("blue")
     table.to(mc.BETTING)
     assert refused(table.order("table_idle")) == "table_idle: the table is not idle"
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") == "hand_shuffle" else None
+    table.twist = silent("hand_shuffle")
     table.play(ev.NoMoreBets(DEALER))
     assert table.deck().place == "rack"
     table.order("table_idle")

@@ -9,7 +9,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, Floor, acts, of, refused
-from tests.support.two_games import PAI_GOW, floor
+from tests.support.two_games import PAI_GOW, floor, silent
 
 _STOPS = ("cut", "first_arrival", "cover_back")
 
@@ -19,7 +19,7 @@ def at_the_cut(*, preshuffled: bool = False, machine: bool = False) -> Floor:
     table = floor(PAI_GOW, "manual_shoe", machine=machine)
     for slot in table.state.slots:
         table.play(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") in _STOPS else None
+    table.twist = silent(*_STOPS)
     table.play(ev.DeckReceived("blue", DEALER, preshuffled=preshuffled))
     return table
 
@@ -27,7 +27,7 @@ def at_the_cut(*, preshuffled: bool = False, machine: bool = False) -> Floor:
 def in_the_game() -> Floor:
     """One round was played by seats 1, 3 and 6, and the deck was shuffled again by hand."""
     table = floor(PAI_GOW, "manual_shoe", machine=False).start("blue")
-    table.twist = lambda decision: [] if getattr(decision, "kind", "") in _STOPS else None
+    table.twist = silent(*_STOPS)
     table.round()
     return table
 
@@ -167,11 +167,8 @@ def test_at_an_idle_table_with_shuffler_the_spread_deck_goes_in_and_the_stored_o
     assert "look_due" in table.keys("open_bets", deck="red")
     asked = table.prompt("stored_deck")
     assert (asked.deck, asked.clauses) == ("red", ("688a.5(g)", "688a.5(g)(2)"))
-    answers = {asked.id: wish}
-    table.twist = lambda decision: (
-        [ev.Answer(decision.id, answers[decision.id], DEALER)] if getattr(decision, "id", 0) in answers else None
-    )
-    decided = table.settle()
+    decided = table.say("stored_deck", wish)
+    decided += table.settle()
     kinds = [(p.kind, p.deck) for p in of(Prompt, decided)]
     assert ("opening/wash/dealer", "blue") not in kinds, "the shuffler takes the place of the wash"
     assert ("opening/stack/dealer", "blue") in kinds
