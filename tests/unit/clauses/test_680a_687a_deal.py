@@ -21,7 +21,7 @@ CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 SECTION = {"manual_shoe": 8, "hand": 9, "automated_shoe": 10}
 
 
-# --- into place ------------------------------------------------------------------------------------------------------
+# --- into place -------------------------------------------------------------------------------------------------------
 
 
 @by_method(
@@ -117,7 +117,7 @@ def test_the_deck_is_in_the_hand_for_one_round_and_taken_again_for_the_next(game
         assert len(taken) == number + 1
 
 
-# --- no more bets ----------------------------------------------------------------------------------------------------
+# --- no more bets -----------------------------------------------------------------------------------------------------
 
 
 @by_method(
@@ -151,7 +151,7 @@ def test_a_card_that_leaves_the_shoe_before_the_call_stops_the_table(game: str, 
     assert floor.prompt("choose").role == "floorperson"
 
 
-# --- who gets what ---------------------------------------------------------------------------------------------------
+# --- who gets what ----------------------------------------------------------------------------------------------------
 
 
 def delivered(floor: Floor) -> list[int]:

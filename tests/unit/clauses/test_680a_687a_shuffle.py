@@ -17,7 +17,7 @@ def against(floor: Floor, deck: str = "blue") -> dict[str, str]:
     return why(floor, deck=deck)
 
 
-# --- (a) -------------------------------------------------------------------------------------------------------------
+# --- (a) --------------------------------------------------------------------------------------------------------------
 
 
 @each("680a.5(a)/1", "687a.5(a)/1")
@@ -101,7 +101,7 @@ def test_a_whole_cycle_leaves_one_stack_that_goes_straight_to_the_shoe(game: str
     assert floor.state.book.held["blue"] == {"shoe.1": 53}
 
 
-# --- (b) -------------------------------------------------------------------------------------------------------------
+# --- (b) --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [0, 52, 54])
@@ -174,7 +174,7 @@ def test_the_dealer_cuts_at_least_ten_cards_below_the_top_and_loads(game: str) -
     assert (floor.deck().state, asked(floor)) == (mc.READY, ["put_in_shoe"]), "the cover card stays at the bottom"
 
 
-# --- (e) -------------------------------------------------------------------------------------------------------------
+# --- (e) --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("phase", [mc.IDLE, mc.BETTING, mc.NO_MORE_BETS])

@@ -37,7 +37,7 @@ def objection(at: Terms, game: str, **wagers: int) -> str:
     return str(caught.value)
 
 
-# --- what must and what may be wagered -------------------------------------------------------------------------------
+# --- what must and what may be wagered --------------------------------------------------------------------------------
 
 
 @each("680a.1:Ante Wager", "680a.7(d)(1)", "687a.1:Ante Wager", "687a.1:Blind Wager")
