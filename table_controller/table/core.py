@@ -65,6 +65,9 @@ class Table:
         """Take one event; return what was decided, in order."""
         c = self.context
         c.out = []
+        act = service.TOLD_BY.get(type(event))
+        if act is not None:
+            service.told(c, act, event)
         _HANDLERS[type(event)](c, event)
         for _ in range(_MOST_PASSES):
             before = len(c.out)
@@ -164,8 +167,11 @@ def _due(c: Context, event: ev.Due) -> None:
         starting.dice_aged(c)
 
 
-def _dealer_changed(c: Context, _event: ev.DealerChanged) -> None:
+def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
     """A new dealer burns a card before dealing, where the text wants it."""
+    if event.who.role not in ("dealer", "floorperson"):
+        c.refuse("a change of dealers is told by the dealer or a floorperson")
+        return
     c.state.burn_due = max(c.state.burn_due, c.edition.burn.per_dealer)
 
 

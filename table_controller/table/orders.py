@@ -61,7 +61,9 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
     if event.trigger not in (*TRIGGERS, "player_leaves", "other") or event.trigger in _NOT_DECLARED:
         return f"{event.trigger} is nothing that people report"
     if event.trigger in _OF_A_DEVICE:
-        return None if event.slot in c.state.slots else f"{event.trigger} needs the slot of the device"
+        kind = event.trigger.removesuffix("_fault")
+        fits = event.slot in c.state.slots and kind in ("device_unusable", c.state.slots[event.slot].kind)
+        return None if fits else f"{event.trigger} needs the slot of the device"
     if event.trigger == "count_wrong":
         deck = c.state.decks.get(event.deck or "")
         unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)
