@@ -249,7 +249,7 @@ def run(name: str, examples: int, steps: int) -> None:
 
 @pytest.mark.parametrize("name", list(TABLES))
 def test_no_random_day_breaks_a_promise(name: str) -> None:
-    run(name, 12, 40)
+    run(name, 9, 35)
 
 
 @pytest.mark.proof
