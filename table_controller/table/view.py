@@ -101,7 +101,9 @@ class View:
 
     def playable(self, deck: Deck) -> bool:
         """Tell whether cards may be dealt from a deck as far as its shuffle and cut are concerned."""
-        return deck.state == mc.READY or (self.by_shoe and deck.state == mc.IN_PLAY and not self.state.shoe_over)
+        last = self.under_way and deck.name == self.state.round.deck  # a round that is open is the last of its shoe
+        serves = self.by_shoe and deck.state == mc.IN_PLAY and (not self.state.shoe_over or last)
+        return deck.state == mc.READY or serves
 
     def in_place(self, deck: Deck) -> bool:
         """Tell whether a deck is where the dealing method deals from."""

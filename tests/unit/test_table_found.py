@@ -113,3 +113,31 @@ def test_the_stored_deck_makes_room_for_the_deck_of_a_round_that_must_be_shuffle
     floor.say("choose", "reverify")
     assert acts(floor.say("deck_counted", "whole") + floor.say("acknowledge")) == ["eject"]
     assert Moved("round", mc.COMPLETE) in floor.settle() + floor.play(ev.NoMoreBets(DEALER))
+
+
+@pytest.mark.parametrize("cover", [True, False])
+def test_a_round_that_is_open_is_still_played_when_its_shoe_ends_before_the_deal(*, cover: bool) -> None:
+    floor = Floor("over_under").start("blue", "red")
+    floor.round()
+    floor.to(mc.BETTING)
+    floor.step(ev.CoverCardOut("shoe.1") if cover else ev.Ordered("reshuffle", FLOOR, deck=floor.round_.deck))
+    assert Moved("round", mc.COMPLETE) in floor.play(ev.NoMoreBets(DEALER))
+    assert floor.state.round.number == 2
+
+
+def test_a_deck_that_was_found_wrong_twice_is_free_once_it_was_counted_for_both() -> None:
+    floor = Floor("asia_poker").start("blue", "red")
+    floor.insert = False
+    floor.round()
+    deck = floor.state.last_deck or ""
+    floor.insert = True
+    floor.twist = lambda d: (
+        [ev.ShuffleEnded("shuffler.1", 52, shuffled=True), ev.CommandEnded(d.id, "done")]
+        if isinstance(d, Command) and d.act == "shuffle"
+        else []
+    )
+    floor.play()
+    floor.step(ev.Declared("count_wrong", FLOOR, deck=deck))
+    assert len(floor.state.holds) == 2
+    floor.clear_holds()
+    assert floor.deck(deck).state == mc.STACKED
