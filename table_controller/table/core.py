@@ -66,6 +66,9 @@ class Table:
         """Take one event; return what was decided, in order."""
         c = self.context
         c.out = []
+        act = service.TOLD_BY.get(type(event))
+        if act is not None:
+            service.told(c, act, event)
         _HANDLERS[type(event)](c, event)
         for _ in range(_MOST_PASSES):
             before = len(c.out)

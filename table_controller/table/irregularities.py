@@ -142,7 +142,8 @@ def _choices(c: Context, hold: Hold, ruling: Ruling) -> dict[str, tuple[str, ...
     deck = c.state.decks.get(hold.deck or "")
     if not hold.this_round:
         return dict(_OTHER_DECK if deck is not None and deck.state != mc.REMOVED else _NO_DECK)
-    if deck is not None and not deck.verified:
+    given_out = deck is not None and hold.trigger == "unknown_cards" and not c.in_place(deck)
+    if deck is not None and (not deck.verified or given_out):
         return {name: outcomes for name, outcomes in named.items() if "void_round" in outcomes}
     return named
 
@@ -179,9 +180,11 @@ def _dealt_from(c: Context, hold: Hold) -> bool:
 def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
     """A deck leaves the round that was dealt from it: the round cannot go on without its cards.
 
-    A continuous shuffler only gets back what it held; the cards before the players stay, and the round may go on.
+    A continuous shuffler only gets back what it held; the cards before the players stay, and the round may go on, if
+    nobody has found the batch wrong.
     """
-    if hold.slot is not None and hold.slot == c.source == c.shuffler:
+    whole = c.deck is not None and c.deck.verified
+    if hold.slot is not None and hold.slot == c.source == c.shuffler and whole:
         return ["cards_refed"]
     _void(c, hold)
     verified = outcome == "reshuffle" and "deck_verified" in hold.evidence

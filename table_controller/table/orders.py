@@ -61,6 +61,15 @@ def declared(c: Context, event: ev.Declared) -> None:
         irregular(c, cast("Trigger", event.trigger) if known else "other", deck=c.state.round.deck, seat=event.seat)
 
 
+def _device_objection(c: Context, event: ev.Declared) -> str | None:
+    """Return why a report about a device cannot be taken; None if it can."""
+    slot = c.state.slots.get(event.slot or "")
+    if slot is None or event.trigger.removesuffix("_fault") not in ("device_unusable", slot.kind):
+        return f"{event.trigger} needs the slot of such a device"
+    out = event.trigger == "device_unusable" and not mc.may(mc.SERVICE, slot, "give_up")
+    return f"{event.slot} is out of order already" if out else None
+
+
 def _objection(c: Context, event: ev.Declared) -> str | None:
     """Return why a report cannot be taken; None if it can."""
     if event.who.role not in ("dealer", "floorperson"):
@@ -68,10 +77,7 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
     if event.trigger not in (*TRIGGERS, *_OF_A_PLAYER, "other") or event.trigger in _NOT_DECLARED:
         return f"{event.trigger} is nothing that people report"
     if event.trigger in _OF_A_DEVICE:
-        if event.slot not in c.state.slots:
-            return f"{event.trigger} needs the slot of the device"
-        out = event.trigger == "device_unusable" and not mc.may(mc.SERVICE, c.state.slots[event.slot], "give_up")
-        return f"{event.slot} is out of order already" if out else None
+        return _device_objection(c, event)
     if event.trigger == "count_wrong":
         deck = c.state.decks.get(event.deck or "")
         unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)

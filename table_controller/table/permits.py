@@ -148,6 +148,13 @@ def _count_due(v: View, r: Resource) -> bool:
     return uncounted and not v.counted(v.state.decks.get(r.deck or ""))
 
 
+def _stays_stored(v: View, r: Resource) -> bool:
+    """The other deck is in play, or about to be; not if that one waits for the shuffler itself."""
+    return (
+        v.under_way and r.deck != v.state.round.deck and (v.deck is None or v.deck.state not in (mc.STACKED, mc.RACK))
+    )
+
+
 def _not_ready(v: View, r: Resource) -> bool:
     deck = v.state.decks.get(r.deck or "")
     return deck is None or not v.playable(deck)
@@ -208,7 +215,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "the cards in the intake are not a deck that may be shuffled", "dealer", "inspection, spread, wash and stack"),
     Row("deck_not_shuffled", ("eject",), lambda v, r: _deck(v, r) not in (mc.READY, mc.SHUFFLED), "single_stack",
         "the deck is not shuffled to one stack", "dealer", "a whole cycle of the shuffler"),
-    Row("stored_deck", ("eject",), lambda v, r: v.under_way and r.deck != v.state.round.deck, "stored_deck",
+    Row("stored_deck", ("eject",), _stays_stored, "stored_deck",
         "this deck stays in the shuffler while the other is in play", "dealer", "the round ended"),
     Row("deck_not_ready", ("load", "open_bets"), lambda v, r: _not_ready(v, r) and not _takes_back(v, r), "shuffle",
         "the deck is not shuffled and cut", "dealer", "shuffle and cut"),

@@ -5,16 +5,16 @@ No device talk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table import shuffling, stub
 from table_controller.table.irregularities import irregular, irregular_each
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Trigger
-    from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.irregularities import OwnTrigger
     from table_controller.table.state import Issued
@@ -27,6 +27,17 @@ _MAY_ORDER: Final = {
 _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
 # Commands whose end says that something happened which an event told before: if nobody heard it, nobody knows it.
 _TOLD_BEFORE: Final = ("shuffle", "load", "dispense", "draw")
+TOLD_BY: Final[dict[type, str]] = {
+    ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.TakenIn: "load",
+    ev.StackOut: "dispense", ev.NumberDrawn: "draw", ev.StubOut: "give_stub",
+}  # fmt: skip
+
+
+def told(c: Context, act: str, event: Any) -> None:
+    """A device tells what came of a command, before the command ends."""
+    for issued in c.state.commands.values():
+        if issued.slot == event.slot and issued.act == act:
+            issued.told = True
 
 
 def changed(c: Context, event: ev.SlotChanged) -> None:
@@ -118,9 +129,9 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
         shuffling.gave_out(c, issued.slot, issued.deck)
-    elif issued.unknown and issued.act in _TOLD_BEFORE and slot.state != FAULTED:
+    elif issued.act in _TOLD_BEFORE and not issued.told and slot.state != FAULTED:
         _failed(c, issued)
-    elif issued.unknown and issued.act == "give_stub" and c.state.dealing == "automated_shoe":
+    elif issued.act == "give_stub" and not issued.told and c.state.dealing == "automated_shoe":
         stub.count_lost(c)
 
 

@@ -190,7 +190,16 @@ def advance(c: Context) -> None:
         elif deck.state == mc.RACK and c.state.round.state == mc.IDLE and len(c.decks_at_table()) > 1:
             c.ask("rack_clear", "dealer", deck=deck.name, clauses=c.clauses("rack"))
     if c.state.round.state in (mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.STARTING_POSITION):
+        _make_room(c)
         _into_place(c)
+
+
+def _make_room(c: Context) -> None:
+    """The deck of a round in which no card was dealt must be shuffled again: the shuffler gives out the other one."""
+    waits = c.under_way and c.deck is not None and c.deck.state in _WAITING and c.state.shuffling == "machine"
+    stored = c.state.decks.get(c.state.slots[c.shuffler].deck or "") if c.shuffler is not None else None
+    if waits and stored is not None and stored.place.endswith(GATE) and c.shuffler is not None:
+        c.try_command("eject", c.shuffler, deck=stored.name)
 
 
 def _rack_cleared(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -214,7 +223,10 @@ def _into_place(c: Context) -> None:
     elif deck.state == mc.READY and deck.place == TRAY:
         if any(reason.key == "deck_used_last" for reason in c.against("load", c.shoe, deck.name)):
             return  # the other one is on its way
-        if c.state.dealing not in SHOES:
+        if c.state.dealing == "continuous_shuffler":
+            if c.state.shuffling == "machine":  # it shuffles whatever it is given, also a preshuffled batch
+                c.fire_deck(deck, "take_out")
+        elif c.state.dealing not in SHOES:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.against("load", c.shoe, deck.name):
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=c.clauses("load"))

@@ -168,6 +168,7 @@ class Issued(msgspec.Struct):
     number: int = 0
     deck: str | None = None
     unknown: bool = False
+    told: bool = False  # the device has told what came of it
 
 
 class State(msgspec.Struct):

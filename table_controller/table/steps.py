@@ -174,11 +174,16 @@ def _deck_counted(c: Context, hold: Hold, answer: Answer) -> None:
         return
     decks.together(c, deck)
     decks.counted_by_hand(c, deck, c.edition.cards.count)
-    others = [
-        h for h in c.state.holds.values() if h.id != hold.id and h.deck == deck.name and "hold_deck" in h.outcomes
-    ]
+    others = [h for h in c.state.holds.values() if h.id != hold.id and h.deck == deck.name and _undecided(h)]
     if deck.state == mc.HELD and not others:
         c.fire_deck(deck, "release")
+
+
+def _undecided(hold: Hold) -> bool:
+    """Tell whether a hold keeps its deck back, and people have not yet counted or removed it."""
+    return "hold_deck" in hold.outcomes and any(
+        step in ("choose", "deck_counted", "deck_removed") for step in hold.steps
+    )
 
 
 def _deck_removed(c: Context, hold: Hold, _answer: Answer) -> None:

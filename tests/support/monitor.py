@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from table_controller.table import events as ev
-from table_controller.table.decisions import Cleared, Command, Found, Moved, Prompt, PromptClosed, WagersReturned
+from table_controller.table.decisions import (
+    Cleared,
+    Command,
+    Found,
+    Moved,
+    Prompt,
+    PromptClosed,
+    Refused,
+    WagersReturned,
+)
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition
@@ -72,7 +81,9 @@ class Monitor(msgspec.Struct):
 
     def watch(self, event: ev.Event, decisions: list[Decision], state: State) -> None:
         """Take one step of the table; AssertionError for a broken promise."""
-        self._event(event)
+        refused = any(isinstance(decision, Refused) for decision in decisions)
+        if not refused or isinstance(event, ev.Answer):  # what was refused has not happened
+            self._event(event)
         for decision in decisions:
             self._decision(event, decision, state)
         self._always(state)
@@ -88,6 +99,8 @@ class Monitor(msgspec.Struct):
                 if event.count is not None:
                     cards.wrong = event.count != self.whole or event.rejected
                 cards.shuffled = event.shuffled and not cards.wrong
+            case ev.GivenOut():
+                self.in_shuffler = None
             case ev.ShoeLoaded() if self.loading is not None:
                 self.shoe, self.loading = self.loading, None
                 if event.count not in (None, self.whole):
@@ -97,7 +110,7 @@ class Monitor(msgspec.Struct):
             case ev.Due(timer=timer) if timer.startswith("deck_age/"):
                 _, deck, hours = timer.split("/")
                 self.decks[deck].old.append(int(hours))
-            case ev.Due(timer="lock"):
+            case ev.Due(timer="lock") if self.closed:
                 self.overdue = True
             case ev.NoMoreBets():
                 self.closed = True

@@ -117,9 +117,11 @@ def test_a_deck_that_was_used_last_waits_for_the_other_even_if_that_is_late(game
     table.settle()
     table.round()
     assert not table.against_opening(), "one deck alone is played on with (X19)"
+    table.twist = silent("put_in_shoe")
+    table.round()
     table.insert = False
     table.play(ev.DeckReceived("red", DEALER))
-    reasons = {reason.key: reason.clause for reason in table.table.permit("open_bets", deck="blue")}
+    reasons = {reason.key: reason.clause for reason in table.table.permit("load", "shoe.1", "blue")}
     assert reasons["deck_used_last"] == f"{chapter(table)}.3(b)(3)"
 
 

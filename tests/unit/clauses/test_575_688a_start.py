@@ -20,7 +20,8 @@ PLACES = {1: 0, 2: 6, 3: 5, 4: 4, 5: 3, 6: 2, 7: 1}
 
 def rolled(table: Floor) -> None:
     """Play on until the shaker is armed, and let nobody roll."""
-    table.twist = instead("arm_dice" if table.state.start == "shaker" else "draw")
+    drawing = lambda decision: [] if isinstance(decision, Command) and decision.act == "draw" else None  # noqa: E731
+    table.twist = instead("arm_dice") if table.state.start == "shaker" else drawing
     table.round()
     assert table.phase == mc.STARTING_POSITION
 

@@ -1,0 +1,143 @@
+"""What random days at full tables found in the core, each once more by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Command, Moved
+from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, Floor, acts, found, refused
+
+if TYPE_CHECKING:
+    from table_controller.table.decisions import Decision
+
+CONTINUOUS: dict[str, Any] = {
+    "dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True, "two_decks": False,
+    "slots": {"shuffler.1": "shuffler"},
+}  # fmt: skip
+# Numbers are drawn, and no bets are sensed.
+GENERATOR: dict[str, Any] = {
+    "start": "rng", "slots": {"shuffler.1": "shuffler", "shoe.1": "shoe", "rng.1": "rng"}, "wagers": [],
+    "paytables": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("who", [TECH, AUDITOR])
+def test_a_change_of_dealers_is_told_by_those_at_the_table(who: ev.Person) -> None:
+    floor = Floor("over_under").start("blue", "red")
+    assert "told by the dealer or a floorperson" in refused(floor.step(ev.DealerChanged(who)))
+    assert floor.state.burn_due == 0
+    floor.step(ev.DealerChanged(DEALER))
+    assert floor.state.burn_due == 1
+
+
+@pytest.mark.parametrize(("trigger", "slot"), [("shuffler_fault", "shaker.1"), ("shoe_fault", "shuffler.1")])
+def test_a_fault_is_reported_of_a_device_that_can_have_it(trigger: str, slot: str) -> None:
+    floor = Floor("asia_poker").start("blue", "red").to(mc.BETTING)
+    assert refused(floor.declare(trigger, slot=slot)) == f"{trigger} needs the slot of the device"
+    assert found(floor.declare(trigger, slot=trigger.replace("_fault", ".1"))).trigger == trigger
+
+
+def test_a_batch_found_wrong_in_a_continuous_shuffler_voids_the_round_that_was_dealt_from_it() -> None:
+    floor = Floor("over_under", **CONTINUOUS).start("blue").to(mc.SETTLING)
+    short = floor.state.book.at("blue", "rack") - 1
+    floor.step(ev.TakenIn("shuffler.1", short))
+    floor.say("choose", "reverify")
+    assert floor.phase == mc.VOID
+    floor.clear_holds()
+    floor.settle()
+    assert Moved("round", mc.COMPLETE) in floor.round()
+
+
+def test_a_preshuffled_batch_goes_into_the_continuous_shuffler() -> None:
+    floor = Floor("over_under", **CONTINUOUS)
+    floor.start("blue")
+    floor.order("remove_deck", deck="blue")
+    floor.settle()
+    floor.play(ev.DeckReceived("green", DEALER, preshuffled=True))
+    assert floor.deck("green").place == "shuffler.1"
+    assert Moved("round", mc.COMPLETE) in floor.round()
+
+
+def test_a_round_whose_batch_was_given_out_in_the_middle_of_it_cannot_go_on() -> None:
+    floor = Floor("over_under", **CONTINUOUS).start("blue").to(mc.SETTLING)
+    assert found(floor.step(ev.GivenOut("shuffler.1"))).trigger == "unknown_cards"
+    assert floor.prompt("choose").choices == ("void", "void_and_remove")
+
+
+def _without_word(act: str) -> Floor:
+    """A table where the first command of a kind is done, and its device has told nothing of it."""
+    floor = Floor("face_up_pai_gow" if act == "draw" else "asia_poker", **GENERATOR if act == "draw" else {})
+    silent: list[int] = []
+
+    def mute(decision: Decision) -> list[ev.Event] | None:
+        if isinstance(decision, Command) and decision.act == act and not silent:
+            silent.append(decision.id)
+            return [ev.CommandEnded(decision.id, "done")]
+        return None
+
+    floor.twist = mute
+    floor.start("blue", "red")
+    if not silent:
+        floor.to(mc.BETTING)
+        floor.play(ev.NoMoreBets(DEALER), until=lambda _: bool(silent))
+        floor.step(ev.CommandEnded(silent[0], "done"))
+    return floor
+
+
+@pytest.mark.parametrize(
+    ("act", "trigger"),
+    [("shuffle", "shuffler_fault"), ("load", "shoe_fault"), ("dispense", "shoe_fault"), ("draw", "command_failed")],
+)
+def test_a_command_that_is_done_without_a_word_of_its_device_counts_as_failed(act: str, trigger: str) -> None:
+    floor = _without_word(act)
+    triggers = [d.trigger for _, decisions in floor.log for d in decisions if hasattr(d, "trigger")]
+    assert triggers == [trigger]
+
+
+def test_a_stub_that_came_out_uncounted_is_counted_by_people() -> None:
+    floor = _without_word("give_stub")
+    assert floor.phase == mc.STUB_CHECK
+    assert floor.prompt("stub").role == "dealer"
+
+
+def test_the_stored_deck_makes_room_for_the_deck_of_a_round_that_must_be_shuffled_again() -> None:
+    floor = Floor("face_up_pai_gow").start("blue", "red").to(mc.BETTING)
+    deck, other = ("blue", "red") if floor.round_.deck == "blue" else ("red", "blue")
+    assert floor.deck(other).place == "shuffler.1/gate"
+    assert "stored_deck" in floor.keys("eject", "shuffler.1", other)
+    floor.step(ev.Declared("count_wrong", FLOOR, deck=deck))
+    floor.say("choose", "reverify")
+    assert acts(floor.say("deck_counted", "whole") + floor.say("acknowledge")) == ["eject"]
+    assert Moved("round", mc.COMPLETE) in floor.settle() + floor.play(ev.NoMoreBets(DEALER))
+
+
+@pytest.mark.parametrize("cover", [True, False])
+def test_a_round_that_is_open_is_still_played_when_its_shoe_ends_before_the_deal(*, cover: bool) -> None:
+    floor = Floor("over_under").start("blue", "red")
+    floor.round()
+    floor.to(mc.BETTING)
+    floor.step(ev.CoverCardOut("shoe.1") if cover else ev.Ordered("reshuffle", FLOOR, deck=floor.round_.deck))
+    assert Moved("round", mc.COMPLETE) in floor.play(ev.NoMoreBets(DEALER))
+    assert floor.state.round.number == 2
+
+
+def test_a_deck_that_was_found_wrong_twice_is_free_once_it_was_counted_for_both() -> None:
+    floor = Floor("asia_poker").start("blue", "red")
+    floor.insert = False
+    floor.round()
+    deck = floor.state.last_deck or ""
+    floor.insert = True
+    floor.twist = lambda d: (
+        [ev.ShuffleEnded("shuffler.1", 52, shuffled=True), ev.CommandEnded(d.id, "done")]
+        if isinstance(d, Command) and d.act == "shuffle"
+        else []
+    )
+    floor.play()
+    floor.step(ev.Declared("count_wrong", FLOOR, deck=deck))
+    assert len(floor.state.holds) == 2
+    floor.clear_holds()
+    assert floor.deck(deck).state == mc.STACKED
