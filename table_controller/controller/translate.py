@@ -79,8 +79,8 @@ def _shaker(slot: str, event: Any) -> Iterator[ev.Event]:
         case shaker.Reading():
             one, two, three = event.values
             yield ev.DiceRead(slot, (one, two, three))
-        case shaker.Dice(door_open=False, dice=3):
-            yield ev.DicePlaced(slot)
+        case shaker.Dice(door_open=True):
+            yield ev.DiceOpened(slot)
         case shaker.NoRoll():
             yield ev.NoRoll(slot, _NO_ROLL.get(event.reason, "too_few_shakes"))  # type: ignore[arg-type]
 

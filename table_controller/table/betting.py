@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from table_controller.rulebook import paytables
 from table_controller.table import machines as mc
+from table_controller.table import side
 from table_controller.table.irregularities import close_bets, irregular
 from table_controller.table.state import Progressive, Round, SeatBets
 
@@ -134,9 +134,7 @@ def advance(c: Context) -> None:
                 "bet_without_wager", f"seat {seat}: a progressive bet without a wager; it does not count and goes back"
             )
             irregular(c, "bet_without_wager", seat=seat)
-    elif _lammers_due(c):
-        c.ask("lammers", "dealer", clauses=c.clauses("lammers"))
-    else:
+    elif side.ask_entries(c) and side.ask_lammers(c):
         c.fire_round("lock")
 
 
@@ -170,24 +168,6 @@ def _light(c: Context) -> None:
         if bets.bet and bets.lock and not bets.lit and not c.against("light", sensor, seat=seat):
             bets.lit = True
             c.command("light", sensor, number=bets.sequence)
-
-
-def _lammers_due(c: Context) -> bool:
-    """Whether envy lammers are to be laid: envy is offered, and a wager that may open it."""
-    envy = c.edition.envy
-    if envy is None or not envy.lammer or c.state.round.lammers:
-        return False
-    return any(name in c.submission.wagers and _qualifies(c, name) for name in envy.wagers)
-
-
-def _qualifies(c: Context, wager: str) -> bool:
-    """Whether a wager can be large enough to open envy: a progressive bet has its table's unit (F3)."""
-    envy = c.edition.envy
-    assert envy is not None
-    if c.edition.progressive is None or wager != c.edition.progressive.wager:
-        return True
-    unit = next((t.unit_cents for t in paytables(c.edition.game) if t.id == c.submission.paytables.get(wager)), None)
-    return unit is None or envy.least_cents is None or unit >= envy.least_cents
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -245,10 +225,6 @@ def _chips(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     irregular(c, "chips_differ")
 
 
-def _lammers(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    c.state.round.lammers = True
-
-
 def _late_chip(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     """The chip lies before its player again."""
     assert prompt.seat is not None
@@ -260,7 +236,6 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "seat_undecided": _undecided,
     "start_game": _started,
     "chips": _chips,
-    "lammers": _lammers,
     "late_chip": _late_chip,
 }
 CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"seats": seats_of_round}

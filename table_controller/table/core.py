@@ -19,6 +19,7 @@ from table_controller.table import (
     playing,
     service,
     shuffling,
+    side,
     starting,
     steps,
     stub,
@@ -113,10 +114,10 @@ _ADVANCE: Final = (
 
 _ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     **opening.ANSWERS, **shuffling.ANSWERS, **cutting.ANSWERS, **betting.ANSWERS, **starting.ANSWERS,
-    **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS,
+    **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS, **side.ANSWERS,
 }  # fmt: skip
 _CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
-    **opening.CHECKS, **cutting.CHECKS, **betting.CHECKS,
+    **opening.CHECKS, **cutting.CHECKS, **betting.CHECKS, **starting.CHECKS, **side.CHECKS,
 }  # fmt: skip
 
 
@@ -164,8 +165,12 @@ def _due(c: Context, event: ev.Due) -> None:
         starting.dice_aged(c)
 
 
-def _dealer_changed(c: Context, _event: ev.DealerChanged) -> None:
-    """A new dealer burns a card before dealing, where the text wants it."""
+def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
+    """A new dealer takes the shaker over, and burns a card before dealing, where the text wants it."""
+    if event.who.role != "dealer":
+        c.refuse("a table is taken over by a dealer")
+        return
+    starting.handed_over(c, event.who.credential)
     c.state.burn_dealer = c.edition.burn.per_dealer
 
 
@@ -197,7 +202,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.ShoeFault: dealing.shoe_fault,
     ev.FaceUpSeen: _face_up,
     ev.CoverCardOut: cutting.cover_card,
-    ev.DicePlaced: starting.dice_placed,
+    ev.DiceOpened: starting.dice_opened,
     ev.DiceRead: starting.dice_read,
     ev.NoRoll: starting.no_roll,
     ev.NumberDrawn: starting.number_drawn,

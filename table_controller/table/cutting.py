@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from table_controller.table import decks
+from table_controller.table import dealing, decks
 from table_controller.table import machines as mc
 from table_controller.table.state import GATE
 
@@ -45,9 +45,11 @@ def _offer(c: Context, deck: Deck) -> None:
     """Ask for the cut: of the dealer, or of the player whose turn it is; who declines passes it on."""
     rule, cards = c.edition.cut, c.edition.cards.count
     duty, order = _order(c, deck)
-    if duty == "cut_first" and not order:
+    if duty == "cut_first" and not order and deck.cutter is None:
         c.ask("first_arrival", "dealer", deck=deck.name, seats=True, clauses=c.clauses(duty))
         return
+    if deck.cutter is not None:
+        order = _again(order, deck.cutter)
     waiting = [seat for seat in order if seat not in deck.declined]
     seat = waiting[0] if waiting else None
     choices = ("cut", "decline") if waiting else ("cut",)
@@ -61,7 +63,8 @@ def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
     offered = c.edition.cut.offered
     if not offered:
         return "", []
-    seats = sorted(c.state.round.seats or range(1, c.submission.seats + 1), reverse=True)  # from the far right
+    sitting = c.state.round.seats or c.state.regulars or range(1, c.submission.seats + 1)
+    seats = sorted(sitting, reverse=True)  # from the far right
     if deck.ordered or c.state.shoe_ordered:
         return "cut_ordered", seats
     if not c.state.begun and "first_arrival" in offered:
@@ -71,6 +74,13 @@ def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
         at = seats.index(c.state.cut_first)
         return "cut_cover_seat", seats[at:] + seats[:at]
     return "cut_far_right", seats
+
+
+def _again(order: list[int], cutter: int) -> list[int]:
+    """Return who is offered a recut: whoever cut last, then the next ones; the dealer, if the dealer cut."""
+    if cutter == dealing.DEALER:
+        return []
+    return [cutter, *(order[order.index(cutter) + 1 :] if cutter in order else [])]
 
 
 def _first_arrived(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
@@ -104,7 +114,7 @@ def _cut(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         assert prompt.seat is not None
         deck.declined.append(prompt.seat)
         return
-    deck.cut = True
+    deck.cut, deck.cutter = True, prompt.seat or dealing.DEALER
     deck.cover_due = c.edition.cut.cover_put_back != "never"
     if not deck.cover_due:
         _done(c, deck)
@@ -129,14 +139,12 @@ def _cover_placed(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 def _done(c: Context, deck: Deck) -> None:
     deck.cover_due = False
+    deck.declined = []
     c.fire_deck(deck, "cut")
 
 
 def recut(c: Context, deck: Deck | None) -> str | None:
-    """Cut a deck once more, on a floorperson's order; return what is against it.
-
-    Who declined before is not asked again: it is cut by who cut it last, or by whose turn is next.
-    """
+    """Cut a deck once more, on a floorperson's order; return what is against it."""
     if c.lifted(c.clause("recut")):
         return "the approved device lifts the cut, and with it the recut"
     if deck is None or deck.state != mc.READY or not deck.cut:

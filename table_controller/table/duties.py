@@ -71,6 +71,7 @@ _DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
     "start_due": {"575": _dealt("575.5(g) 575.8(b) 575.5(c)/2", "575.5(g) 575.9(a)(3)/1", "575.5(g) 575.10(a)(2)"),
                   "688a": _dealt("688a.5(i) 688a.8(c)", "688a.5(i) 688a.9(b)/2", "688a.5(i) 688a.10(b)")},
     "one_start": {"575": "575.2(c)", "688a": "688a.2(c)"},
+    "attend": {"575": "575.2(c)(1)", "688a": "688a.2(c)(1)"},
     "shakes": {"575": "575.5(g)(1)(i)", "688a": "688a.5(i)(1)(i)"},
     "announce": {"575": "575.5(g)(1)(ii)", "688a": "688a.5(i)(1)(ii)"},
     "park": {"575": "575.5(g)(1)(iv)", "688a": "688a.5(i)(1)(iv)"},
@@ -100,6 +101,11 @@ _DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
     "additional_cards": {"686a": "686a.7(h)"},
     "surrender": {"575": "575.11(d)/1", "688a": "688a.11(d)/1"},
     "surrender_count": {"575": "575.11(d)/2", "688a": "688a.11(d)/2"},
+    "side": {"575": "575.11(h)", "688a": "688a.11(h)/1 688a.11(i)"},
+    "rack_hand": {"575": "575.11(g)", "688a": "688a.11(g)"},
+    "envy_hand": {"688a": "688a.11(h)(2)(i)(B)/2 688a.11(h)(2)(i)(C) 688a.11(h)(4)(i)(C) 688a.11(h)/2"},
+    "envy_paid": {"688a": "688a.11(h)(2)(ii)"},
+    "envy_collect": {"688a": "688a.11(h)(2)(iii)"},
     # Machines.
     "device_unusable": {"575": "575.13(n)", "680a": "680a.13(f)", "686a": "686a.9(e)", "687a": "687a.13(g)",
                         "688a": "688a.13(m)"},
@@ -144,6 +150,8 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
             return (edition.close_clause,)
         case "opening":
             return (edition.opening[0].clause,)
+        case "idle_hand" | "idle_machine" if edition.chapter not in _DUTIES[duty]:
+            return (edition.idle.clause,)
         case "idle":
             return (edition.idle.clause,)
         case "lockout" | "chips" if edition.progressive is None:

@@ -55,7 +55,7 @@ class Answer(Event, frozen=True):
 
 
 class Declared(Event, frozen=True):
-    """Somebody reports what only people can see: an irregularity, or a player who leaves (`player_leaves`)."""
+    """Somebody reports what only people can see: an irregularity, or a player who leaves or surrenders."""
 
     trigger: str
     who: Person
@@ -208,8 +208,8 @@ class DiceRead(Event, frozen=True):
     values: tuple[int, int, int]
 
 
-class DicePlaced(Event, frozen=True):
-    """New dice were put into the shaker."""
+class DiceOpened(Event, frozen=True):
+    """The shaker's door was opened: the dice inside may be others from now on."""
 
     slot: str
 

@@ -76,9 +76,15 @@ def _open(c: Context, deck: Deck) -> None:
     for step in _steps(c, deck):
         missing = [role for role in step.who if f"{step.name}/{role}" not in deck.confirmed]
         for role in missing:
-            choices = ("whole", "not_whole") if step.name in _LOOKS else ("done",)
             asked = "dealer" if role == "first_player" else role  # what the first player does, the dealer enters
-            c.ask(f"opening/{step.name}/{role}", asked, *choices, deck=deck.name, clauses=(step.clause,))
+            idle = c.clauses("idle_machine" if c.state.shuffling == "machine" else "idle_hand") * deck.idle
+            c.ask(
+                f"opening/{step.name}/{role}",
+                asked,
+                *_choices(deck, step),
+                deck=deck.name,
+                clauses=(*idle, step.clause),
+            )
         if missing:
             return
     if deck.preshuffled:
@@ -86,6 +92,13 @@ def _open(c: Context, deck: Deck) -> None:
         c.fire_deck(deck, "preshuffled")
         if c.state.dealing == "continuous_shuffler":
             c.fire_deck(deck, "take_out")  # whatever it was, it is dealt from the machine's store
+
+
+def _choices(deck: Deck, step: OpeningStep) -> tuple[str, ...]:
+    """Return the answers to a step; at an idle table a deck is spread face down unless a player asks otherwise."""
+    if step.name in _LOOKS:
+        return ("whole", "not_whole")
+    return ("face_down", "face_up") if deck.idle and step.name == "spread" else ("done",)
 
 
 def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -99,7 +112,8 @@ def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     done = {name.partition("/")[0] for name in deck.confirmed}
     for name, trigger in _MOVED_BY:
         if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
-            deck.verified = True  # every card was looked at
+            deck.verified = deck.verified or trigger == "inspect"  # every card was looked at
+            deck.idle = deck.idle and trigger != "stack"
             c.fire_deck(deck, trigger)
 
 
@@ -141,6 +155,7 @@ def _spread(c: Context, deck: Deck) -> None:
     c.fire_deck(deck, "open_again" if "inspect" in repeats else "spread")
     deck.confirmed = {step: by for step, by in deck.confirmed.items() if step.partition("/")[0] not in repeats}
     deck.preshuffled = deck.look_due = deck.ordered = False
+    deck.idle = True
     if c.edition.idle.shuffler_keeps_stored and c.state.shuffling == "machine":
         deck.confirmed["wash/dealer"] = "shuffler"  # the shuffler takes the place of the wash (688a.5(g)(2))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.rulebook import TRIGGERS
-from table_controller.table import cutting, dealing, decks, opening, starting
+from table_controller.table import cutting, dealing, decks, opening, playing, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular, ordered
 from table_controller.table.view import SHOES, START_KINDS
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # What only devices or the core's own questions can tell.
 _NOT_DECLARED: Final = ("stub_wrong", "wrong_start_announced")
-_NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed", "player_leaves")
+_NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed", "player_leaves", "surrender")
+_OF_A_PLAYER: Final = ("player_leaves", "surrender")  # no irregularity
 _OF_A_DEVICE: Final = ("shuffler_fault", "shoe_fault", "device_unusable")
 _DICE: Final = ("dice_not_flat", "die_out_of_shaker")
 _FACE_UP: Final = ("face_up_card_first", "face_up_card_more")
@@ -44,6 +45,9 @@ def declared(c: Context, event: ev.Declared) -> None:
     elif event.trigger == "player_leaves":
         assert event.seat is not None
         c.state.round.leaving.append(event.seat)
+    elif event.trigger == "surrender":
+        assert event.seat is not None
+        c.state.round.surrendered.append(event.seat)
     elif event.trigger in _OF_A_DEVICE:
         assert event.slot is not None
         irregular(c, cast("Trigger", event.trigger), slot=event.slot, deck=c.state.slots[event.slot].deck)
@@ -58,7 +62,7 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
     """Return why a report cannot be taken; None if it can."""
     if event.who.role not in ("dealer", "floorperson"):
         return "an irregularity is reported by the dealer or a floorperson"
-    if event.trigger not in (*TRIGGERS, "player_leaves", "other") or event.trigger in _NOT_DECLARED:
+    if event.trigger not in (*TRIGGERS, *_OF_A_PLAYER, "other") or event.trigger in _NOT_DECLARED:
         return f"{event.trigger} is nothing that people report"
     if event.trigger in _OF_A_DEVICE:
         return None if event.slot in c.state.slots else f"{event.trigger} needs the slot of the device"
@@ -75,6 +79,8 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         return f"{event.trigger} needs a seat whose hand is played"
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
         return f"seat {event.seat} has left already"
+    if event.trigger == "surrender" and (c.stopped or not playing.may_surrender(c, event.seat or 0)):
+        return f"seat {event.seat} may not surrender now ({c.clause('surrender')})"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
         return f"seat {event.seat} has its cards"
     if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):

@@ -78,6 +78,13 @@ def _shuffler_missing(v: View, _r: Resource) -> bool:
     return v.state.shuffling == "machine" and _missing(v, v.shuffler) and not v.signed(v.shuffler)
 
 
+def _sensor_missing(v: View, _r: Resource) -> bool:
+    """The progressive is offered, and not every seat has a sensor that serves."""
+    serving = {slot for slot in v.sensors if v.serves(slot)}
+    wanted = {f"bet_sensor.{seat}" for seat in range(1, v.submission.seats + 1)}
+    return v.progressive and not wanted | set(v.sensors) <= serving
+
+
 def _hand_barred(v: View, _r: Resource) -> bool:
     """The dealing method needs an automated shuffler, and none is in use (X15)."""
     method = v.edition.method(v.state.dealing)
@@ -105,6 +112,13 @@ def _second_missing(v: View, _r: Resource) -> bool:
     second = v.edition.second_set
     required = second is not None and second.required and v.submission.two_decks
     return required and v.state.shuffling == "machine" and len(v.decks_at_table()) < 2
+
+
+def _outside(v: View, r: Resource) -> bool:
+    """Two decks are in use, and the one that is not dealt lies outside the shuffler; one that is opened may wait."""
+    waits = (mc.STACKED, mc.SHUFFLED, mc.READY, mc.RACK)
+    others = [d for d in v.decks_at_table() if d.name != r.deck and d.state in waits and not v.inside_shuffler(d)]
+    return bool(others) and v.state.shuffling == "machine"
 
 
 def _bets_open(v: View, _r: Resource) -> bool:
@@ -173,8 +187,8 @@ REASONS: Final[tuple[Row, ...]] = (
         "the dealing shoe is not in service", "floorperson", "returned to service, or given up and signed"),
     Row("start_device_missing", ("open_bets",), lambda v, _: _missing(v, v.start_slot), "start_position",
         "the device for the starting position is not in service", "floorperson", "returned to service, or another method"),
-    Row("sensor_missing", ("open_bets",), lambda v, _: v.progressive and any(_missing(v, slot) for slot in v.sensors), "sensors",
-        "a bet sensor is not in service", "floorperson", "returned to service"),
+    Row("sensor_missing", ("open_bets",), _sensor_missing, "sensors",
+        "a seat has no bet sensor in service", "floorperson", "a sensor at every seat, in service"),
     Row("hand_without_shuffler", ("open_bets",), _hand_barred, "hand_shuffler",
         "this way of dealing needs an automated shuffler", "floorperson", "the shuffler in service, or dealing from a shoe"),
     Row("button_barred", ("open_bets",), _button_barred, "button",
@@ -209,6 +223,8 @@ REASONS: Final[tuple[Row, ...]] = (
         "the deck has been in use for too long", "floorperson", "a new deck, opened"),
     Row("deck_used_last", ("load", "open_bets"), lambda v, r: _used_last(v, r) and not _takes_back(v, r), "alternate",
         "this deck was used before", "dealer", "the other deck"),
+    Row("other_deck_outside", ("open_bets",), _outside, "stored_deck",
+        "the other deck is not in the shuffler", "dealer", "the other deck in the shuffler, or removed"),
     Row("two_decks_barred", ("open_bets",), lambda v, _: len(v.decks_at_table()) > 1 and v.state.shuffling != "machine", "two_decks",
         "two decks are played only with an automated shuffler in use", "floorperson", "one deck removed, or the shuffler in use"),
     Row("second_batch_missing", ("open_bets", "load"), _second_missing, "two_decks",
@@ -241,6 +257,8 @@ REASONS: Final[tuple[Row, ...]] = (
         "nobody has entered which seats have a wager", "dealer", "the seats, entered"),
     Row("dice_not_fresh", ("arm_dice", "open_bets"), lambda v, _: v.state.start == "shaker" and v.state.dice != "fresh", "dice",
         "the dice have been on the table for too long, or nobody knows for how long", "floorperson", "new dice"),
+    Row("shaker_unattended", ("arm_dice",), lambda v, _: v.state.shaker_for is not None, "attend",
+        "the new dealer has not taken the shaker over", "dealer", "the new dealer's own word"),
     Row("not_starting", ("arm_dice", "draw"), lambda v, _: v.state.round.state != mc.STARTING_POSITION, "start_due",
         "the starting position is found after the bets are locked", "dealer", "no more bets, and bets locked"),
     Row("start_unknown", _DEALS, lambda v, _: v.state.start is not None and v.state.round.start is None, "start_due",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks, starting
+from table_controller.table import dealing, decks, side, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import close_bets, irregular
 from table_controller.table.state import Round
@@ -75,31 +75,46 @@ def _play(c: Context) -> None:
 
 
 def _settle(c: Context) -> None:
+    """Seat by seat: the wager, what lies beside it, the hand; then envy, and hands that it kept on the table."""
     round_ = c.state.round
     counting = [seat for seat in round_.surrendered if seat not in round_.settled]
-    waiting = [seat for seat in settle_order(c) if seat not in round_.settled]
-    if counting:
-        c.ask("surrender_count", "dealer", seat=counting[0], number=True, clauses=c.clauses("surrender_count"))
-    elif not waiting:
-        c.fire_round("finish")
-    elif c.edition.hand.second_deal and waiting[0] not in round_.second:
+    if counting and not round_.envy:
+        _count_surrendered(c, counting[0])
+        return
+    for seat in round_.settled:
+        if not side.ask_after(c, seat):
+            return
+    waiting = [seat for seat in settle_order(c) if seat not in (*round_.settled, *round_.surrendered)]
+    if waiting:
+        _settle_next(c, waiting[0])
+    elif all(side.ask_after(c, seat) for seat in counting) and side.ask_envy(c):
+        if counting:
+            _count_surrendered(c, counting[0])
+        elif side.ask_collection(c):
+            c.fire_round("finish")
+
+
+def _count_surrendered(c: Context, seat: int) -> None:
+    c.ask("surrender_count", "dealer", seat=seat, number=True, clauses=c.clauses("surrender_count"))
+
+
+def _settle_next(c: Context, seat: int) -> None:
+    if c.edition.hand.second_deal and seat not in c.state.round.second:
         if dealing.bring(c, c.edition.hand.second_deal):
-            c.ask("additional_cards", "dealer", seat=waiting[0], clauses=c.clauses("additional_cards"))
-    else:
-        seat = waiting[0]
-        may = _may_surrender(c, seat)
-        choices = ("settled", "surrendered") if may else ("settled",)
-        c.ask("settled", "dealer", *choices, seat=seat, clauses=c.clauses("settle") + c.clauses("surrender") * may)
+            c.ask("additional_cards", "dealer", seat=seat, clauses=c.clauses("additional_cards"))
+        return
+    may = may_surrender(c, seat)
+    choices = ("settled", "surrendered") if may else ("settled",)
+    clauses = c.clauses("settle") + c.clauses("surrender") * may + c.clauses("rack_hand") * c.everybody
+    c.ask("settled", "dealer", *choices, seat=seat, clauses=clauses)
 
 
-def _may_surrender(c: Context, seat: int) -> bool:
+def may_surrender(c: Context, seat: int) -> bool:
     """Whether the window is open: from the dealer's set hand until this one is shown; a side wager bars it."""
-    rule = c.edition.surrender
-    if rule is None or rule.window != "after_dealer_set_before_own_reveal":
+    rule, round_ = c.edition.surrender, c.state.round
+    if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
         return False
-    rules = c.edition.progressive
-    barred = rules is not None and rules.wager in rule.barred_by and seat in c.state.progressive.accepted
-    return not barred
+    return seat not in (*round_.settled, *round_.surrendered) and not side.has_any(c, seat)
 
 
 def _finish(c: Context) -> None:
@@ -168,9 +183,11 @@ def _additional(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
-    (c.state.round.settled if answer.choice == "settled" else c.state.round.surrendered).append(prompt.seat)
-    if c.edition.hand.second_deal and c.deck is not None:  # racked before the next player gets cards
-        c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
+    if answer.choice == "surrendered":
+        c.state.round.surrendered.append(prompt.seat)
+        return
+    c.state.round.settled.append(prompt.seat)
+    side.rack(c, prompt.seat)
 
 
 def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -179,6 +196,8 @@ def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     c.state.round.settled.append(prompt.seat)
     if answer.number != c.edition.hand.cards:
         irregular(c, "wrong_card_count", deck=c.state.round.deck, seat=prompt.seat)
+    else:
+        side.rack(c, prompt.seat)
 
 
 def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:

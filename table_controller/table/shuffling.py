@@ -53,24 +53,34 @@ def _identify(c: Context) -> None:
     if slot.deck is not None:
         _take_back(c, name, slot.deck)
         return
-    waiting = [d.name for d in c.state.decks.values() if d.state in _WAITING and not c.held(deck=d.name)]
+    waiting = [d.name for d in c.state.decks.values() if _waits(c, d) and not c.held(deck=d.name)]
     if len(waiting) == 1:
         _insert(c, name, c.state.decks[waiting[0]])
     elif len(waiting) > 1:
         c.ask("which_deck", "dealer", *waiting, slot=name, clauses=c.clauses("alternate"))
 
 
+def _waits(c: Context, deck: Deck) -> bool:
+    """Tell whether a deck may be put into the shuffler: a stack, or a second deck that came shuffled."""
+    if deck.state in _WAITING:
+        return True
+    spare = any(c.in_place(other) and c.playable(other) for other in c.decks_at_table() if other.name != deck.name)
+    return spare and deck.state in (mc.SHUFFLED, mc.READY) and deck.place == TRAY
+
+
 def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """The dealer has said which deck lies in the shuffler."""
     assert prompt.slot is not None
     deck = c.state.decks[answer.choice]
-    if deck.state in _WAITING and not c.held(deck=deck.name):
+    if _waits(c, deck) and not c.held(deck=deck.name):
         _insert(c, prompt.slot, deck)
 
 
 def _insert(c: Context, slot: str, deck: Deck) -> None:
+    if deck.state not in _WAITING:
+        c.fire_deck(deck, "take_out")
     c.fire_deck(deck, "insert")
-    deck.place, deck.cut, deck.declined = slot, False, []
+    deck.place, deck.cut, deck.cutter, deck.declined = slot, False, None, []
     c.state.slots[slot].deck, c.state.slots[slot].ran, c.state.slots[slot].intake = deck.name, False, False
     c.state.book.move_all(deck.name, f"{slot}/intake")
 
@@ -158,7 +168,7 @@ def _hand_shuffled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     """Nobody counts a deck that is shuffled by hand: what was found of it last stands until it is counted again."""
     deck = c.state.decks[prompt.deck or ""]
     decks.out_of_device(c, deck)
-    deck.shuffled_by, deck.cut, deck.declined = "none", False, []
+    deck.shuffled_by, deck.cut, deck.cutter, deck.declined = "none", False, None, []
     c.fire_deck(deck, "hand_shuffle")
 
 

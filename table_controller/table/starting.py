@@ -29,15 +29,10 @@ def position_of_total(total: int) -> int:
 # --- dice -------------------------------------------------------------------------------------------------------------
 
 
-def dice_placed(c: Context, _event: ev.DicePlaced) -> None:
-    """New dice: their time at the table begins."""
-    _renew(c)
-
-
-def _renew(c: Context) -> None:
-    c.state.dice = "fresh"
-    if c.edition.dice is not None:
-        c.timer(DICE_TIMER, c.edition.dice.max_hours * HOUR)
+def dice_opened(c: Context, _event: ev.DiceOpened) -> None:
+    """Hands were at the dice: whether they are new ones, and their time begins, only a floorperson can say."""
+    if c.state.dice == "fresh":
+        c.state.dice = "doubtful"
 
 
 def dice_aged(c: Context) -> None:
@@ -89,8 +84,31 @@ def _announced(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
         irregular(c, "wrong_start_announced", slot=c.start_slot)
 
 
-def _new_dice(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    _renew(c)
+def _new_dice(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    """New dice begin their time; the same ones, put back, go on with theirs."""
+    c.state.dice = "fresh"
+    if answer.choice == "replaced" and c.edition.dice is not None:
+        c.timer(DICE_TIMER, c.edition.dice.max_hours * HOUR)
+
+
+# --- who keeps the shaker ---------------------------------------------------------------------------------------------
+
+
+def handed_over(c: Context, dealer: str) -> None:
+    """Another dealer stands at the table: nobody has the shaker until that one has taken it."""
+    if c.state.start == "shaker":
+        c.state.shaker_for = dealer
+
+
+def own_word(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection if another than the new dealer would take the shaker."""
+    if answer.who.credential != c.state.shaker_for:
+        return f"the shaker is taken over by {c.state.shaker_for}, who deals now"
+    return None
+
+
+def _taken_over(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.shaker_for = None
 
 
 def _parked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
@@ -138,7 +156,11 @@ def round_completed(c: Context) -> None:
 def advance(c: Context) -> None:
     """Ask for new dice; once the bets are locked, find the position and begin the deal."""
     if c.state.start == "shaker" and c.state.dice != "fresh":
-        c.ask("dice", "floorperson", "replaced", slot=c.start_slot, clauses=c.clauses("dice"))
+        choices = ("replaced", "same") if c.state.dice == "doubtful" else ("replaced",)
+        c.ask("dice", "floorperson", *choices, slot=c.start_slot, clauses=c.clauses("dice"))
+    unattended = c.state.start == "shaker" and c.state.shaker_for is not None
+    if unattended:
+        c.ask("take_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("attend"))
     if c.stopped:
         return
     _park(c)
@@ -147,7 +169,7 @@ def advance(c: Context) -> None:
             c.fire_round("find_start")
         else:
             dealing.begin(c)
-    if c.state.round.state == mc.STARTING_POSITION:
+    if c.state.round.state == mc.STARTING_POSITION and not unattended:
         _find(c)
 
 
@@ -176,4 +198,6 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "dice": _new_dice,
     "park_shaker": _parked,
     "move_button": _button_moved,
+    "take_shaker": _taken_over,
 }
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"take_shaker": own_word}

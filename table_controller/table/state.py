@@ -44,6 +44,8 @@ class Deck(msgspec.Struct):
     cut: bool = False  # cut since it was shuffled
     cover_due: bool = False  # cut, and the cover card is not where it belongs
     declined: list[int] = []  # seats that did not want to cut
+    cutter: int | None = None  # who cut it last since its shuffle: a seat, or 0 for the dealer
+    idle: bool = False  # spread because the table stood idle, and not stacked again yet
     look_due: bool = False  # stored while the table stood idle: looked at before it is dealt
 
 
@@ -66,7 +68,9 @@ class Round(msgspec.Struct):
     # Wagers.
     seats: tuple[int, ...] = ()  # with a wager, as the dealer entered them
     seats_entered: bool = False
-    lammers: bool = False  # envy lammers lie where they belong
+    side: dict[str, list[int]] = {}  # side wagers that bar surrender, each with its seats, as the dealer entered them
+    lammers: list[int] = []  # seats where a lammer was asked for
+    envy: list[int] = []  # seats where one lies
     started: bool = False  # the Start Game key was pressed
     # Starting position.
     total: int | None = None  # of the dice
@@ -106,6 +110,12 @@ class Round(msgspec.Struct):
     second: list[int] = []  # seats that have them
     surrendered: list[int] = []
     settled: list[int] = []
+    side_settled: list[int] = []
+    judged: list[int] = []  # seats whose hand was looked at for envy
+    envy_hands: list[int] = []  # of them, those that bring it
+    envy_paid: bool = False
+    hands_racked: list[int] = []  # seats whose hand lies in the rack
+    hands_collected: bool = False  # the hands that envy kept on the table
 
 
 class SeatBets(msgspec.Struct):
@@ -183,7 +193,8 @@ class State(msgspec.Struct):
     first_seat: int | None = None  # the first player to arrive
     regulars: list[int] | None = None  # who played the last round of this shoe; None: no round was played from it
     uncounted: int = 0  # rounds since the stub was last counted
-    dice: Literal["none", "fresh", "expired"] = "none"
+    dice: Literal["none", "fresh", "doubtful", "expired"] = "none"  # doubtful: hands were at them
+    shaker_for: str | None = None  # the new dealer (credential) who has not taken the shaker over yet
     button: int = 1  # the place where the flat button must lie
     button_seen: int | None = None
     burn_shoe: int = 0  # cards to burn because the shoe is new

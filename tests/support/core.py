@@ -91,6 +91,7 @@ class Floor:
         self.log: list[tuple[ev.Event, list[Decision]]] = []
         self.bets: set[int] = set()  # seats with a chip on their sensor
         self.seats: tuple[int, ...] = (1, 3, 6)
+        self.side: dict[str, tuple[int, ...]] = {}  # side wager -> seats that have it
         self.dice: tuple[int, int, int] = (2, 3, 5)
         self.insert = True  # somebody puts waiting decks into the shuffler
         self.twist: Callable[[Decision], list[ev.Event] | None] = lambda _: None
@@ -319,6 +320,8 @@ class Floor:
         }[prompt.kind]
 
     def _seats(self, prompt: Prompt) -> tuple[int, ...]:
+        if prompt.kind.startswith("side_wagers/"):
+            return self.side.get(prompt.kind.partition("/")[2], ())
         return self.seats[:1] if prompt.kind in ("first_arrival", "cover_seat") else self.seats
 
     def _person(self, prompt: Prompt) -> list[ev.Event]:
@@ -330,7 +333,8 @@ class Floor:
         if prompt.kind == "additional_cards" and self.state.round.counting:
             assert prompt.slot is None
             told.append(ev.CardsDrawn("shoe.1", self.state.round.drawn + self.edition.hand.second_deal))
-        return [*told, ev.Answer(prompt.id, prompt.choices[0], PEOPLE[prompt.role], number, seats)]
+        choice = prompt.choices[-1] if prompt.seats and not seats else prompt.choices[0]
+        return [*told, ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)]
 
 
 # --- reading decisions ------------------------------------------------------------------------------------------------
