@@ -139,14 +139,12 @@ def _cover_placed(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 def _done(c: Context, deck: Deck) -> None:
     deck.cover_due = False
+    deck.declined = []
     c.fire_deck(deck, "cut")
 
 
 def recut(c: Context, deck: Deck | None) -> str | None:
-    """Cut a deck once more, on a floorperson's order; return what is against it.
-
-    Who declined before is not asked again: it is cut by who cut it last, or by whose turn is next.
-    """
+    """Cut a deck once more, on a floorperson's order; return what is against it."""
     if c.lifted(c.clause("recut")):
         return "the approved device lifts the cut, and with it the recut"
     if deck is None or deck.state != mc.READY or not deck.cut:

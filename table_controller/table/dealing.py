@@ -61,7 +61,8 @@ def begin(c: Context) -> None:
     It is in play from now on, and this round is dealt from it.
     """
     deck = c.deck
-    if deck is None or not c.playable(deck) or not c.in_place(deck) or c.state.burn_due:
+    burns_first = c.state.burn_due and c.state.dealing != "continuous_shuffler"
+    if deck is None or not c.playable(deck) or not c.in_place(deck) or burns_first:
         return
     c.state.begun = True
     deck.by_hand = deck.by_hand or c.state.dealing == "hand"
@@ -158,11 +159,14 @@ def late_cards(c: Context, hold: Hold) -> None:
 
 
 def burn(c: Context, cards: int) -> None:
-    """Cards go to the rack unseen."""
+    """Cards go to the rack unseen; a continuous shuffler has brought them."""
     deck = c.deck if c.under_way else c.next_deck()
-    if deck is not None:
-        account = f"{deck.place}/store" if deck.place == c.shuffler else deck.place
-        c.state.book.move(deck.name, book.TRAY if deck.place == PLAIN_SHOE else account, book.RACK, cards)
+    if deck is not None and c.state.dealing == "continuous_shuffler":
+        c.state.round.ready -= cards
+        c.state.round.dealt -= cards
+        c.state.book.move(deck.name, book.SEATS, book.RACK, cards)
+    elif deck is not None:
+        c.state.book.move(deck.name, book.TRAY if deck.place == PLAIN_SHOE else deck.place, book.RACK, cards)
     c.state.round.burned += cards * c.state.round.counting
 
 
@@ -173,13 +177,21 @@ def advance(c: Context) -> None:
     """Ask for a burn, or for the next cards."""
     if c.stopped:
         return
-    deck = c.deck if c.under_way else c.next_deck()
-    if c.state.burn_due and deck is not None and c.in_place(deck) and c.state.round.state not in (mc.COMPLETE, mc.VOID):
+    if c.state.burn_due and _may_burn(c):
         duty = "burn_shoe" if c.state.burn_shoe else "burn_dealer"
-        c.ask(duty, "dealer", clauses=c.clauses(duty))
+        if c.state.dealing != "continuous_shuffler" or bring(c, 1):
+            c.ask(duty, "dealer", clauses=c.clauses(duty))
         return
     if c.state.round.state == mc.DEALING:
         _deal_on(c)
+
+
+def _may_burn(c: Context) -> bool:
+    """Tell whether a card to burn is at hand: from a shoe at any time, from a continuous shuffler while it deals."""
+    if c.state.dealing == "continuous_shuffler":
+        return c.state.round.state in (mc.DEALING, mc.SETTLING)
+    deck = c.deck if c.under_way else c.next_deck()
+    return deck is not None and c.in_place(deck) and c.state.round.state not in (mc.COMPLETE, mc.VOID)
 
 
 def _deal_on(c: Context) -> None:

@@ -141,6 +141,11 @@ def _wrong_stack(v: View, r: Resource) -> bool:
     )
 
 
+def _burns_first(v: View, r: Resource, due: int) -> bool:
+    """A card must be burned first; a continuous shuffler brings that one in the deal, and no other before it (O7)."""
+    return due > 0 and not (v.state.dealing == "continuous_shuffler" and r.cards <= 1)
+
+
 def _count_due(v: View, r: Resource) -> bool:
     """So many rounds were dealt uncounted that none may follow, unless a shuffler counted the deck (X14)."""
     stub = v.edition.stub
@@ -247,9 +252,9 @@ REASONS: Final[tuple[Row, ...]] = (
         "another deck is in the discard rack", "dealer", "the rack cleared"),
     Row("shoe_over", ("open_bets",), lambda v, _: v.by_shoe and v.state.shoe_over, "cover_card",
         "no further round from this shoe", "dealer", "the batch shuffled"),
-    Row("burn_due", ("open_bets", *_DEALS), lambda v, _: v.state.burn_shoe > 0, "burn_shoe",
+    Row("burn_due", ("open_bets", *_DEALS), lambda v, r: _burns_first(v, r, v.state.burn_shoe), "burn_shoe",
         "the first card of the shoe must be burned", "dealer", "the burn confirmed"),
-    Row("dealer_burn_due", ("open_bets", *_DEALS), lambda v, _: v.state.burn_dealer > 0, "burn_dealer",
+    Row("dealer_burn_due", ("open_bets", *_DEALS), lambda v, r: _burns_first(v, r, v.state.burn_dealer), "burn_dealer",
         "a new dealer must burn a card first", "dealer", "the burn confirmed"),
     Row("count_due", ("open_bets", "load"), _count_due, "stub",
         "so many rounds were dealt without counting the stub that none may follow", "dealer", "the deck counted"),

@@ -188,8 +188,6 @@ def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         return
     c.state.round.settled.append(prompt.seat)
     side.rack(c, prompt.seat)
-    if c.edition.hand.second_deal and c.deck is not None:  # racked before the next player gets cards
-        c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
 
 
 def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:

@@ -144,7 +144,8 @@ def rack(c: Context, seat: int) -> None:
     """A hand that nothing needs any more goes to the rack; with a Qualifying Wager at the table all of them wait."""
     round_ = c.state.round
     due = not has_any(c, seat) or seat in round_.side_settled
-    if not c.everybody or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
+    one_by_one = c.everybody or c.edition.hand.second_deal
+    if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
         return
     round_.hands_racked.append(seat)
     c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)

@@ -20,8 +20,9 @@ PLACES = {1: 0, 2: 6, 3: 5, 4: 4, 5: 3, 6: 2, 7: 1}
 
 def rolled(table: Floor) -> None:
     """Play on until the shaker is armed, and let nobody roll."""
-    drawing = lambda decision: [] if isinstance(decision, Command) and decision.act == "draw" else None  # noqa: E731
-    table.twist = instead("arm_dice") if table.state.start == "shaker" else drawing
+    table.twist = instead("arm_dice")
+    if table.state.start == "rng":
+        table.twist = lambda decision: [] if isinstance(decision, Command) and decision.act == "draw" else None
     table.round()
     assert table.phase == mc.STARTING_POSITION
 

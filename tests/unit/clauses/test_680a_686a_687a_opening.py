@@ -195,10 +195,21 @@ def test_the_deck_of_the_last_round_is_refused_though_it_alone_is_shuffled(game:
     floor.play(ev.CardsInserted("shuffler.1"))
     floor.play(ev.Answer(floor.prompt("which_deck").id, "blue", DEALER))
     assert (floor.deck("blue").state, floor.deck("red").state) == (mc.READY, mc.STACKED)
-    reasons = why(floor, "open_bets", deck="blue")
-    assert reasons["deck_used_last"] == f"{CHAPTERS[game]}.3(b)(3)"
-    decided = floor.step(ev.OpenRound(DEALER))
-    assert refused(decided) == "open_bets"
+    assert why(floor, "open_bets", deck="blue")["deck_used_last"] == f"{CHAPTERS[game]}.3(b)(3)"
+    assert "deck_used_last" in floor.keys("load", "shoe.1", "blue")
+    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+
+
+@each("680a.3(b)(2)", "686a.3(b)(3)", "687a.3(b)(2)")
+def test_no_round_opens_while_the_other_deck_lies_outside_the_shuffler(game: str) -> None:
+    floor = table(game, two_decks=True).start("blue")
+    floor.insert = False
+    bring(floor, "red")
+    assert (floor.deck("blue").place, floor.deck("red").place) == ("shoe.1", "tray")
+    clause = {"over_under": "686a.3(b)(3)"}.get(game, f"{CHAPTERS[game]}.3(b)(2)")
+    assert why(floor, "open_bets", deck="blue")["other_deck_outside"] == clause
+    floor.play(ev.CardsInserted("shuffler.1"))
+    assert "other_deck_outside" not in floor.keys("open_bets", deck="blue")
 
 
 @clauses("686a.3(b)(4)")
@@ -220,26 +231,20 @@ def test_batches_alternate_by_the_shoe_and_the_one_just_dealt_is_not_loaded() ->
 
 @each("680a.3(b)(4)", "687a.3(b)(4)")
 def test_two_decks_never_share_the_rack(game: str) -> None:
-    floor = ignore(table(game, two_decks=True), "rack_clear", "which_deck")
+    floor = table(game, two_decks=True).start("blue", "red")
     floor.insert = False
-    floor.start("blue")
-    floor.play(ev.CardsInserted("shuffler.1"))
-    floor.round()
-    assert floor.deck("blue").place == "rack"
-    floor.start("red")
-    floor.play(ev.CardsInserted("shuffler.1"))
-    floor.play(ev.Answer(floor.prompt("which_deck").id, "red", DEALER))
-    assert floor.deck("red").place == "shoe.1"
-    reasons = why(floor, "open_bets", deck="red")
-    assert reasons["rack_taken"] == f"{CHAPTERS[game]}.3(b)(4)"
+    ignore(floor, "rack_clear").round()
+    assert (floor.deck("blue").place, floor.deck("red").place) == ("rack", "shoe.1")
+    prompt = floor.prompt("rack_clear")
+    assert (prompt.role, prompt.deck, prompt.clauses) == ("dealer", "blue", (f"{CHAPTERS[game]}.3(b)(4)",))
+    assert why(floor, "open_bets", deck="red")["rack_taken"] == f"{CHAPTERS[game]}.3(b)(4)"
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
-    assert "rack_taken" in floor.keys("collect", deck="red")
+    assert ("rack_taken" in floor.keys("collect", deck="red"), floor.keys("collect", deck="blue")) == (True, set())
     floor.say("rack_clear")
-    assert floor.against_opening() == {"other_deck_outside"}
+    assert floor.deck("blue").place == "tray"
+    assert "rack_taken" not in floor.against_opening() | floor.keys("collect", deck="red")
     floor.play(ev.CardsInserted("shuffler.1"))
     assert floor.against_opening() == set()
-    floor.step(ev.OpenRound(DEALER))
-    assert floor.phase == mc.BETTING
 
 
 @clauses("686a.3(b)(5)")

@@ -8,9 +8,10 @@ from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
+from table_controller.table.decisions import Command
 from tests.support.chapters import asked, bring, continuous, furniture, ignore, powered, table, why
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, Floor, acts, findings, found, refused
+from tests.support.core import DEALER, FLOOR, Floor, acts, findings, found, of, refused
 
 KINDS = ["furniture", "devices"]
 
@@ -80,15 +81,26 @@ def test_the_first_card_of_every_full_batch_is_burned_before_a_round(kind: str) 
     assert asked(floor) == ["burn_shoe"], "and again for the next one"
 
 
-@clauses("686a.7(c)/1")
-def test_a_continuous_shuffler_burns_one_card_when_its_batch_is_loaded_and_none_for_the_rounds() -> None:
-    floor = ignore(powered(continuous()), "burn_shoe")
+@clauses("686a.7(c)/1", "686a.7(c)/2")
+def test_a_continuous_shuffler_brings_the_card_to_burn_before_any_other() -> None:
+    floor = powered(continuous())
     bring(floor)
-    assert why(floor, deck="blue") == {"burn_due": "686a.7(c)/1", "prompt_open": "686a.6(c)/1"}
-    floor.say("burn_shoe")
-    for number in (1, 2, 3):
+    ignore(floor, "burn_shoe", "burn_dealer")
+    for duty, clause in (("burn_shoe", "686a.7(c)/1"), ("burn_dealer", "686a.7(c)/2")):
+        floor.to(mc.DEALING)
+        floor.settle()
+        told = [c.number for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
+        assert (asked(floor), floor.prompt(duty).clauses, told[-1]) == ([duty], (clause,), 1)
+        key = "burn_due" if duty == "burn_shoe" else "dealer_burn_due"
+        assert why(floor, "dispense", "shuffler.1", "blue", cards=3) == {key: clause}, "nothing else comes before it"
+        floor.say(duty)
+        assert floor.state.book.at("blue", "rack") == 1
+        assert [issued.number for issued in floor.state.commands.values()] == [3]
+        floor.settle()
+        assert (floor.phase, floor.state.book.held["blue"]) == (mc.IDLE, {"shuffler.1/store": 312})
         floor.round()
-        assert (floor.round_.number, asked(floor)) == (number, [])
+        assert asked(floor) == [], "once for a batch and once for a dealer, not once for a round"
+        floor.step(ev.DealerChanged(DEALER))
 
 
 @clauses("686a.7(c)/2")

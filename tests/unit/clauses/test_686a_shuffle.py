@@ -24,12 +24,14 @@ def to_the_cut(floor: Floor, *more: str) -> Floor:
 
 def offers(floor: Floor) -> list[int | None]:
     """To whom the cut is offered when everybody declines; None is the dealer, who cannot."""
-    order = []
-    while (prompt := floor.prompt("cut")).choices == ("cut", "decline"):
+    order: list[int | None] = []
+    for _ in range(7):
+        prompt = floor.prompt("cut")
         order.append(prompt.seat)
+        if prompt.choices == ("cut",):
+            return order
         floor.say("cut", "decline")
-    assert prompt.choices == ("cut",)
-    return [*order, prompt.seat]
+    raise AssertionError(f"an offer without an end: {order}")
 
 
 # --- (a) --------------------------------------------------------------------------------------------------------------
