@@ -1,0 +1,2 @@
+def checks(game):
+    return []
