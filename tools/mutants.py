@@ -6,8 +6,8 @@ A mutant is left out only where it provably changes nothing at any table, and `S
   that can arise (`arising`): for instance the order of rows that exclude one another, an `acknowledges` that the row
   which governs overrules, or a phase that this game's rounds do not rest in.
 - `stop`: the core stands still for every irregularity that concerns the round; `stop` only tells the lookup that an
-  added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers` and `see` (beside
-  clauses) are for readers. `continue_round` among the outcomes of a choice orders nothing: the end of a hold does it.
+  added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see` beside
+  clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing: the end of a hold does it.
 """
 
 from __future__ import annotations
@@ -125,10 +125,9 @@ def _phases(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row]]:
         for first, last in ((every[1], every[-1]), (every[0], every[-2])):
             yield "phase", f"only {first} to {last}", replace(row, from_phase=first, until_phase=last)
         return
-    first, last = every.index(row.from_phase), every.index(row.until_phase)
+    begin, end = every.index(row.from_phase), every.index(row.until_phase)
     for what, one, other in (
-        ("earlier", first - 1, last), ("later", first + 1, last), ("less long", first, last - 1),
-        ("longer", first, last + 1),
+        ("earlier", begin - 1, end), ("later", begin + 1, end), ("less long", begin, end - 1), ("longer", begin, end + 1),
     ):  # fmt: skip
         if 0 <= one <= other < len(every):
             changed = replace(row, from_phase=every[one], until_phase=every[other])
