@@ -10,7 +10,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Found, Moved, Refused, WagersReturned
 from tests.support.behaviours import BEHAVIOURS
 from tests.support.core import AUDITOR, DEALER, FLOOR, PEOPLE, of
-from tests.support.setups import KINDS, again, at
+from tests.support.setups import KINDS, again, at, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +24,7 @@ SHUFFLER: Final = "shuffler.1"
 SHAKER: Final = "shaker.1"
 # What moves a card, or what decides where the first one goes.
 MOVES: Final = ("shuffle", "eject", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw")
+_MOST_STEPS: Final = 20  # more than any ruling asks for
 _NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed")
 
 
@@ -100,7 +101,7 @@ def _shoe_fault(floor: Floor, _trigger: str) -> list[Decision]:
 def _late_shoe_jam(floor: Floor, trigger: str) -> list[Decision]:
     """The shoe's link fell before it gave its stub out; it is back, hands took the stub, and now it jams."""
     goal = floor.phase
-    floor.table.restore(at(floor.edition.game, _kind(floor), mc.STUB_CHECK).table.snapshot())
+    floor.table.restore(at(floor.edition.game, kind_of(floor), mc.STUB_CHECK).table.snapshot())
     for id_ in list(floor.state.commands):
         floor.step(ev.CommandEnded(id_, "unknown"))
     for id_ in list(floor.state.commands):
@@ -108,10 +109,6 @@ def _late_shoe_jam(floor: Floor, trigger: str) -> list[Decision]:
     floor.to(goal)
     floor.step(ev.SlotChanged(SHOE, "verify"))
     return _shoe_jam(floor, trigger)
-
-
-def _kind(floor: Floor) -> str:
-    return "rng" if floor.state.start == "rng" else "auto"
 
 
 def _jam(floor: Floor, _trigger: str) -> list[Decision]:
@@ -124,6 +121,20 @@ def _cycle_jam(floor: Floor, trigger: str) -> list[Decision]:
     floor.clear_holds()
     floor.step(ev.CardsInserted(SHUFFLER))
     return _jam(floor, trigger)
+
+
+def _again_jam(floor: Floor, trigger: str) -> list[Decision]:
+    """The deck of a round that has no card yet was counted, is shuffled again, and jams the shuffler."""
+    floor.step(ev.Declared("count_wrong", DEALER, deck="blue"))
+    floor.clear_holds()
+    floor.step(ev.CardsInserted(SHUFFLER))
+    return _jam(floor, trigger)
+
+
+def _jam_given_up(floor: Floor, trigger: str) -> list[Decision]:
+    """It has jammed, and is not to be repaired at the table."""
+    _jam(floor, trigger)
+    return floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
 
 
 def _shuffler_fault(floor: Floor, _trigger: str) -> list[Decision]:
@@ -174,6 +185,11 @@ ARRIVALS: Final[dict[str, Callable[[Floor, str], list[Decision]]]] = {
     "shaker": _given_up(SHAKER),
     "rng": _given_up("rng.1"),
     "sensor": _given_up("bet_sensor.2"),
+    "button": _given_up("button.1"),
+    "keypad": _given_up("keypad.1"),
+    "sign": _given_up("meter_sign.1"),
+    "jam_given_up": _jam_given_up,
+    "again_jam": _again_jam,
     "declared_shuffler": _declared_of(SHUFFLER),
     "declared_shoe": _declared_of(SHOE),
     "blue": _counted("blue"),
@@ -238,6 +254,7 @@ def follows(floor: Floor, found: Found, choice: str, *, press: bool) -> list[str
     """People do what a hold asks for, one by one, and nothing else; return what was asked, and what that did."""
     lines: list[str] = []
     while found.hold in floor.state.holds:
+        assert len(lines) < _MOST_STEPS, f"an irregularity that does not end: {lines}"
         prompt = _next(floor, found.hold)
         assert prompt.clauses == found.clauses, prompt
         lines.append(asked(prompt))

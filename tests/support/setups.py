@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import contextmanager
 from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -18,15 +19,29 @@ from tests.support import core
 from tests.support.core import DEALER, PLAIN, SLOTS, WILD_PROGRESSIVE, Floor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from table_controller.rulebook.vocabulary import DeviceFact
 
 _DECODER: Final = msgspec.msgpack.Decoder(State)
 _SHUFFLER: Final[dict[str, DeviceFact]] = {"shuffler.1": "shuffler"}
 _SHOE: Final[dict[str, DeviceFact]] = {"shoe.1": "shoe"}
 _SENSORS: Final[dict[str, DeviceFact]] = {f"bet_sensor.{n}": "bet_sensor" for n in range(1, 7)}
+# One device of every kind that deals no card.
+_EVERY: Final[dict[str, DeviceFact]] = {
+    "shaker.1": "shaker", "rng.1": "rng", "button.1": "button", "bet_sensor.2": "bet_sensor", "keypad.1": "keypad",
+    "meter_sign.1": "meter_sign",
+}  # fmt: skip
+_CONTINUOUS: Final[dict[str, Any]] = {
+    "dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True, "two_decks": False,
+}  # fmt: skip
 _BATCH: Final[dict[str, Any]] = {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True}
 # The stub check of a fifth round, where the stub of every fifth is counted.
 FIFTH: Final = "fifth"
+
+
+_SHAKER: Final[dict[str, DeviceFact]] = {"shaker.1": "shaker"}
+_RNG: Final[dict[str, DeviceFact]] = {"rng.1": "rng"}
 
 
 class Kind(NamedTuple):
@@ -54,38 +69,64 @@ def _kinds(game: str, start: dict[str, DeviceFact], **more: Any) -> dict[str, Ki
         "auto_plain": Kind({**_SHOE, **start}, {**more, **PLAIN}),
         "manual_plain": Kind(dict(start), {**more, **PLAIN, "dealing": "manual_shoe"}),
         "hand_sealed": Kind(by_hand, {"dealing": "hand", **blind}, preshuffled=True),
+        "two_blind": Kind(SLOTS[game], {"shuffler_counts": False, **more}, ("blue", "red")),
+        "spare": Kind({**by_hand, **_SHOE}, {"dealing": "hand", **one}),
+        "full": Kind({**SLOTS[game], **_EVERY}, one),
     }
 
 
-_SHAKER: Final[dict[str, DeviceFact]] = {"shaker.1": "shaker"}
-_RNG: Final[dict[str, DeviceFact]] = {"rng.1": "rng"}
+def _by_number() -> dict[str, Kind]:
+    """The starting position by generator, with a shuffler that does not count."""
+    one = {"start": "rng", "two_decks": False, "shuffler_counts": False}
+    slots: dict[str, DeviceFact] = {**_SHUFFLER, **_SHOE, **_RNG}
+    return {
+        "rng": Kind(slots, {**one, "shuffler_counts": True}),
+        "rng_blind": Kind(slots, one),
+        "rng_two": Kind(slots, {**one, "two_decks": True}, ("blue", "red")),
+        "rng_manual": Kind(slots, {**one, "dealing": "manual_shoe"}),
+        "rng_hand": Kind({**_SHUFFLER, **_RNG}, {**one, "dealing": "hand"}),
+    }
+
+
 KINDS: Final[dict[str, dict[str, Kind]]] = {
     "asia_poker": {
         **_kinds("asia_poker", _SHAKER),
-        "rng": Kind({**_SHUFFLER, **_SHOE, **_RNG}, {"start": "rng", "two_decks": False}),
+        **_by_number(),
         "button": Kind({**_SHUFFLER, **_SHOE}, {"start": "flat_button", "two_decks": False}),
     },
     "saigon_5_card": _kinds("saigon_5_card", {}),
     "over_under": {
         "shoe": Kind({**_SHUFFLER, **_SHOE}, {**_BATCH, "two_decks": True}, ("blue", "red")),
-        "plain": Kind({}, {**PLAIN, "dealing": "dealing_shoe"}),
-        "continuous": Kind(
-            _SHUFFLER,
-            {"dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True, "two_decks": False},
+        "shoe_blind": Kind(
+            {**_SHUFFLER, **_SHOE}, {**_BATCH, "two_decks": True, "shuffler_counts": False}, ("blue", "red")
         ),
+        "full": Kind({**_SHUFFLER, **_SHOE, **_EVERY}, {**_BATCH, "two_decks": True}, ("blue", "red")),
+        "plain": Kind({}, {**PLAIN, "dealing": "dealing_shoe"}),
+        "continuous": Kind(_SHUFFLER, _CONTINUOUS),
     },
     "dj_wild": {
         **_kinds("dj_wild", {}),
         "wild": Kind({**_SHUFFLER, **_SHOE, **_SENSORS}, {"two_decks": False, **WILD_PROGRESSIVE}),
     },
-    "face_up_pai_gow": {
-        **_kinds("face_up_pai_gow", _SHAKER),
-        "rng": Kind({**_SHUFFLER, **_SHOE, **_RNG, **_SENSORS}, {"start": "rng", "two_decks": False}),
-    },
+    "face_up_pai_gow": {**_kinds("face_up_pai_gow", _SHAKER), **_by_number()},
 }
 
 
+@contextmanager
+def _by_the_book() -> Iterator[None]:
+    """Whatever changed rules are in force, a table is brought where it is wanted by those that are committed."""
+    editions, permits = dict(core.EDITIONS), list(core.PERMITS)
+    core.EDITIONS.clear()
+    core.PERMITS.clear()
+    try:
+        yield
+    finally:
+        core.EDITIONS.update(editions)
+        core.PERMITS.extend(permits)
+
+
 @cache
+@_by_the_book()
 def _opened(game: str, kind: str) -> Floor:
     """A table whose decks are opened, shuffled and in place."""
     slots, choices, decks, preshuffled = KINDS[game][kind]
@@ -97,6 +138,7 @@ def _opened(game: str, kind: str) -> Floor:
 
 
 @cache
+@_by_the_book()
 def _snapshot(game: str, kind: str, phase: str) -> bytes:
     floor = again(_opened(game, kind), _opened(game, kind).table.snapshot())
     if phase == mc.LOCKED:
@@ -146,6 +188,13 @@ def again(floor: Floor, snapshot: bytes) -> Floor:
         other.table.context.reasons = core.PERMITS[0]
     other.log, other.bets, other._queue = [], set(floor.bets), deque()
     return other
+
+
+def kind_of(floor: Floor) -> str:
+    """The kind of a table that came from here."""
+    ours = floor.table.context.submission
+    game = floor.edition.game
+    return next(kind for kind in KINDS[game] if _opened(game, kind).table.context.submission is ours)
 
 
 def at(game: str, kind: str, phase: str) -> Floor:

@@ -12,70 +12,77 @@ GAME = "over_under"
 # = what follows, its evidence : by which clauses and readings; then trigger and how it arrives | tables | phases
 CASES = parse(GAME, """
 = DISCARD_DEALER discard_confirmed : 686a.9(a)/1
-face_up_card_first seen               | shoe                   | dealing playing settling
-face_up_card_first at_seat            | shoe plain continuous  | dealing playing settling
+face_up_card_first seen               | shoe shoe_blind        | dealing playing settling
+face_up_card_first at_seat            | shoe plain continuous shoe_blind | dealing playing settling
 = DISCARD_DEALER discard_confirmed : 686a.9(a)/2
-face_up_card_more seen_again          | shoe                   | dealing playing settling
-face_up_card_more declared_again      | shoe plain continuous  | dealing playing settling
+face_up_card_more seen_again          | shoe shoe_blind        | dealing playing settling
+face_up_card_more declared_again      | shoe plain continuous shoe_blind | dealing playing settling
 = FINISH rack_shuffled card_burned : 686a.9(b)
-shoe_short declared                   | shoe plain continuous  | dealing playing settling
+shoe_short declared                   | shoe plain continuous shoe_blind | dealing playing settling
 = MISSED hand_confirmed : 686a.9(c)
-additional_cards_missed declared      | shoe plain continuous  | playing settling
+additional_cards_missed declared      | shoe plain continuous shoe_blind | playing settling
 = COUNT recount deck_verified : X8 O11
-count_wrong blue                      | shoe plain             | idle complete
+count_wrong blue                      | shoe plain shoe_blind  | idle complete
 = COUNT_WAITING recount deck_verified : X8 O11
 count_wrong blue                      | plain                  | betting no_more_bets locked
 = COUNT_DEALT recount deck_verified : X8 O11
-count_wrong blue                      | shoe plain             | dealing playing settling
+count_wrong blue                      | shoe plain shoe_blind  | dealing playing settling
 = COUNT_STORED recount deck_verified : X8 O11
-count_wrong red                       | shoe                   | idle betting locked dealing settling complete
+count_wrong red                       | shoe shoe_blind        | idle betting locked dealing settling complete
 count_wrong cycle_count               | shoe                   | idle dealing settling
-count_wrong blue                      | continuous             | idle complete
+count_wrong blue                      | continuous | idle complete
 = RESHUFFLE cards_removed path_clear cards_counted : 686a.9(d)
-shuffler_fault jam                    | shoe                   | idle betting locked dealing playing settling complete
-shuffler_fault cycle_jam              | shoe                   | idle dealing settling
-shuffler_fault declared_shuffler      | shoe                   | playing
-shuffler_fault jam                    | continuous             | idle complete
+shuffler_fault jam                    | shoe shoe_blind        | idle betting locked dealing playing settling complete
+shuffler_fault cycle_jam              | shoe shoe_blind        | idle dealing settling
+shuffler_fault declared_shuffler      | shoe shoe_blind        | playing
+shuffler_fault jam                    | continuous | idle complete
 = RESHUFFLE_FAULTED cards_removed path_clear cards_counted : 686a.9(d)
-shuffler_fault fault                  | shoe                   | idle dealing
-shuffler_fault fault                  | continuous             | idle complete
+shuffler_fault fault                  | shoe shoe_blind        | idle dealing
+shuffler_fault fault                  | continuous | idle complete
 = RESHUFFLE_DEAD cards_removed path_clear cards_counted : 686a.9(d)
-shuffler_fault shuffler               | shoe                   | idle dealing
+shuffler_fault shuffler               | shoe shoe_blind        | idle dealing
 = RESHUFFLE_STOPS cards_removed path_clear cards_counted : 686a.9(d)
-shuffler_fault jam                    | continuous             | betting no_more_bets locked
+shuffler_fault jam                    | continuous | betting no_more_bets locked
 = REFEED cards_removed path_clear cards_counted table_seen : 686a.9(d)
-shuffler_fault jam                    | continuous             | dealing playing settling
-shuffler_fault declared_shuffler      | continuous             | dealing
+shuffler_fault jam                    | continuous | dealing playing settling
+shuffler_fault declared_shuffler      | continuous | dealing
 = REFEED_FAULTED cards_removed path_clear cards_counted table_seen : 686a.9(d)
-shuffler_fault fault                  | continuous             | dealing settling
+shuffler_fault fault                  | continuous | dealing settling
 = SIGN sign_seen : 686a.9(e)
-device_unusable shuffler              | shoe                   | idle betting dealing settling complete
-device_unusable declared_shuffler     | shoe                   | dealing
-device_unusable shuffler              | continuous             | idle complete
+device_unusable shuffler              | shoe shoe_blind        | idle betting dealing settling complete
+device_unusable declared_shuffler     | shoe shoe_blind        | dealing
+device_unusable jam_given_up          | continuous             | playing settling
+device_unusable shuffler              | continuous | idle complete
 = SIGN_STOPS sign_seen : 686a.9(e)
-device_unusable shuffler              | continuous             | betting dealing settling
+device_unusable shuffler              | continuous | betting dealing settling
 = ASK_DECK
-face_up_card_first seen               | shoe                   | complete
-device_unusable shoe                  | shoe                   | idle complete
-shoe_fault shoe_jam                   | shoe                   | idle complete
+face_up_card_first seen               | shoe shoe_blind        | complete
+device_unusable shoe                  | shoe shoe_blind        | idle complete
+shoe_fault shoe_jam                   | shoe shoe_blind        | idle complete
 = ASK_IDLE
-face_up_card_first seen               | shoe                   | idle
+face_up_card_first seen               | shoe shoe_blind        | idle
 = ASK
-face_up_card_first seen               | shoe                   | betting locked
-face_up_card_more declared_again      | shoe plain             | no_more_bets locked
-shoe_short declared                   | shoe plain             | no_more_bets locked
-additional_cards_missed declared      | shoe plain             | locked dealing
-device_unusable shoe                  | shoe                   | betting dealing settling
-shoe_fault shoe_jam                   | shoe                   | betting dealing settling
-wrong_card_count declared             | shoe plain             | dealing playing settling
-card_drawn_in_error declared          | shoe                   | dealing
-player_card_exposed declared          | shoe                   | playing
-dealer_card_exposed declared          | shoe                   | playing
-dealer_hand_misset declared           | shoe                   | settling
-wrong_start_dealt declared            | shoe                   | dealing
-cards_revealed_before_raise declared  | shoe                   | playing
-card_exposed_hand_deal declared       | shoe                   | dealing
-other declared                        | shoe plain             | betting dealing settling
+face_up_card_first seen               | shoe shoe_blind        | betting locked
+face_up_card_more declared_again      | shoe plain shoe_blind  | no_more_bets locked
+shoe_short declared                   | shoe plain shoe_blind  | no_more_bets locked
+additional_cards_missed declared      | shoe plain shoe_blind  | locked dealing
+device_unusable shoe                  | shoe shoe_blind        | betting dealing settling
+shoe_fault shoe_jam                   | shoe shoe_blind        | betting dealing settling
+wrong_card_count declared             | shoe plain shoe_blind  | dealing playing settling
+card_drawn_in_error declared          | shoe shoe_blind        | dealing
+player_card_exposed declared          | shoe shoe_blind        | playing
+dealer_card_exposed declared          | shoe shoe_blind        | playing
+dealer_hand_misset declared           | shoe shoe_blind        | settling
+wrong_start_dealt declared            | shoe shoe_blind        | dealing
+cards_revealed_before_raise declared  | shoe shoe_blind        | playing
+card_exposed_hand_deal declared       | shoe shoe_blind        | dealing
+other declared                        | shoe plain shoe_blind  | betting dealing settling
+device_unusable shaker                | full                   | betting settling
+device_unusable rng                   | full                   | betting settling
+device_unusable button                | full                   | betting settling
+device_unusable sensor                | full                   | betting settling
+device_unusable keypad                | full                   | betting settling
+device_unusable sign                  | full                   | betting settling
 """)  # fmt: skip
 
 
