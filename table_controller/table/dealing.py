@@ -65,6 +65,8 @@ def begin(c: Context) -> None:
         return
     deck.by_hand = deck.by_hand or c.state.dealing == "hand"
     deck.rounds.append(c.state.round.number)
+    if c.submission.face_check_rounds is not None:
+        deck.unseen.append(c.state.round.number)
     if deck.state == mc.READY:
         c.fire_deck(deck, "use")
     if not c.by_shoe:

@@ -51,7 +51,7 @@ _MOVES: Final = ("shuffle", "eject", "load", *_DEALS, "give_stub", "arm_dice", "
 # Questions that may wait while a round opens: they concern a deck that is not dealt yet.
 _HARMLESS: Final = (
     "opening", "which_deck", "hand_shuffle", "first_arrival", "cut", "cover_back", "put_in_shoe", "take_in_hand",
-    "stored_deck", "rack_clear", "count_deck",
+    "stored_deck", "rack_clear", "count_deck", "face_check",
 )  # fmt: skip
 
 
@@ -206,6 +206,9 @@ REASONS: Final[tuple[Row, ...]] = (
     Row("deck_unverified", ("eject", "load", *_DEALS, "open_bets"),
         lambda v, r: r.deck in v.state.decks and not v.state.decks[r.deck].verified, "count",
         "this deck was not found whole", "floorperson", "a right count, or another deck"),
+    Row("faces_due", ("shuffle", "open_bets"),
+        lambda v, r: r.deck in v.state.decks and v.faces_due(v.state.decks[r.deck]) and _deck(v, r) != mc.IN_PLAY, "composition",
+        "so many rounds were dealt from this deck that its faces must be looked at", "floorperson", "every face seen"),
     Row("deck_expired", ("load", "open_bets"),
         lambda v, r: r.deck in v.state.decks and v.expired(v.state.decks[r.deck]) and not v.under_way, "deck_age",
         "the deck has been in use for too long", "floorperson", "a new deck, opened"),
