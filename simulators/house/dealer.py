@@ -43,8 +43,10 @@ class People:
         self.lies: dict[str, int] = {}
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
+        self.ignoring = False  # they see what is asked and do nothing about it
         self._ids = count(_SERVICE_IDS)
         self._total = 0
+        self._service_lock = asyncio.Lock()  # one technician at a time has a machine open
         self._tasks: set[asyncio.Task[None]] = set()
 
     # --- what they see ------------------------------------------------------------------------------------------------
@@ -53,14 +55,21 @@ class People:
         """See what the box asks for, and go about it."""
         if isinstance(decision, Prompt):
             self.asked.append(decision)
-            self._go(self._answer(decision))
+            if not self.ignoring:
+                self._go(self._answer(decision))
+
+    def heed(self) -> None:
+        """They go about what was asked meanwhile."""
+        self.ignoring = False
+        for prompt in self.house.controller.table.state.prompts.values():
+            self._go(self._answer(prompt))
 
     def told(self, slot: str, event: Any) -> None:
         """See what a machine did."""
         machine = self.house.machines[slot]
         if isinstance(event, shuffler_state.GivenOut):
             self._go(self._later(lambda: machine.inject("take_deck")))
-        elif isinstance(event, shoe.Dispensed | shoe.Stub):
+        elif isinstance(event, shoe.Dispensed | shoe.Stub) and self._has_slot:
             self._go(self._later(lambda: machine.inject("take")))
         elif isinstance(event, shaker.Shaken) and event.shakes == 0 and event.roll is not None:
             self._go(self._roll(slot))
@@ -68,6 +77,11 @@ class People:
             self._total = sum(event.values)
         elif isinstance(event, shaker.NoRoll):
             self._go(self._later(lambda: self._cover(slot)))
+
+    @property
+    def _has_slot(self) -> bool:
+        """Whether the shoe brings cards to a delivery slot; from a manual one hands draw them."""
+        return self.house.controller.table.context.submission.dealing == "automated_shoe"
 
     def _go(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -111,6 +125,7 @@ class People:
             "additional_cards": self._more_cards,
             "burn_shoe": self._burn,
             "burn_dealer": self._burn,
+            "late_chip": self._give_back,
         }
         number = self._plain_number(prompt)
         act = acts.get(prompt.kind)
@@ -122,6 +137,8 @@ class People:
         choice = self.choices.get(prompt.kind, prompt.choices[0])
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
+        if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
+            choice = "not_whole"
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
         alone = prompt.kind in ("first_arrival", "cover_seat")
@@ -163,6 +180,10 @@ class People:
                 chips += self.house.chips_in_tray(machine) - before
         return chips
 
+    async def _give_back(self, prompt: Prompt) -> None:
+        """A chip that was laid too late goes back to its player."""
+        self.house.machines[f"bet_sensor.{prompt.seat}"].inject("take_bet")
+
     async def _count_stub(self, _: Prompt) -> int:
         return self.house.stub
 
@@ -171,21 +192,27 @@ class People:
         cards = self.house.cards_of_deal()
         machine = self.house.machines.get("shoe.1")
         if machine is not None and self.house.controller.table.state.dealing != "hand":
-            machine.inject(f"draw:cards={cards}")
-            await asyncio.sleep(cards * 2.0)
+            await self._draw(cards)
         else:
             self.house.deal(cards)
 
     async def _more_cards(self, _: Prompt) -> None:
         """Draw the additional cards of one player."""
-        cards = self.house.edition.hand.second_deal
-        self.house.machines["shoe.1"].inject(f"draw:cards={cards}")
-        await asyncio.sleep(cards * 2.0)
+        await self._draw(self.house.edition.hand.second_deal)
+
+    async def _draw(self, cards: int) -> None:
+        """Draw so many playing cards from the manual shoe; the cover card is none of them."""
+        before = self.house.drawn()
+        for _ in range(3):
+            missing = cards - (self.house.drawn() - before)
+            if missing <= 0 or not self.house.in_well():
+                return
+            self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
+            await asyncio.sleep(missing * 2.0)
 
     async def _burn(self, _: Prompt) -> None:
         """Draw a card and lay it into the rack unseen."""
-        self.house.machines["shoe.1"].inject("draw:cards=1")
-        await asyncio.sleep(2.0)
+        await self._draw(1)
 
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
@@ -205,6 +232,9 @@ class People:
         machine.inject("shake:times=1")
 
     async def _collect(self, prompt: Prompt) -> None:
+        left = self.house.inside("shoe.1", prompt.deck or "") if self.house.edition.shuffle_after == "shoe" else 0
+        if left:  # the rest of the shoe, past its counter
+            await self._draw(left)
         self.house.lay(prompt.deck or "", RACK)
         happens, self.house.on_collect = self.house.on_collect, None
         if happens is not None:
@@ -224,14 +254,17 @@ class People:
     async def _out_of_machine(self, deck: str) -> None:
         """What is still inside a machine comes out by the technician's hands."""
         for slot, machine in self.house.machines.items():
-            if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
-                await self._clear(slot, machine)
+            if slot.startswith(("shuffler.", "shoe.")):
+                async with self._service_lock:
+                    if self.house.inside(slot, deck):
+                        await self._clear(slot, machine)
 
     # --- the technician -----------------------------------------------------------------------------------------------
 
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""
-        await self._clear(slot, self.house.machines[slot])
+        async with self._service_lock:
+            await self._clear(slot, self.house.machines[slot])
 
     async def _clear(self, slot: str, machine: Any) -> None:
         """Clear a machine by the book: path, compartments, a look inside, a self-test."""

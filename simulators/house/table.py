@@ -10,6 +10,7 @@ from devices.kinds import kind_named
 from simulators.hosts.memory import MemoryHost
 from simulators.house.dealer import DEALER, LAYOUT, People
 from simulators.house.stand import trust_in
+from simulators.house.truth import Truth
 from simulators.models import make
 from simulators.table import layout
 from simulators.world.cards import DECK_53, SIX_DECKS, World
@@ -27,6 +28,7 @@ from table_controller.table.dealing import first_deal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from firmware_bridge.handshake import Trust
     from simulators.machine import Machine
     from table_controller.table.decisions import Decision
 
@@ -52,8 +54,19 @@ CHOICES: Final[dict[str, dict[str, Any]]] = {
 class House:
     """One table with everything around it, in memory and (usually) in virtual time."""
 
-    def __init__(self, game: str, *, seed: int = 0, speed: float = 1.0, models: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        game: str,
+        *,
+        seed: int = 0,
+        speed: float = 1.0,
+        models: dict[str, str] | None = None,
+        choices: dict[str, Any] | None = None,
+        trust: dict[str, Trust] | None = None,
+    ) -> None:
+        """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine."""
         self.edition = edition(game)
+        self.truth = Truth(self)
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
         self.notes: list[str] = []
@@ -62,20 +75,22 @@ class House:
         self.stub = 0
         self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
         chips = Chips()
-        table = Table(self.edition, check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game]), {})
+        chose = {"adjacent_boxes": 1} | CHOICES[game] | (choices or {})
+        submission = check_submission(self.edition, chose)
         chosen = {s: m for s, m in layout(game).items() if not s.startswith(("keypad", "meter"))} | (models or {})
         self.machines: dict[str, Machine] = {}
         for slot, model in chosen.items():
             more = {"chips": chips} if model == "bet-sensor" else {}
             self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
         kinds: dict[str, Any] = {slot: machine.kind for slot, machine in self.machines.items()}
-        table = Table(table.context.edition, table.context.submission, kinds)
+        table = Table(self.edition, submission, kinds)
         self.controller = Controller(table, self._stepped)
         self.people = People(self)
         self.slots: dict[str, Slot[Any, Any]] = {}
         for slot, machine in self.machines.items():
             self.slots[slot] = Slot(
-                slot, kind_named(machine.kind), MemoryHost(machine).open, trust_in(machine), self._listener(slot),
+                slot, kind_named(machine.kind), MemoryHost(machine).open, (trust or {}).get(slot) or trust_in(machine),
+                self._listener(slot),
                 jitter=Random(seed),
             )  # fmt: skip
         self.controller.slots = self.slots
@@ -91,6 +106,7 @@ class House:
 
     def _stepped(self, event: ev.Event, decisions: list[Decision]) -> None:
         self.log.append((event, decisions))
+        self.truth.take(event, decisions)
         if isinstance(event, ev.StubOut):
             self.stub = event.count
         for decision in decisions:
@@ -147,6 +163,16 @@ class House:
         lying = [card for card in self.deck(back) if "/" not in self.world.where(card) and card.face >= 0]
         return sum(1 for card in lying if self.world.where(card) not in (RAIL, "set_aside", "quarantine"))
 
+    def drawn(self) -> int:
+        """The truth: how many playing cards lie on the layout."""
+        return sum(1 for card in self.world.at(LAYOUT) if card.face >= 0)
+
+    def in_well(self) -> int:
+        """The truth: how many playing cards are in the shoe."""
+        return sum(
+            1 for p in self.world.census() if p.startswith("shoe.1/") for card in self.world.at(p) if card.face >= 0
+        )
+
     def inside(self, slot: str, back: str) -> int:
         """The truth: how many cards of a deck are in a machine."""
         return sum(1 for card in self.deck(back) if self.world.where(card).startswith(slot + "/"))
@@ -171,11 +197,20 @@ class House:
         for slot in self.slots.values():
             slot.start()
         await self.until(lambda: all(slot.service.serves for slot in self.slots.values()))
-        faces = DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS
         for back in decks:
-            self.world.make_deck(TRAY, back, faces)
-            self.controller.submit(ev.DeckReceived(back, DEALER))
-            await self.rest()
+            await self.bring(back)
+
+    async def bring(self, back: str) -> None:
+        """A new deck comes to the table, is opened and shuffled."""
+        self.world.make_deck(TRAY, back, DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
+        self.controller.submit(ev.DeckReceived(back, DEALER))
+        await self.rest()
+
+    def faces_right(self, back: str) -> bool:
+        """The truth: whether the cards of a deck that hands can reach are each there once."""
+        hidden = (RAIL, "set_aside", "quarantine")
+        faces = sorted(card.face for card in self.deck(back) if self.world.where(card) not in hidden and card.face >= 0)
+        return faces == sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
 
     async def round(self, bets: tuple[int, ...] = ()) -> None:
         """Play one round from open to idle, or as far as it goes."""

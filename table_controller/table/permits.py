@@ -51,7 +51,7 @@ _MOVES: Final = ("shuffle", "eject", "load", *_DEALS, "give_stub", "arm_dice", "
 # Questions that may wait while a round opens: they concern a deck that is not dealt yet.
 _HARMLESS: Final = (
     "opening", "which_deck", "hand_shuffle", "first_arrival", "cut", "cover_back", "put_in_shoe", "take_in_hand",
-    "stored_deck", "rack_clear", "count_deck",
+    "stored_deck", "rack_clear", "count_deck", "face_check",
 )  # fmt: skip
 
 
@@ -153,6 +153,16 @@ def _count_due(v: View, r: Resource) -> bool:
     return uncounted and not v.counted(v.state.decks.get(r.deck or ""))
 
 
+def _shoe_ended(v: View, r: Resource) -> bool:
+    """No round is dealt from this shoe any more: what is left in it comes out."""
+    return v.by_shoe and v.state.shoe_over and not v.under_way and _deck(v, r) == mc.IN_PLAY
+
+
+def _not_in_play(v: View, r: Resource) -> bool:
+    """Another deck than the round's, or one that is not in play."""
+    return (r.deck != v.state.round.deck or _deck(v, r) != mc.IN_PLAY) and not _shoe_ended(v, r)
+
+
 def _stays_stored(v: View, r: Resource) -> bool:
     """The other deck is in play, or about to be; not if that one waits for the shuffler itself."""
     return (
@@ -226,11 +236,14 @@ REASONS: Final[tuple[Row, ...]] = (
         "the deck is not shuffled and cut", "dealer", "shuffle and cut"),
     Row("deck_not_named", ("clear_out",), lambda v, r: not v.held(deck=r.deck), "single_stack",
         "a deck leaves this way only when an irregularity names it", "floorperson", "the irregularity that names it"),
-    Row("deck_not_in_play", (*_DEALS, "give_stub"), lambda v, r: r.deck != v.state.round.deck or _deck(v, r) != mc.IN_PLAY,
+    Row("deck_not_in_play", (*_DEALS, "give_stub"), _not_in_play,
         "shuffle", "the cards in the shoe are not the deck of this round", "floorperson", "the deck of this round"),
     Row("deck_unverified", ("eject", "load", *_DEALS, "open_bets"),
         lambda v, r: r.deck in v.state.decks and not v.state.decks[r.deck].verified, "count",
         "this deck was not found whole", "floorperson", "a right count, or another deck"),
+    Row("faces_due", ("shuffle", "open_bets"),
+        lambda v, r: r.deck in v.state.decks and v.faces_due(v.state.decks[r.deck]) and _deck(v, r) != mc.IN_PLAY, "composition",
+        "so many rounds were dealt from this deck that its faces must be looked at", "floorperson", "every face seen"),
     Row("deck_expired", ("load", "open_bets"),
         lambda v, r: r.deck in v.state.decks and v.expired(v.state.decks[r.deck]) and not v.under_way, "deck_age",
         "the deck has been in use for too long", "floorperson", "a new deck, opened"),
@@ -282,7 +295,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "the last stack still lies in the shoe", "dealer", "the stack taken"),
     Row("wrong_stack", ("dispense",), _wrong_stack, "deal",
         "nobody waits for so many cards", "dealer", "the next stack of the deal"),
-    Row("deal_not_over", ("give_stub",), lambda v, _: v.state.round.state != mc.STUB_CHECK, "stub",
+    Row("deal_not_over", ("give_stub",), lambda v, r: v.state.round.state != mc.STUB_CHECK and not _shoe_ended(v, r), "stub",
         "the stub comes out after the deal", "dealer", "the deal finished"),
     # Bets and money.
     Row("not_latched", ("light",), lambda v, r: r.seat not in v.state.progressive.accepted, "seat_light",

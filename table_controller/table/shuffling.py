@@ -53,14 +53,14 @@ def _identify(c: Context) -> None:
     if slot.deck is not None:
         _take_back(c, name, slot.deck)
         return
-    waiting = [d.name for d in c.state.decks.values() if _waits(c, d) and not c.held(deck=d.name)]
+    waiting = [d.name for d in c.state.decks.values() if waits(c, d) and _free(c, d)]
     if len(waiting) == 1:
         _insert(c, name, c.state.decks[waiting[0]])
     elif len(waiting) > 1:
         c.ask("which_deck", "dealer", *waiting, slot=name, clauses=c.clauses("alternate"))
 
 
-def _waits(c: Context, deck: Deck) -> bool:
+def waits(c: Context, deck: Deck) -> bool:
     """Tell whether a deck may be put into the shuffler: a stack, or a second deck that came shuffled."""
     if deck.state in _WAITING:
         return True
@@ -72,8 +72,13 @@ def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """The dealer has said which deck lies in the shuffler."""
     assert prompt.slot is not None
     deck = c.state.decks[answer.choice]
-    if _waits(c, deck) and not c.held(deck=deck.name):
+    if waits(c, deck) and _free(c, deck):
         _insert(c, prompt.slot, deck)
+
+
+def _free(c: Context, deck: Deck) -> bool:
+    """Tell whether nothing keeps a deck that waits from being shuffled."""
+    return not c.held(deck=deck.name) and not c.faces_due(deck)
 
 
 def _insert(c: Context, slot: str, deck: Deck) -> None:
@@ -181,7 +186,9 @@ def advance(c: Context) -> None:
     for deck in c.state.decks.values():
         if c.held(deck=deck.name):
             continue
-        if deck.state in _WAITING and c.state.shuffling == "hand":
+        if deck.state in _WAITING and c.faces_due(deck):
+            c.ask("face_check", "floorperson", "whole", "not_whole", deck=deck.name, clauses=c.clauses("composition"))
+        elif deck.state in _WAITING and c.state.shuffling == "hand":
             c.ask("hand_shuffle", "dealer", deck=deck.name, clauses=c.clauses("shuffle"))
         elif deck.state == mc.IN_DEVICE:
             slot = c.state.slots[deck.place]
@@ -238,6 +245,18 @@ def _counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     decks.counted_by_hand(c, c.state.decks[prompt.deck or ""], answer.number)
 
 
+def _faces_seen(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """Somebody has looked at every face of a deck: what no count can see, this does."""
+    deck = c.state.decks[prompt.deck or ""]
+    unseen, deck.unseen = deck.unseen, []
+    if answer.choice == "whole":
+        c.finding("faces_seen", f"every face of deck {deck.name} was looked at, and is there once", deck.name)
+        decks.found_whole(deck)
+    else:
+        decks.found_wrong(c, deck, 0, "the face check", unseen)
+        irregular(c, "count_wrong", deck=deck.name)
+
+
 def _put_in_shoe(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     """The dealer has put the deck into the shoe: a device takes it in if it may, a plain shoe has it."""
     deck = c.state.decks[prompt.deck or ""]
@@ -285,4 +304,5 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "take_in_hand": _taken_in_hand,
     "rack_clear": _rack_cleared,
     "count_deck": _counted,
+    "face_check": _faces_seen,
 }

@@ -121,6 +121,11 @@ class View:
             hours = min(self.edition.change_hours.values())
         return hours in deck.passed
 
+    def faces_due(self, deck: Deck) -> bool:
+        """Tell whether the faces of a deck must be looked at before it is shuffled again."""
+        every = self.submission.face_check_rounds
+        return every is not None and len(deck.unseen) >= every
+
     def held(self, *, slot: str | None = None, deck: str | None = None) -> bool:
         """Tell whether an open irregularity names this slot, or this deck."""
         return any(

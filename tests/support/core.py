@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
-from table_controller.table import dealing, stub
+from table_controller.table import dealing, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
@@ -250,7 +250,7 @@ class Floor:
     def _hands(self) -> None:
         """Somebody puts a deck that waits for the shuffler into it."""
         shuffler = self.state.slots.get("shuffler.1")
-        waiting = [d for d in self.state.decks.values() if d.state in (mc.STACKED, mc.RACK)]
+        waiting = [d for d in self.state.decks.values() if shuffling.waits(self.table.context, d)]
         used = mc.IDLE if self.state.dealing == "continuous_shuffler" else None
         back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.at(d.name, "rack")]
         if not self.insert or shuffler is None or shuffler.state != "in_service" or self.state.holds:

@@ -52,6 +52,7 @@ class Monitor(msgspec.Struct):
     holds: dict[int, str | None] = {}  # open irregularities, with the deck that each names
     in_shuffler: str | None = None
     loading: str | None = None
+    load: int = 0  # the open command to load, if there is one
     shoe: str | None = None  # the deck that a shoe was loaded with
     closed: bool = False  # no more bets was called in this round
     position: bool = False  # the starting position of this round was found
@@ -72,7 +73,8 @@ class Monitor(msgspec.Struct):
     def key(self) -> object:
         """Return what tells this monitor from others, ids left out."""
         return (
-            {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe, self.loading,
+            {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe,
+            self.loading, self.load > 0,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
             self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()],
         )  # fmt: skip
@@ -88,7 +90,7 @@ class Monitor(msgspec.Struct):
             self._decision(event, decision, state)
         self._always(state)
 
-    def _event(self, event: ev.Event) -> None:
+    def _event(self, event: ev.Event) -> None:  # noqa: C901 - one short case for each event that tells something
         match event:
             case ev.DeckReceived(preshuffled=True):
                 self.decks[event.deck] = Cards(["dealer", "floorperson"], shuffled=True)
@@ -101,7 +103,9 @@ class Monitor(msgspec.Struct):
                 cards.shuffled = event.shuffled and not cards.wrong
             case ev.GivenOut():
                 self.in_shuffler = None
-            case ev.ShoeLoaded() if self.loading is not None:
+            case ev.CommandEnded() if event.command == self.load and event.outcome != "unknown":
+                self.load = 0
+            case ev.ShoeLoaded() if self.loading is not None and self.load:
                 self.shoe, self.loading = self.loading, None
                 if event.count not in (None, self.whole):
                     self.decks[self.shoe].wrong = True
@@ -182,6 +186,8 @@ class Monitor(msgspec.Struct):
     def _command(self, command: Command, state: State) -> None:
         if command.act == "lock":
             self.locks[int(command.slot.rpartition(".")[2])] = command.id
+        if command.act == "load":
+            self.load = command.id
         if command.act in _DEALS:
             self._deal(state)
         if command.act in _BARRED_WHILE_UNSIGNED:

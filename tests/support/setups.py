@@ -75,23 +75,23 @@ def _kinds(game: str, start: dict[str, DeviceFact], **more: Any) -> dict[str, Ki
     }
 
 
-def _by_number() -> dict[str, Kind]:
+def _by_number(more: dict[str, DeviceFact]) -> dict[str, Kind]:
     """The starting position by generator, with a shuffler that does not count."""
     one = {"start": "rng", "two_decks": False, "shuffler_counts": False}
-    slots: dict[str, DeviceFact] = {**_SHUFFLER, **_SHOE, **_RNG}
+    slots: dict[str, DeviceFact] = {**_SHUFFLER, **_SHOE, **_RNG, **more}
     return {
         "rng": Kind(slots, {**one, "shuffler_counts": True}),
         "rng_blind": Kind(slots, one),
         "rng_two": Kind(slots, {**one, "two_decks": True}, ("blue", "red")),
         "rng_manual": Kind(slots, {**one, "dealing": "manual_shoe"}),
-        "rng_hand": Kind({**_SHUFFLER, **_RNG}, {**one, "dealing": "hand"}),
+        "rng_hand": Kind({**_SHUFFLER, **_RNG, **more}, {**one, "dealing": "hand"}),
     }
 
 
 KINDS: Final[dict[str, dict[str, Kind]]] = {
     "asia_poker": {
         **_kinds("asia_poker", _SHAKER),
-        **_by_number(),
+        **_by_number({}),
         "button": Kind({**_SHUFFLER, **_SHOE}, {"start": "flat_button", "two_decks": False}),
     },
     "saigon_5_card": _kinds("saigon_5_card", {}),
@@ -108,7 +108,7 @@ KINDS: Final[dict[str, dict[str, Kind]]] = {
         **_kinds("dj_wild", {}),
         "wild": Kind({**_SHUFFLER, **_SHOE, **_SENSORS}, {"two_decks": False, **WILD_PROGRESSIVE}),
     },
-    "face_up_pai_gow": {**_kinds("face_up_pai_gow", _SHAKER), **_by_number()},
+    "face_up_pai_gow": {**_kinds("face_up_pai_gow", {**_SHAKER, **_SENSORS}), **_by_number(_SENSORS)},
 }
 
 
