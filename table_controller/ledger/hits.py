@@ -42,6 +42,7 @@ class Hit(msgspec.Struct):
     from_seed: int = 0
     state: str = "claimed"  # moved by the table's machine of hits
     by_table: bool = False  # paid from the table; else by an attendant
+    dark: bool = False  # the seat's light did not burn: a floorperson looks the bet up
 
     @property
     def amount(self) -> int:
@@ -105,11 +106,11 @@ def pay_from_table(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry
     )  # fmt: skip
 
 
-def pay_by_attendant(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
+def pay_by_attendant(book: MoneyBook, hit: Hit, clauses: tuple[str, ...], document: str) -> Entry:
     """An attendant has paid a hit and documented it; the bet itself comes back from the table."""
     return book.post(
         "hand_pay_paid", Transfer(PENDING, HAND_PAYS, hit.amount), Transfer(HOUSE, STAKES, hit.stake),
-        round=hit.round, seat=hit.seat, hit=hit.id, clauses=clauses,
+        round=hit.round, seat=hit.seat, hit=hit.id, clauses=clauses, document=document,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -67,13 +67,13 @@ class MeterRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bet(msgspec.Struct):
-    """An accepted bet and where its money went. It is open until it is lost, won or given back, once."""
+    """An accepted bet and where its money went. Open until it is lost or won; in a void round it still goes back."""
 
     seat: int
     stake: int
     to_meter: int
     to_reserve: int
-    open: bool = True
+    state: Literal["open", "lost", "won", "returned"] = "open"
 
 
 def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
@@ -153,7 +153,7 @@ def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) 
 
     Not from below the seed: what the meter cannot give comes from the reserve, and from the house what that cannot.
     """
-    assert bet.open, "a bet is settled once"
+    assert bet.state != "returned", "a bet goes back once"
     from_meter = min(bet.to_meter, max(0, book.at(METER) - book.seed))
     from_reserve = min(bet.to_reserve + bet.to_meter - from_meter, book.at(RESERVE))
     entry = book.post(
@@ -163,7 +163,7 @@ def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) 
         Transfer(HOUSE, BETS, bet.stake - from_meter - from_reserve),
         round=round_, seat=bet.seat, clauses=clauses,
     )  # fmt: skip
-    bet.open = False
+    bet.state = "returned"
     return entry
 
 

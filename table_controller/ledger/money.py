@@ -35,7 +35,7 @@ Kind = Literal[
 ]  # fmt: skip
 # What may lower the meter, and nothing else: a hit, a documented correction, a void round's own contribution.
 LOWERS: Final = ("hit", "correction", "reset", "bet_returned")
-_DOCUMENTED: Final = ("correction", "reset")
+_DOCUMENTED: Final = ("correction", "reset", "hand_pay_paid")
 
 
 class BadEntry(ValueError):

@@ -103,7 +103,7 @@ def test_every_line_of_a_table_takes_and_pays_what_it_says(name: str) -> None:
         if share:
             with pytest.raises(AssertionError, match="never comes from the table"):
                 hits.pay_from_table(book, hit, ())
-            hits.pay_by_attendant(book, hit, ())
+            hits.pay_by_attendant(book, hit, (), "slip 1")
         else:
             hits.pay_from_table(book, hit, ())
         paid = (book.at(FIXED), book.at(HAND_PAYS), book.at(PENDING))
@@ -205,7 +205,7 @@ def test_a_frozen_amount_does_not_change_while_the_meter_goes_on() -> None:
     for seat in (1, 2, 3):
         meter.accept(book, rules, 2, seat, ())
     assert hit.amount == book.at(PENDING) == 1_500 * DOLLAR
-    hits.pay_by_attendant(book, hit, ())
+    hits.pay_by_attendant(book, hit, (), "slip 1")
     assert book.at(HAND_PAYS) == 1_500 * DOLLAR
 
 
@@ -253,7 +253,7 @@ def test_a_bet_goes_back_once() -> None:
     book = opened(rules)
     bet, _ = meter.accept(book, rules, 1, 1, ())
     meter.give_back(book, bet, 1, ("688a.13(l)",))
-    with pytest.raises(AssertionError, match="settled once"):
+    with pytest.raises(AssertionError, match="goes back once"):
         meter.give_back(book, bet, 1, ("688a.13(l)",))
     assert book.at(BETS) == 0
 
@@ -263,7 +263,7 @@ def test_what_the_meter_cannot_give_back_above_its_seed_the_reserve_gives_and_th
     book = opened(rules)
     bets = [meter.accept(book, rules, 1, seat, ())[0] for seat in (1, 2)]  # 5 cents each to meter and to reserve
     paid, _ = hits.claim(book, rules, 1, 1, 3, "seven_card_natural_straight_flush")  # the reserve went into the seed
-    hits.pay_by_attendant(book, paid, ())
+    hits.pay_by_attendant(book, paid, (), "slip 1")
     meter.accept(book, rules, 2, 4, ())  # of another round: 5 cents above the seed, 5 in the reserve
     house = book.at(HOUSE)
     first = meter.give_back(book, bets[0], 1, ("688a.13(l)",))

@@ -53,7 +53,12 @@ def test_the_meter_falls_only_by_a_hit_a_documented_correction_or_a_bet_that_goe
 
 @pytest.mark.parametrize(
     ("kind", "without"),
-    [("correction", "document"), ("reset", "document"), ("bet_returned", "round"), ("bet_returned", "clauses")],
+    [
+        ("correction", "document"),
+        ("reset", "document"),
+        ("bet_returned", "round"),
+        ("bet_returned", "clauses"),
+    ],
 )
 def test_what_lowers_the_meter_names_its_evidence(kind: Kind, without: str) -> None:
     book = standing(meter=10 * DOLLAR)
@@ -62,6 +67,11 @@ def test_what_lowers_the_meter_names_its_evidence(kind: Kind, without: str) -> N
     with pytest.raises(BadEntry, match="names its"):
         book.post(kind, Transfer(METER, BETS, 1), **evidence)
     book.post(kind, Transfer(METER, BETS, 1), **EVIDENCE)
+
+
+def test_a_hand_pay_names_its_slip() -> None:
+    with pytest.raises(BadEntry, match="names its document"):
+        standing(pending=5).post("hand_pay_paid", Transfer(PENDING, HOUSE, 5), hit=1)
 
 
 def test_a_bet_that_goes_back_does_not_take_the_meter_below_its_seed() -> None:
@@ -167,7 +177,7 @@ def test_the_meters_of_the_system_are_read_from_the_accounts() -> None:
     share, _ = hits.claim(book, rules, 2, 1, 2, "royal_flush_plus_royal_match")
     meters = book.meters
     assert meters.pending == share.amount == 5_000 * DOLLAR + 4_000_010_000
-    hits.pay_by_attendant(book, share, ())
+    hits.pay_by_attendant(book, share, (), "slip 1")
     meters = book.meters
     assert (meters.current, meters.reserve, meters.pending) == (16_000_040_000, 5 * CENT, 0)
     assert meters.paid_by_table == 25 * DOLLAR + 2 * 25 * DOLLAR
@@ -192,7 +202,7 @@ def test_every_account_is_used_by_something() -> None:
     meter.accept(book, rules, 1, 1, ())
     for id_, hand in enumerate(("seven_card_natural_straight_flush", "full_house"), 1):
         hit, _ = hits.claim(book, rules, id_, 1, id_, hand)
-        (hits.pay_by_attendant if hit.share else hits.pay_from_table)(book, hit, ())
+        _ = hits.pay_by_attendant(book, hit, (), "slip 1") if hit.share else hits.pay_from_table(book, hit, ())
     hits.pay_envy(book, rules, 1, 1, "seven_card_natural_straight_flush", (2,), ())
     hits.claim(book, rules, 3, 1, 3, "straight")
     meter.accept(book, rules, 1, 4, ())

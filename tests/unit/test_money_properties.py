@@ -102,7 +102,7 @@ class Both:
         if table:
             self.paid.append((hit, plain))
             return [hits.pay_from_table(self.book, hit, ())]
-        return [hits.pay_by_attendant(self.book, hit, ())]
+        return [hits.pay_by_attendant(self.book, hit, (), "slip 1")]
 
     def _pay_by_hand(self, which: int) -> list[Entry] | None:
         return self._pay(which, table=False)
