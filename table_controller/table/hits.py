@@ -11,7 +11,7 @@ from table_controller.ledger import hits as ledger
 from table_controller.ledger import meter
 from table_controller.table import booking
 from table_controller.table import machines as mc
-from table_controller.table.decisions import HitClaimed
+from table_controller.table.decisions import HitClaimed, Refused
 from table_controller.table.playing import settle_order
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def advance(c: Context) -> None:
     rules, money, round_ = c.meter, c.state.money, c.state.round
     if rules is None:
         return
-    if not money.book.entries:
+    refused = any(isinstance(decision, Refused) for decision in c.out)  # then nothing changes
+    if not money.book.entries and not refused:
         booking.book(c, meter.open_meter(money.book, rules))
     settling = round_.state == mc.SETTLING and not c.stopped
     if not money.bets or not (settling or money.settles):

@@ -27,8 +27,8 @@ _WHOLE_BP: Final = 10_000  # hundredths of a percent
 def _may(c: Context, act: Order, event: ev.MeterCorrected | ev.MeterReset | ev.MeterParameters) -> bool:
     """Whether both people are who they must be, a document is named, and nothing is against it; else it is refused."""
     first, second = AUTHORITY[act]
-    if c.meter is None:
-        c.refuse(f"{act}: this table has no meter")
+    if c.meter is None or not c.state.money.book.entries:
+        c.refuse(f"{act}: this table has no meter, or none that was seeded")
     elif (event.who.role, event.second.role) != (first, second) or event.who.credential == event.second.credential:
         c.refuse(f"{act} is for a {first} with the credential of an {second} besides")
     elif not event.document.strip():

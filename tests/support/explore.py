@@ -114,7 +114,9 @@ class Model:
     def _answers(self, prompt: Prompt) -> Iterator[Move]:
         who = PEOPLE[prompt.role]
         plain = not self.bounds.variety and prompt.kind in ("decide", "settled", "cover_back", "sign_seen")
-        choices = prompt.choices[: 3 if self.bounds.variety else 2] if prompt.kind == "progressive" else prompt.choices
+        choices = prompt.choices
+        if prompt.kind == "progressive":  # nothing, the whole meter, and what the table pays least for
+            choices = (*choices[:2], choices[-1]) if self.bounds.variety else choices[:2]
         for choice in choices[:1] if plain else choices:
             first = choice == prompt.choices[0]
             for number, bad in self._numbers(prompt) if prompt.number and first else [(None, False)]:

@@ -57,7 +57,7 @@ class MoneyMonitor(msgspec.Struct):
         self.entries = entry.number
         if entry.kind == "bet" and not self.fates:
             self.before, self.low = dict(self.accounts), False
-        assert entry.meter_before == self.accounts.get("meter", 0)
+        assert entry.meter_before == self.accounts.get("meter", 0), "the meter moved without an entry"
         for transfer in entry.transfers:
             assert type(transfer.amount) is int
             assert transfer.amount > 0

@@ -126,6 +126,15 @@ def test_a_limit_is_not_below_what_is_there_and_not_above_what_the_sign_shows(li
     assert "a limit is" in refused(floor.step(change(limit=limit)))
 
 
+def test_a_meter_is_seeded_by_the_first_step_that_is_not_refused() -> None:
+    floor = Floor("face_up_pai_gow")
+    (said,) = of(Refused, floor.step(correct()))
+    assert "none that was seeded" in said.what
+    assert floor.state.money.book.entries == 0
+    (seed,) = of(Booked, floor.step(ev.SlotChanged("shoe.1", "appear")))
+    assert seed.entry.kind == "seed"
+
+
 def test_a_table_without_a_meter_has_nothing_to_touch() -> None:
     floor = Floor("saigon_5_card").start()
     for event in (correct(), reset(), change()):
