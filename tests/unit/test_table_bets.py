@@ -66,9 +66,11 @@ def test_every_accepted_bet_raises_the_meter_by_the_rate_and_the_reserve_by_its_
 
 @clauses("688a.11(h)(4)(i)(B)(2)", "688a.2(d)(1)")
 def test_bet_and_contribution_are_one_decision_and_the_light_follows_it_in_the_same_step() -> None:
-    decisions = accepted(BettingFloor("688a-progressive-1"))
+    floor = BettingFloor("688a-progressive-1", bets=(1, 2, 3, 4, 5, 6))
+    floor.seats = (1, 2, 3, 4, 5, 6)
+    decisions = accepted(floor)
     kinds = [(type(d).__name__, getattr(d, "act", "")) for d in decisions if isinstance(d, BetAccepted | Command)]
-    assert kinds == [("BetAccepted", ""), ("BetAccepted", ""), ("Command", "light"), ("Command", "light")]
+    assert kinds == [("BetAccepted", "")] * 6 + [("Command", "light")] * 6
     assert not any(d.safe for d in of(Command, decisions) if d.act == "light"), "a light waits for the disk"
     for bet in of(BetAccepted, decisions):
         assert sum(t.amount for t in bet.entry.transfers) == bet.amount == DOLLAR
@@ -84,26 +86,82 @@ def test_a_light_is_not_permitted_before_its_bet_is_booked() -> None:
     assert floor.keys("light", "bet_sensor.1", seat=1) == set()
 
 
-@clauses("687a.8(c)", "687a.10(a)(2)")
-def test_nothing_is_accepted_before_start_game_where_that_key_latches() -> None:
-    floor = BettingFloor("687a-progressive-1", bets=(1, 6))
+def by(dealing: str) -> dict[str, Any]:
+    """A table that deals so, with what that needs."""
+    return {"dealing": dealing, "shuffler": "deck", "shuffler_counts": True, "two_decks": True}
+
+
+def nothing_is_dealt(floor: BettingFloor) -> bool:
+    """Whether the round stands before its deal, and no reason to deal has come up."""
+    before = floor.phase == mc.NO_MORE_BETS and floor.round_.dealt == 0
+    if floor.state.dealing == "automated_shoe":
+        before = before and "bets_not_verified" in floor.keys("dispense", "shoe.1", floor.round_.deck, cards=5)
+    return before and not floor.prompts("dealt")
+
+
+@pytest.mark.parametrize(
+    ("dealing", "clause"),
+    [
+        pytest.param("manual_shoe", "687a.8(c)", marks=clauses("687a.8(c)")),
+        pytest.param("hand", "687a.9(b)/2", marks=clauses("687a.9(b)/2")),
+        pytest.param("automated_shoe", "687a.10(a)(2)", marks=clauses("687a.10(a)(2)")),
+    ],
+)
+def test_start_game_lights_and_collection_come_before_the_deal(dealing: str, clause: str) -> None:
+    floor = BettingFloor("687a-progressive-1", bets=(1, 6), **by(dealing))
     floor.play(ev.OpenRound(DEALER))
     floor.play(ev.NoMoreBets(DEALER), until=lambda d: d == Moved("progressive", "locked"))
+    floor.say("seats")
     assert floor.state.money.bets == {}
     assert floor.book.entries == 1
+    assert floor.prompt("start_game").clauses[0] == clause
+    assert nothing_is_dealt(floor)
     decisions = floor.say("start_game")
     assert [bet.seat for bet in of(BetAccepted, decisions)] == [1, 6]
     assert acts(decisions) == ["light", "light"]
+    assert nothing_is_dealt(floor)
+    floor.say("chips")
+    assert floor.phase == mc.DEALING
 
 
-@clauses("688a.2(d)(2)", "688a.8(b)(2)/1")
-def test_a_chip_after_the_lock_out_adds_nothing() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(3,), dealing="manual_shoe", shuffler="deck", two_decks=True)
+@pytest.mark.parametrize(
+    "dealing",
+    [
+        pytest.param("manual_shoe", marks=clauses("688a.8(b)(2)/1")),
+        pytest.param("hand", marks=clauses("688a.9(a)(3)(ii)/1")),
+        pytest.param("automated_shoe", marks=clauses("688a.10(a)(2)(ii)/1")),
+    ],
+)
+def test_without_the_word_of_every_sensor_no_card_is_dealt(dealing: str) -> None:
+    floor = BettingFloor("688a-progressive-1", bets=(1,), **by(dealing))
+    floor.twist = lambda d: [] if isinstance(d, Command) and (d.act, d.slot) == ("lock", "bet_sensor.3") else None
+    floor.play(ev.OpenRound(DEALER))
+    floor.play(ev.NoMoreBets(DEALER))
+    assert floor.state.progressive.state == mc.LOCKING
+    assert nothing_is_dealt(floor)
+    floor.step(ev.Due("lock"))
+    assert floor.prompt("seat_undecided").role == "floorperson"
+    assert nothing_is_dealt(floor)
+    assert floor.book.entries == 1
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pytest.param("688a-progressive-1", marks=clauses("688a.2(d)(2)")),
+        pytest.param("687a-progressive-1", marks=clauses("687a.1:Progressive Bonus wager")),
+    ],
+)
+def test_a_chip_after_the_lock_out_adds_nothing_and_a_round_without_one_is_played(table: str) -> None:
+    floor = BettingFloor(table, bets=())
+    floor.round()
+    assert (floor.phase, floor.book.entries) == (mc.IDLE, 1)
+    floor.bets = {3}
     accepted(floor)
     before = floor.held()
     floor.step(ev.LateBet(1))
     floor.step(ev.BetSensed(1, 9, placed=True))
-    floor.step(ev.SeatLatched(1, 1, floor.state.progressive.seats[1].lock, 9, bet=True))
+    floor.step(ev.SeatLatched(1, 2, floor.state.progressive.seats[1].lock, 9, bet=True))
     assert floor.held() == before
     assert list(floor.state.money.bets) == [3]
 
@@ -129,17 +187,23 @@ def test_a_bet_that_the_floorperson_decided_is_booked_like_any_other_and_has_no_
     assert [command.slot for command in of(Command, decisions)] == ["bet_sensor.1"]
 
 
-@clauses("688a.8(b)(2)/2", "688a.10(a)(2)(ii)/2")
-@pytest.mark.parametrize("dealing", ["manual_shoe", "automated_shoe"])
+@pytest.mark.parametrize(
+    "dealing",
+    [
+        pytest.param("manual_shoe", marks=clauses("688a.8(b)(2)/2")),
+        pytest.param("hand", marks=clauses("688a.9(a)(3)(ii)/2")),
+        pytest.param("automated_shoe", marks=clauses("688a.10(a)(2)(ii)/2")),
+    ],
+)
 def test_chips_that_are_not_as_many_as_bets_stop_the_deal_and_a_void_gives_everything_back(dealing: str) -> None:
-    floor = BettingFloor("688a-progressive-1", dealing=dealing, shuffler="deck", shuffler_counts=True, two_decks=True)
+    floor = BettingFloor("688a-progressive-1", **by(dealing))
     before = floor.held()
     floor.play(ev.OpenRound(DEALER))
     floor.play(ev.NoMoreBets(DEALER), until=lambda d: bool(floor.prompts("chips")))
     floor.until_asked("chips")
     floor.say("chips", number=3)
     assert floor.hold().trigger == "chips_differ"
-    assert "bets_not_verified" in floor.keys("dispense", "shoe.1", "blue", cards=7)
+    assert nothing_is_dealt(floor)
     floor.say("choose", "void")
     assert floor.held() == before
     floor.clear_holds()
@@ -157,7 +221,8 @@ def test_every_accepted_bet_is_asked_for_after_its_main_wager_and_a_losing_one_s
     assert [prompt.kind for prompt in floor.prompts()] == ["progressive"]  # nobody else is settled before that is said
     prompt = floor.prompt("progressive")
     assert (prompt.seat, prompt.role) == (6, "dealer")
-    assert prompt.choices[0] == "no_win"
+    hands = [line.hand for line in PROGRESSIVES["688a-progressive-1"][1].lines]
+    assert prompt.choices == ("no_win", *hands)  # what the selected table pays, and nothing else
     (settled,) = of(BetSettled, floor.say("progressive"))
     assert (settled.seat, settled.outcome) == (6, "lost")
     assert settled.clauses[0] == "688a.11(h)(4)(i)(A)"

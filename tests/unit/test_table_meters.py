@@ -8,7 +8,6 @@ from table_controller.ledger.money import CENT, CORRECTIONS, DOLLAR, METER
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Booked, MeterSet, Refused
-from tests.support.clauses import clauses
 from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, Floor, findings, of, refused
 from tests.support.hits import BettingFloor
 
@@ -76,7 +75,6 @@ def test_a_reset_brings_the_meter_to_its_seed() -> None:
     assert (booked.entry.kind, booked.entry.meter_after) == ("reset", 10_000 * DOLLAR)
 
 
-@clauses("688a.2(d)")
 @pytest.mark.parametrize("phase", [mc.BETTING, mc.NO_MORE_BETS, mc.DEALING, mc.PLAYING, mc.SETTLING])
 def test_nobody_touches_the_meter_while_bets_are_open_or_unsettled(phase: str) -> None:
     floor = BettingFloor("688a-progressive-1")
