@@ -226,7 +226,7 @@ def test_every_accepted_bet_is_asked_for_after_its_main_wager_and_a_losing_one_s
     (settled,) = of(BetSettled, floor.say("progressive"))
     assert (settled.seat, settled.outcome) == (6, "lost")
     assert settled.clauses[0] == "688a.11(h)(4)(i)(A)"
-    assert floor.prompt("settled").seat == 3
+    floor.until_asked("settled", 3)
     floor.finish()
     assert floor.held() == before
     assert floor.state.money.bets == {}

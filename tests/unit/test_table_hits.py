@@ -36,8 +36,8 @@ def test_a_claimed_share_is_frozen_out_of_the_meter_and_shown_as_pending() -> No
     assert (claimed.seat, claimed.hand, claimed.share, claimed.fixed) == (3, "five_aces", share, 0)
     assert claimed.entry.meter_before - claimed.entry.meter_after == share
     assert floor.book.meters.pending == share
-    assert floor.prompts("settled")  # and play goes on with the next seat
-    assert floor.prompt("settled").seat == 1
+    floor.until_asked("settled", 1)  # play goes on with the next seat, and nothing is paid
+    assert floor.book.meters.pending == share
 
 
 @clauses("687a.12(c)/3")
