@@ -6,8 +6,8 @@ A mutant is left out only where it provably changes nothing at any table, and `S
   that can arise (`arising`): for instance the order of rows that exclude one another, an `acknowledges` that the row
   which governs overrules, or a phase that this game's rounds do not rest in.
 - `stop`: the core stands still for every irregularity that concerns the round; `stop` only tells the lookup that an
-  added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see` beside
-  clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing: the end of a hold does it.
+  added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see`
+  beside clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing: the end of a hold does it.
 """
 
 from __future__ import annotations
@@ -127,7 +127,8 @@ def _phases(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row]]:
         return
     begin, end = every.index(row.from_phase), every.index(row.until_phase)
     for what, one, other in (
-        ("earlier", begin - 1, end), ("later", begin + 1, end), ("less long", begin, end - 1), ("longer", begin, end + 1),
+        ("earlier", begin - 1, end), ("later", begin + 1, end),
+        ("less long", begin, end - 1), ("longer", begin, end + 1),
     ):  # fmt: skip
         if 0 <= one <= other < len(every):
             changed = replace(row, from_phase=every[one], until_phase=every[other])
@@ -261,7 +262,7 @@ def _barred(rules: Edition, trigger: str, phase: str, facts: Facts) -> bool:
         return under_way and not in_play
     if trigger == "shuffler_fault" and in_play:
         # The deck of a round that has begun comes back to another shuffler only before the deal, counted again.
-        return PHASES.index(phase) >= PHASES.index("dealing") or rules.count.on_wrong != "ask_floorperson"  # type: ignore[arg-type]
+        return PHASES.index(phase) >= PHASES.index("dealing") or rules.count.on_wrong != "ask_floorperson"
     return False
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook import paytables
+from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,6 +132,8 @@ def _lammer(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 def ask_after(c: Context, seat: int) -> bool:
     """Ask for what follows a seat's main wager; tell whether nothing does, and its hand is where it belongs."""
     round_ = c.state.round
+    if _hit_open(c, seat):
+        return True  # its cards stay where they are; what follows is asked for when the hit is paid and documented
     if has_any(c, seat) and seat not in round_.side_settled:
         c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
         return False
@@ -140,10 +143,16 @@ def ask_after(c: Context, seat: int) -> bool:
     return True
 
 
+def _hit_open(c: Context, seat: int) -> bool:
+    """Whether a hit of this seat is claimed and neither paid and documented nor withdrawn."""
+    hit = c.state.money.hit_of(seat)
+    return hit is not None and hit.state in mc.HIT_OPEN
+
+
 def rack(c: Context, seat: int) -> None:
     """A hand that nothing needs any more goes to the rack; with a Qualifying Wager at the table all of them wait."""
     round_ = c.state.round
-    due = not has_any(c, seat) or seat in round_.side_settled
+    due = (not has_any(c, seat) or seat in round_.side_settled) and not _hit_open(c, seat)
     one_by_one = c.everybody or c.edition.hand.second_deal
     if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
         return

@@ -17,6 +17,7 @@ from table_controller.table.decisions import (
     Refused,
     WagersReturned,
 )
+from tests.support.money_monitor import MoneyMonitor
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition
@@ -62,6 +63,7 @@ class Monitor(msgspec.Struct):
     locks: dict[int, int] = {}
     overdue: bool = False
     latched: dict[int, bool] = {}
+    money: MoneyMonitor = msgspec.field(default_factory=MoneyMonitor)
 
     @classmethod
     def of(cls, edition: Edition) -> Monitor:
@@ -76,7 +78,7 @@ class Monitor(msgspec.Struct):
             {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe,
             self.loading, self.load > 0,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
-            self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()],
+            self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()], self.money.key(),
         )  # fmt: skip
 
     # --- what happens -------------------------------------------------------------------------------------------------
@@ -88,6 +90,7 @@ class Monitor(msgspec.Struct):
             self._event(event)
         for decision in decisions:
             self._decision(event, decision, state)
+        self.money.watch(decisions, self.latched, state)
         self._always(state)
 
     def _event(self, event: ev.Event) -> None:  # noqa: C901 - one short case for each event that tells something

@@ -28,7 +28,7 @@ GENERATOR: dict[str, Any] = {
 @pytest.mark.parametrize("who", [TECH, AUDITOR])
 def test_a_change_of_dealers_is_told_by_those_at_the_table(who: ev.Person) -> None:
     floor = Floor("over_under").start("blue", "red")
-    assert "told by the dealer or a floorperson" in refused(floor.step(ev.DealerChanged(who)))
+    assert "taken over by a dealer" in refused(floor.step(ev.DealerChanged(who)))
     assert floor.state.burn_due == 0
     floor.step(ev.DealerChanged(DEALER))
     assert floor.state.burn_due == 1
@@ -37,7 +37,7 @@ def test_a_change_of_dealers_is_told_by_those_at_the_table(who: ev.Person) -> No
 @pytest.mark.parametrize(("trigger", "slot"), [("shuffler_fault", "shaker.1"), ("shoe_fault", "shuffler.1")])
 def test_a_fault_is_reported_of_a_device_that_can_have_it(trigger: str, slot: str) -> None:
     floor = Floor("asia_poker").start("blue", "red").to(mc.BETTING)
-    assert refused(floor.declare(trigger, slot=slot)) == f"{trigger} needs the slot of the device"
+    assert refused(floor.declare(trigger, slot=slot)) == f"{trigger} needs the slot of such a device"
     assert found(floor.declare(trigger, slot=trigger.replace("_fault", ".1"))).trigger == trigger
 
 

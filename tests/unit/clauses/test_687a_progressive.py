@@ -148,7 +148,10 @@ def test_with_a_sensor_out_of_service_no_bets_are_opened(dealing: str) -> None:
 def test_no_light_burns_for_a_seat_whose_bet_was_not_latched(dealing: str) -> None:
     floor = ignore(opened(dealing, 1), "start_game")
     floor.play(ev.NoMoreBets(DEALER))
-    assert why(floor, "light", "bet_sensor.2", seat=2) == {"not_latched": LOCKOUT[dealing]}
+    assert why(floor, "light", "bet_sensor.2", seat=2) == {
+        "not_latched": LOCKOUT[dealing],
+        "not_booked": "687a.12(c)/1",
+    }
     assert why(floor, "light", "bet_sensor.1", seat=1) == {}
 
 
