@@ -7,7 +7,8 @@ A mutant is left out only where it provably changes nothing at any table, and `S
   which governs overrules, or a phase that this game's rounds do not rest in.
 - `stop`: the core stands still for every irregularity that concerns the round; `stop` only tells the lookup that an
   added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see`
-  beside clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing: the end of a hold does it.
+  beside clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing: the end of a
+  hold does it.
 """
 
 from __future__ import annotations
