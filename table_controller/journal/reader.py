@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import JournalDamaged, JournalForeign, JournalNewer, JournalShort
-from table_controller.journal.chain import FIRST, NOTHING, Broken, Record, Verdict
-from table_controller.journal.segment import Place, Snapshot, checked_in, reading, snapshot_in
+from table_controller.journal.chain import FIRST, NOTHING, SNAPSHOT, Broken, Record, Verdict
+from table_controller.journal.segment import (
+    Announced,
+    Place,
+    Snapshot,
+    check_snapshots,
+    checked_in,
+    reading,
+    snapshot_in,
+)
 from table_controller.journal.tip import read_tip
 from table_controller.journal.trouble import plainly, told
 
@@ -39,6 +47,12 @@ def _damaged(folder: Path, broken: Broken) -> JournalDamaged:
     return JournalDamaged(f"{folder}: record {broken.seq}: {broken.why}", broken.seq)
 
 
+def _must_join(end: Record | None, place: Place) -> None:
+    """A segment begins where the one before it ends."""
+    if end is not None and (place.first, place.before) != (end.seq + 1, end.head):
+        raise Broken(end.seq + 1, f"segment {place.number} does not begin where the one before it ends")
+
+
 def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY_VERSION) -> Iterator[Record]:
     """Read records in order, the chain checked on the way. JournalDamaged names the first that does not hold."""
     with plainly(folder):
@@ -49,12 +63,16 @@ def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY
                 if place.first <= first:
                     start = index
                     break
+        end: Record | None = None
         try:
             for _, path in found[start:]:
                 with reading(path, newest) as (connection, place):
                     if last is not None and place.first > last:
                         return
-                    yield from checked_in(connection, place, max(first, place.first), last)
+                    _must_join(end, place)
+                    for record in checked_in(connection, place, max(first, place.first), last):
+                        end = record
+                        yield record
         except Broken as broken:
             raise _damaged(folder, broken) from None
 
@@ -83,6 +101,8 @@ class _Walk:
         self.head = NOTHING
         self.wanted = wanted
         self.seen: set[bytes] = set()
+        self.retired: set[tuple[int, int, str]] = set()
+        self._begins = (1, NOTHING)
         self._journal = b""
 
     def segment(self, connection: sqlite3.Connection, place: Place, number: int) -> None:
@@ -97,13 +117,24 @@ class _Walk:
             if place.first == FIRST and place.before != NOTHING:
                 raise Broken(FIRST, "something claims to come before the first record")
             self.first = start
+            self._begins = (number, place.before)
             self.last = start - 1
         start = self.last + 1
         for record in checked_in(connection, place, start):
             self.last, self.head = record.seq, record.head
             if record.head in self.wanted and self.wanted[record.head] in (None, record.seq):
                 self.seen.add(record.head)
-        snapshot_in(connection)
+            if record.kind == SNAPSHOT:
+                announced = msgspec.json.decode(record.body, type=Announced)
+                self.retired |= {(each.segment, each.last, each.head) for each in announced.retired}
+        check_snapshots(connection)
+
+    def unexplained(self) -> str:
+        """Say what is wrong with what is not there: segments may only be gone if a record says so."""
+        number, before = self._begins
+        if self.from_seq is not None or number == 1 or (number - 1, self.first - 1, before.hex()) in self.retired:
+            return ""
+        return f"the segments before number {number} are gone, and no record says that they were retired"
 
 
 def verify(
@@ -128,6 +159,8 @@ def verify(
     bad = _walked(walk, _needed(found, from_seq, newest), newest)
     if bad is not None:
         return bad
+    if why := walk.unexplained():
+        return Verdict(False, walk.first, walk.last, walk.head, walk.first - 1, why)
     after = walk.last + 1
     if tip is not None and tip.head not in walk.seen and tip.seq >= walk.first:
         why = f"record {tip.seq} was acknowledged and is not there, or is another one"
@@ -147,7 +180,7 @@ def _needed(found: list[tuple[int, Path]], from_seq: int | None, newest: int) ->
             with reading(found[index][1], newest) as (_, place):
                 if place.first <= from_seq:
                     return found[index:]
-        except (JournalDamaged, sqlite3.Error, msgspec.ValidationError):
+        except (JournalDamaged, sqlite3.Error, msgspec.DecodeError):
             return found  # the walk comes by and says what is wrong
     return found
 
@@ -166,8 +199,11 @@ def _walked(walk: _Walk, found: list[tuple[int, Path]], newest: int) -> Verdict 
             raise
         except (JournalDamaged, JournalForeign) as damaged:
             bad, why = walk.last + 1, str(damaged)
-        except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
-            bad, why = walk.last + 1, str(told(error, path.parent))
+        except (sqlite3.Error, OSError, msgspec.DecodeError) as error:
+            trouble = told(error, path.parent)
+            if not isinstance(trouble, JournalDamaged):
+                raise trouble from error  # the disk cannot be read now; that says nothing about the records
+            bad, why = walk.last + 1, str(trouble)
         if why:
             return Verdict(False, walk.first, walk.last, walk.head, bad, why)
     return None
