@@ -25,9 +25,9 @@ from firmware_bridge.errors import (
 )
 from table_controller.journal import reader
 from table_controller.journal.chain import RESTORED, SNAPSHOT, Record, chained
-from table_controller.journal.segment import Place, Segment, Snapshot, file_name, reading, snapshot_of, sync_folder
+from table_controller.journal.segment import Place, Segment, Snapshot, file_name, reading, snapshot_of
 from table_controller.journal.store import CHECKPOINT_BYTES, COPY_MARK, take_lock
-from table_controller.journal.tip import Tip, TipFile
+from table_controller.journal.tip import Tip, TipFile, create_tip, sync_folder
 from table_controller.journal.trouble import plainly, told
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Mirror:
             if last is None:
                 raise JournalDamaged(f"{self.folder}: {found[-1][1].name} holds no record")
             self.last = Ack(last.seq, last.head)
-        self._tip = TipFile(self.folder)
+            self._tip = TipFile(self.folder)
 
     def _from(self) -> int | None:
         snapshot = reader.latest_snapshot(self.folder)
@@ -91,6 +91,9 @@ class Mirror:
             first, rest = records[:1], records[1:]
             if first[0].seq != place.first:
                 raise CopyDiverged(f"{self.folder}: record {first[0].seq} does not begin segment {place.number}")
+            if self._tip is None:
+                create_tip(self.folder, place.journal)
+                self._tip = TipFile(self.folder)
             new = Segment.create(self.folder / file_name(place.number), place, first, snapshots.get(place.first))
             if self._segment is not None:
                 self._segment.close()
@@ -141,8 +144,10 @@ class Mirror:
 
 def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[Place, list[Record], dict[int, Snapshot]]]:
     """Cut the source's records into what `Mirror.take` takes: checked, of one segment, with their snapshots."""
-    for _, path in reader.segments(source):
-        with reading(path, reader.ANY_VERSION) as (connection, place):
+    found = reader.segments(source)
+    for _, path in found:
+        closed = path != found[-1][1]
+        with reading(path, reader.ANY_VERSION, closed=closed) as (connection, place):
             ((newest,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
             end = newest if until is None else min(newest, until)
         start = max(first, place.first)
@@ -150,7 +155,7 @@ def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[Plac
             records = list(islice(reader.read(source, start, end), BATCH))
             if not records:
                 raise JournalDamaged(f"{source}: record {start} is missing", start)
-            with reading(path, reader.ANY_VERSION) as (connection, _):
+            with reading(path, reader.ANY_VERSION, closed=closed) as (connection, _):
                 kept = {r.seq: snapshot_of(connection, r.seq) for r in records if r.kind == SNAPSHOT}
             yield place, records, {seq: snapshot for seq, snapshot in kept.items() if snapshot is not None}
             start = records[-1].seq + 1

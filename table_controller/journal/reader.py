@@ -59,14 +59,14 @@ def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY
         found = segments(folder)
         start = 0
         for index in range(len(found) - 1, -1, -1):  # what is wanted is most often near the end
-            with reading(found[index][1], newest) as (_, place):
+            with reading(found[index][1], newest, closed=index < len(found) - 1) as (_, place):
                 if place.first <= first:
                     start = index
                     break
         end: Record | None = None
         try:
             for _, path in found[start:]:
-                with reading(path, newest) as (connection, place):
+                with reading(path, newest, closed=path != found[-1][1]) as (connection, place):
                     if last is not None and place.first > last:
                         return
                     _must_join(end, place)
@@ -80,8 +80,9 @@ def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY
 def latest_snapshot(folder: Path, *, newest: int = ANY_VERSION) -> Snapshot | None:
     """Return the newest snapshot, compared with the record that announces it."""
     with plainly(folder):
-        for _, path in reversed(segments(folder)):
-            with reading(path, newest) as (connection, _):
+        found = segments(folder)
+        for _, path in reversed(found):
+            with reading(path, newest, closed=path != found[-1][1]) as (connection, _):
                 try:
                     snapshot = snapshot_in(connection)
                 except Broken as broken:
@@ -177,7 +178,7 @@ def _needed(found: list[tuple[int, Path]], from_seq: int | None, newest: int) ->
         return found
     for index in range(len(found) - 1, 0, -1):
         try:
-            with reading(found[index][1], newest) as (_, place):
+            with reading(found[index][1], newest, closed=index < len(found) - 1) as (_, place):
                 if place.first <= from_seq:
                     return found[index:]
         except (JournalDamaged, sqlite3.Error, msgspec.DecodeError):
@@ -187,11 +188,12 @@ def _needed(found: list[tuple[int, Path]], from_seq: int | None, newest: int) ->
 
 def _walked(walk: _Walk, found: list[tuple[int, Path]], newest: int) -> Verdict | None:
     """Walk; return the verdict if something is wrong."""
+    newest_path = found[-1][1] if found else None
     for number, path in found:
         why = ""
         bad = 0
         try:
-            with reading(path, newest) as (connection, place):
+            with reading(path, newest, closed=path != newest_path) as (connection, place):
                 walk.segment(connection, place, number)
         except Broken as broken:
             bad, why = broken.seq, broken.why

@@ -16,8 +16,8 @@ from table_controller.journal.segment import (
     records_in,
     remove_database,
     settle,
-    sync_folder,
 )
+from table_controller.journal.tip import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import closing, contextmanager
 from itertools import chain
@@ -12,6 +11,7 @@ import msgspec
 
 from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalNewer
 from table_controller.journal.chain import FORMAT, SNAPSHOT, Broken, Record, checked, digest
+from table_controller.journal.tip import sync_folder
 from table_controller.journal.trouble import plainly
 
 if TYPE_CHECKING:
@@ -77,15 +77,6 @@ def file_name(number: int) -> str:
     return f"journal-{number:06}.db"
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring a folder's list of names to the disk."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_PATIENCE,
@@ -126,12 +117,13 @@ def _has_log(path: Path) -> bool:
 
 
 @contextmanager
-def reading(path: Path, newest: int) -> Iterator[tuple[sqlite3.Connection, Place]]:
+def reading(path: Path, newest: int, *, closed: bool = False) -> Iterator[tuple[sqlite3.Connection, Place]]:
     """Open a segment for reading only, beside a writer if there is one.
 
-    On a full or read-only disk SQLite cannot make its shared memory; a segment without a log can be read without.
+    A closed segment without a log is read as it lies, and nothing is left beside it. The newest one is read so only
+    where the disk is full or read-only and SQLite cannot make its shared memory.
     """
-    connection = _connected(path, "ro")
+    connection = _connected(path, "ro&immutable=1" if closed and not _has_log(path) else "ro")
     try:
         try:
             connection.execute("PRAGMA cell_size_check = ON")

@@ -44,7 +44,7 @@ from table_controller.journal.chain import (
 )
 from table_controller.journal.retention import Closed, closed, leave, leaving
 from table_controller.journal.segment import Announced, Place, Segment, Snapshot, file_name, reading, remove_database
-from table_controller.journal.tip import Tip, TipFile, read_tip
+from table_controller.journal.tip import Tip, TipFile, create_tip, read_tip
 from table_controller.journal.trouble import plainly, told
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def take_lock(folder: Path) -> int:
         owner = os.pread(lock, 32, 0).decode("ascii", "replace").strip() or "unknown"
         os.close(lock)
         raise JournalBusy(f"{folder}: process {owner} writes this journal") from None
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    with suppress(OSError):  # who holds it is a kindness to the next one; a full disk must not keep a box from starting
+        os.pwrite(lock, f"{os.getpid():<31}\n".encode(), 0)
     return lock
 
 
@@ -171,7 +171,7 @@ class Store:
         except ValueError as spoilt:
             raise JournalDamaged(f"{self.folder}: {spoilt}") from None
         if not found:
-            if tip is not None:
+            if tip is not None and tip.seq:
                 raise JournalShort(f"{self.folder}: record {tip.seq} was acknowledged and every segment is gone")
             self._begin(version)
         else:
@@ -192,6 +192,7 @@ class Store:
 
     def _begin(self, version: int) -> None:
         self._journal = secrets.token_bytes(16)
+        create_tip(self.folder, self._journal)
         body = msgspec.json.encode(Genesis(self._journal.hex(), FORMAT))
         (genesis,) = chained(NOTHING, FIRST, [(GENESIS, *self._clocks(), 0, body)])
         place = Place(self._journal, 1, FIRST, NOTHING, version)
@@ -316,7 +317,11 @@ class Store:
     def _acknowledge(self, record: Record) -> None:
         self._last = record
         assert self._tip is not None
-        self._tip.write(Tip(self._journal, record.seq, record.head))
+        try:
+            self._tip.write(Tip(self._journal, record.seq, record.head))
+        except OSError as error:
+            self.failed = told(error, self.folder)
+            raise self.failed from error
 
     def _ready(self) -> tuple[Segment, Record]:
         if self.failed is not None:

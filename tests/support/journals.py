@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.journal.store import Policy, Store
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from table_controller.journal.chain import Entry, Record
 
@@ -40,6 +44,14 @@ def filled(store: Store, segments: int) -> None:
     while len(list(store.folder.glob("journal-*.db"))) < until:
         store.append(entries(store, 50, 200))
         store.snapshot(newest(store).seq, b"state %d" % newest(store).seq)
+
+
+@contextmanager
+def quick_folder() -> Iterator[Path]:
+    """Give a folder in memory, where there is one: what lies in files does not depend on how long a sync takes."""
+    memory = Path("/dev/shm")
+    with TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        yield Path(folder)
 
 
 def cut(folder: Path, image: Path) -> Path:

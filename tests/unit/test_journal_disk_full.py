@@ -79,13 +79,15 @@ def test_a_full_disk_in_a_rotation_loses_nothing(tmp_path: Path) -> None:
         verdict = reader.verify(disk / "journal", against=heads[-1])
         assert verdict.ok
         assert verdict.last >= len(heads)
+
+
+def test_a_new_journal_on_a_full_disk_is_told(tmp_path: Path) -> None:
+    with small_disk(tmp_path, 1024) as disk:
         filled_up(disk)
         with pytest.raises(DiskFull, match="no room left"):
             opened(disk / "journal")
         (disk / "other").unlink()
-        again = opened(disk / "journal")
-        assert again.verify(against=heads[-1]).ok
-        again.close()
+        opened(disk / "journal").close()
 
 
 def test_a_disk_that_turns_read_only_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
