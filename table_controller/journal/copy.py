@@ -7,7 +7,6 @@ What it has acknowledged is said by number and head, so that both sides can be c
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -28,7 +27,7 @@ from table_controller.journal.chain import RESTORED, SNAPSHOT, Record, chained
 from table_controller.journal.segment import Place, Segment, Snapshot, file_name, reading, snapshot_of
 from table_controller.journal.store import CHECKPOINT_BYTES, COPY_MARK, take_lock
 from table_controller.journal.tip import Tip, TipFile, create_tip, sync_folder
-from table_controller.journal.trouble import plainly, told
+from table_controller.journal.trouble import TROUBLE, plainly, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,7 +249,7 @@ class Copy:
         if mirror is not None:
             try:
                 mirror.close()
-            except (sqlite3.Error, OSError) as error:  # the disk may be gone; what it acknowledged is on it
+            except TROUBLE as error:  # the disk may be gone; what it acknowledged is on it
                 raise CopyUnreachable(f"the copy at {self.folder}: {told(error, self.folder)}") from error
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -21,9 +20,10 @@ from table_controller.journal.segment import (
     snapshot_in,
 )
 from table_controller.journal.tip import read_tip
-from table_controller.journal.trouble import plainly, told
+from table_controller.journal.trouble import TROUBLE, plainly, told
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -181,7 +181,7 @@ def _needed(found: list[tuple[int, Path]], from_seq: int | None, newest: int) ->
             with reading(found[index][1], newest, closed=index < len(found) - 1) as (_, place):
                 if place.first <= from_seq:
                     return found[index:]
-        except (JournalDamaged, sqlite3.Error, msgspec.DecodeError):
+        except (JournalDamaged, *TROUBLE):
             return found  # the walk comes by and says what is wrong
     return found
 
@@ -201,7 +201,7 @@ def _walked(walk: _Walk, found: list[tuple[int, Path]], newest: int) -> Verdict 
             raise
         except (JournalDamaged, JournalForeign) as damaged:
             bad, why = walk.last + 1, str(damaged)
-        except (sqlite3.Error, OSError, msgspec.DecodeError) as error:
+        except TROUBLE as error:
             trouble = told(error, path.parent)
             if not isinstance(trouble, JournalDamaged):
                 raise trouble from error  # the disk cannot be read now; that says nothing about the records

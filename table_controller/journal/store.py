@@ -8,7 +8,6 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-import sqlite3
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -45,7 +44,7 @@ from table_controller.journal.chain import (
 from table_controller.journal.retention import Closed, closed, leave, leaving
 from table_controller.journal.segment import Announced, Place, Segment, Snapshot, file_name, reading, remove_database
 from table_controller.journal.tip import Tip, TipFile, create_tip, read_tip
-from table_controller.journal.trouble import plainly, told
+from table_controller.journal.trouble import TROUBLE, plainly, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -279,7 +278,7 @@ class Store:
         try:
             for each in out:
                 leave(each, self.policy.archive)
-        except (OSError, sqlite3.Error, JournalError) as error:
+        except (JournalError, *TROUBLE) as error:
             self.retiring_failed = told(error, self.policy.archive or self.folder)
 
     def _rotate(self, old: Segment, record: Record, snapshot: Snapshot) -> None:
