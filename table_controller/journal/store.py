@@ -337,10 +337,20 @@ class Store:
         segment, _ = self._ready()
         if not now and self._in_log < CHECKPOINT_BYTES * (1 if idle else 4):
             return
-        with plainly(self.folder):
-            assert self._tip is not None
-            self._tip.sync()
-            segment.checkpoint()
+        assert self._tip is not None
+        for _ in range(2):
+            try:
+                with plainly(self.folder):
+                    self._tip.sync()
+                    segment.checkpoint()
+            except DiskFull:
+                # The log holds everything; it only stays long. The next commit says so if there is no room for it.
+                if self.ballast.free():
+                    continue
+            except JournalError as error:
+                self.failed = error
+                raise
+            break
         self._in_log = 0
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -367,9 +377,10 @@ class Store:
         """Say that the boot ended in order, and let the folder go."""
         try:
             if self.failed is None and self._segment is not None:
-                self.append([(STOP, *self._clocks(), self.boot, b"{}")])
-                assert self._tip is not None
-                self._tip.sync()
+                with suppress(JournalError):  # then the next start says that this one was cut off, which is true
+                    self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+                    assert self._tip is not None
+                    self._tip.sync()
         finally:
             self._release()
 
