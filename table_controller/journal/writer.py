@@ -162,7 +162,7 @@ class Writer:
         body = group[-1][1]
         plain = group if body is None else group[:-1]
         try:
-            records = store.append([item[0] for item in plain if item[0] is not None])
+            records = store.append([item[0] for item in plain if item[0] is not None], remember=False)
             done += zip(plain, records, strict=True)
             if body is not None:
                 last = store.last()
@@ -171,3 +171,4 @@ class Writer:
         finally:
             if done:
                 self._loop.call_soon_threadsafe(self._deliver, done)
+        store.remember()  # nobody waits for the tip
