@@ -316,3 +316,24 @@ class BadHand(ConfigurationError):
     """Cards, their setting or the wagers on them cannot be as they were told."""
 
     number = 621
+
+
+# --- recovery: the journal holds, and cannot be taken ---------------------------------------------------------
+
+
+class ReplayDiffers(PitboxError):
+    """Replaying the journal gave other decisions than were recorded: the software is not what it was."""
+
+    number = 730
+
+
+class VersionsDiffer(PitboxError):
+    """The journal was written with other software, edition or configuration, and no migration leads here from there."""
+
+    number = 731
+
+
+class RecordUnreadable(PitboxError):
+    """A record's place in the chain is right and its content is nothing that this software knows."""
+
+    number = 732

@@ -1,0 +1,106 @@
+"""Hands a table's steps to the journal's writer, with both clocks, and keeps what recovery needs besides the state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from firmware_bridge.version import VERSION
+from table_controller.journal import records as rec
+from table_controller.journal.recovery import keep
+from table_controller.journal.timers import Timers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from table_controller.controller.clock import Clock
+    from table_controller.journal.chain import Record
+    from table_controller.journal.recovery import Recovered
+    from table_controller.table.core import Table
+    from table_controller.table.decisions import Decision
+    from table_controller.table.events import Event
+
+# A snapshot after at least so many steps, between rounds: a restart replays at most about so many.
+SNAPSHOT_EVERY: Final = 1000
+# By so much (ns) the clocks may drift apart from one record to the next before it is called a step.
+STEP_NS: Final = 1_000_000_000
+
+
+class Writer(Protocol):
+    """The journal's writer, as the controller sees it: nothing blocks, callbacks come in order."""
+
+    on_failed: Callable[[Exception], None]
+
+    def append(
+        self, kind: str, wall_ns: int, mono_ns: int, boot: int, body: bytes, on_durable: Callable[[Record], None]
+    ) -> int:
+        """Hand a record over."""
+
+    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
+        """Hand over the state after the record appended last."""
+
+
+def _nothing(_: Record) -> None:
+    """Nobody waits for this record."""
+
+
+class Recorder:
+    """One start's records. `back`: the wall clock shows less than the newest record of the start before."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        clock: Clock,
+        boot: int,
+        digests: Mapping[str, str],
+        recovered: Recovered,
+        *,
+        every: int = SNAPSHOT_EVERY,
+    ) -> None:
+        self.boot = boot
+        self.timers: Timers = recovered.timers
+        self.writer = writer
+        self._clock = clock
+        self._digests = dict(digests)
+        self._every = every
+        self._since = recovered.steps
+        now = self.stamp()
+        self.back = recovered.stamp is not None and now.wall_ns < recovered.stamp.wall_ns
+        self.set = clock.synchronised()
+        self._last = now
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the wall clock may say how long the box was off."""
+        return self.set and not self.back
+
+    def stamp(self) -> rec.Stamp:
+        """Return the present instant."""
+        return rec.Stamp(*self._clock.now(), self._clock.kernel)
+
+    def begin(self) -> None:
+        """Write down what time is worth in this start."""
+        body = rec.Box(VERSION, self._clock.kernel, self.set, self.back)
+        self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
+
+    def step(self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[], None]) -> None:
+        """Hand a step over; `on_durable` is called once it is on disk."""
+        by = (now.wall_ns - self._last.wall_ns) - (now.mono_ns - self._last.mono_ns)
+        if abs(by) > STEP_NS:
+            self._append(rec.CLOCK, now, rec.encode_body(rec.ClockStep(by)), _nothing)
+        self._last = now
+        self.timers.take(decisions, now)
+        self._since += 1
+        self._append(rec.STEP, now, rec.encode_step(event, decisions), lambda _: on_durable())
+
+    def snapshot_if_due(self, table: Table) -> None:
+        """Keep the state after the step recorded last, if enough steps have passed; called between rounds."""
+        if self._since >= self._every:
+            self.snapshot(table)
+
+    def snapshot(self, table: Table) -> None:
+        """Keep the state after the step recorded last."""
+        self._since = 0
+        self.writer.snapshot(keep(table, self.timers, self._digests, self._last), _nothing)
+
+    def _append(self, kind: str, now: rec.Stamp, body: bytes, on_durable: Callable[[Record], None]) -> None:
+        self.writer.append(kind, now.wall_ns, now.mono_ns, self.boot, body, on_durable)
