@@ -14,6 +14,7 @@ from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import PitboxError
+from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
@@ -32,7 +33,7 @@ QUARANTINE: Final = "quarantine"
 # How long people need for anything (s).
 PACE: Final = 0.5
 # A technician's own commands: far above every number that the core gives.
-_SERVICE_IDS: Final = 1 << 40
+_SERVICE_IDS: Final = 1 << 62
 
 
 class People:
@@ -43,6 +44,10 @@ class People:
         self.lies: dict[str, int] = {}
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
+        self.returned: list[int] = []  # rounds whose wagers went back
+        self._done: dict[int, int | None] = {}  # what hands have done for a question, with what they counted
+        self._about: set[int] = set()  # questions that somebody is about
+        self._chips: dict[int, list[tuple[int, str]]] = {}  # by round: chips collected, and from whose spot
         self._ids = count(_SERVICE_IDS)
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -51,9 +56,20 @@ class People:
 
     def take(self, decision: Decision) -> None:
         """See what the box asks for, and go about it."""
-        if isinstance(decision, Prompt):
+        if isinstance(decision, Prompt) and decision.id not in self._about:
             self.asked.append(decision)
+            self._about.add(decision.id)
             self._go(self._answer(decision))
+
+    def look_again(self) -> None:
+        """The screen is back: take what lies before the machines, and go about every question that it shows."""
+        for slot, machine in self.house.machines.items():
+            if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/presented"):
+                machine.inject("take_deck")
+            elif slot.startswith("shoe.") and self.house.world.count(f"{slot}/slot"):
+                machine.inject("take")
+        for prompt in list(self.house.controller.table.state.prompts.values()):
+            self.take(prompt)
 
     def told(self, slot: str, event: Any) -> None:
         """See what a machine did."""
@@ -93,6 +109,12 @@ class People:
     # --- answering ----------------------------------------------------------------------------------------------------
 
     async def _answer(self, prompt: Prompt) -> None:
+        try:
+            await self._obey(prompt)
+        finally:
+            self._about.discard(prompt.id)
+
+    async def _obey(self, prompt: Prompt) -> None:
         await asyncio.sleep(PACE)
         acts: dict[str, Callable[[Prompt], Awaitable[int | None]]] = {
             "put_in_shoe": self._put_in_shoe,
@@ -110,11 +132,14 @@ class People:
             "deck_removed": self._remove,
             "additional_cards": self._more_cards,
             "burn": self._burn,
+            "wagers_returned": self._return_chips,
         }
         number = self._plain_number(prompt)
         act = acts.get(prompt.kind)
         if act is not None:
-            found = await act(prompt)
+            if prompt.id not in self._done:  # hands do it once, however often the box starts
+                self._done[prompt.id] = await act(prompt)
+            found = self._done[prompt.id]
             number = found if found is not None else number
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
@@ -124,7 +149,8 @@ class People:
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
         seats = self.house.seats[:1] if prompt.kind == "first_arrival" else self.house.seats * prompt.seats
-        self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+        if not self.house.dark:
+            self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""
@@ -153,13 +179,25 @@ class People:
         await asyncio.sleep(PACE)
 
     async def _collect_chips(self, _: Prompt) -> int:
-        chips = 0
+        """Take the chips from the spots to the tray; who has laid which is remembered until the round is over."""
+        number = self.house.controller.table.state.round.number
+        taken = self._chips.setdefault(number, [])
         for slot, machine in self.house.machines.items():
             if slot.startswith("bet_sensor."):
-                before = self.house.chips_in_tray(machine)
+                chips = self.house.chips.at(f"{slot}/spot")
                 machine.inject("collect")
-                chips += self.house.chips_in_tray(machine) - before
-        return chips
+                taken += [(chip, slot) for chip in chips]
+        return len(taken)
+
+    async def _return_chips(self, _: Prompt) -> None:
+        """The wagers of this round go back: from the spots, and from the tray."""
+        number = self.house.controller.table.state.round.number
+        for slot, machine in self.house.machines.items():
+            if slot.startswith("bet_sensor.") and self.house.chips.at(f"{slot}/spot"):
+                machine.inject("take_bet")
+        for chip, slot in self._chips.pop(number, []):
+            self.house.chips.move(chip, hand(slot))
+        self.returned.append(number)
 
     async def _count_stub(self, _: Prompt) -> int:
         return self.house.stub

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.kinds import kind_named
-from simulators.hosts.memory import MemoryHost
 from simulators.house.dealer import DEALER, LAYOUT, People
-from simulators.house.stand import trust_in
+from simulators.house.disk import Disk, PowerCut
+from simulators.house.power import Box, HouseClock, Mains
 from simulators.models import make
 from simulators.table import layout
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
 from simulators.world.table import RACK, RAIL, TRAY
-from table_controller.controller.loop import Controller
-from table_controller.controller.slot import Slot
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.core import Table
 from table_controller.table.dealing import first_deal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machine import Machine
+    from table_controller.controller.loop import Controller
+    from table_controller.controller.slot import Slot
     from table_controller.table.decisions import Decision
 
 # Far longer than any round takes at its pace (s of virtual time).
@@ -52,8 +49,18 @@ CHOICES: Final[dict[str, dict[str, Any]]] = {
 class House:
     """One table with everything around it, in memory and (usually) in virtual time."""
 
-    def __init__(self, game: str, *, seed: int = 0, speed: float = 1.0, models: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        game: str,
+        *,
+        seed: int = 0,
+        speed: float = 1.0,
+        models: dict[str, str] | None = None,
+        disk: Disk | None = None,
+        snapshot_every: int = 1000,
+    ) -> None:
         self.edition = edition(game)
+        self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game])
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
         self.notes: list[str] = []
@@ -61,31 +68,65 @@ class House:
         self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really whole
         self.stub = 0
         self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
-        chips = Chips()
-        table = Table(self.edition, check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game]), {})
+        self.chips = Chips()
+        self.disk = disk or Disk(seed)
+        self.mains = Mains(self.disk)
+        self.clock = HouseClock()
+        self._seed = seed
+        self._snapshot_every = snapshot_every
         chosen = {s: m for s, m in layout(game).items() if not s.startswith(("keypad", "meter"))} | (models or {})
         self.machines: dict[str, Machine] = {}
         for slot, model in chosen.items():
-            more = {"chips": chips} if model == "bet-sensor" else {}
+            more = {"chips": self.chips} if model == "bet-sensor" else {}
             self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
-        kinds: dict[str, Any] = {slot: machine.kind for slot, machine in self.machines.items()}
-        table = Table(table.context.edition, table.context.submission, kinds)
-        self.controller = Controller(table, self._stepped)
         self.people = People(self)
-        self.slots: dict[str, Slot[Any, Any]] = {}
-        for slot, machine in self.machines.items():
-            self.slots[slot] = Slot(
-                slot, kind_named(machine.kind), MemoryHost(machine).open, trust_in(machine), self._listener(slot),
-                jitter=Random(seed),
-            )  # fmt: skip
-        self.controller.slots = self.slots
+        self.box = self._start()
 
-    def _listener(self, slot: str) -> Any:
-        submit = self.controller.listener(slot)
+    # --- the box ------------------------------------------------------------------------------------------------------
+
+    def _start(self) -> Box:
+        return Box.start(
+            self.mains, self.clock, self.edition, self.submission, self.machines, self._stepped, self._listener,
+            seed=self._seed, snapshot_every=self._snapshot_every,
+        )  # fmt: skip
+
+    @property
+    def controller(self) -> Controller:
+        """The box's controller: of this boot."""
+        return self.box.controller
+
+    @property
+    def slots(self) -> dict[str, Slot[Any, Any]]:
+        """The box's slots: of this boot."""
+        return self.box.slots
+
+    @property
+    def dark(self) -> bool:
+        """Whether the box has no power."""
+        return not self.box.powered
+
+    async def power_up(self) -> None:
+        """Power comes back: the box starts, as often as it must, and people look at its screen again."""
+        while self.dark:
+            await self.box.bury()
+            await asyncio.sleep(1.0)
+            self.clock.kernel = str(int(self.clock.kernel) + 1)
+            try:
+                self.box = self._start()
+            except PowerCut:
+                continue
+            for slot in self.slots.values():
+                slot.start()
+        await asyncio.sleep(1.0)  # the start is on disk and shown
+        self.people.look_again()
+
+    def _listener(self, slot: str, controller: Controller) -> Any:
+        submit = controller.listener(slot)
 
         def take(event: Any) -> None:
             submit(event)
-            self.people.told(slot, event)
+            if self.box.powered:
+                self.people.told(slot, event)
 
         return take
 
@@ -184,14 +225,18 @@ class House:
         for seat in bets:
             self.machines[f"bet_sensor.{seat}"].inject("place_bet")
         await asyncio.sleep(1.0)
+        if self.dark:
+            return
         if self.controller.table.state.round.state == mc.BETTING:
             self.controller.submit(ev.NoMoreBets(DEALER))
         await self.rest()
 
     async def rest(self, seconds: float = ROUND_TIME) -> None:
-        """Let everybody do what is to be done, until nobody has anything to do."""
+        """Let everybody do what is to be done, until nobody has anything to do, or the box has no power."""
         quiet = 0
         for _ in range(round(seconds / 0.5)):
+            if self.dark:
+                return
             self._feed_shuffler()
             state = self.controller.table.state
             busy = self.people.busy or bool(state.commands) or bool(state.prompts)
@@ -229,9 +274,10 @@ class House:
     async def close(self) -> None:
         """The table closes; every card must still be in exactly one place."""
         await self.people.close()
-        await self.controller.close()
-        for slot in self.slots.values():
-            await slot.close()
+        await self.box.bury()
+        if self.box.powered:
+            await self.box.writer.close()
+            self.box.store.close()
         for machine in self.machines.values():
             machine.board.power_off()
         self.world.check()

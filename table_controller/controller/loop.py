@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from devices.report import Reported
 from firmware_bridge.commands import Settled
-from firmware_bridge.errors import JournalFailed, PitboxError
+from firmware_bridge.errors import DiskFull, JournalFailed, PitboxError
 from table_controller.controller.actuate import begin, ended
 from table_controller.controller.asking import Asking
 from table_controller.controller.deadlines import Deadlines
@@ -53,6 +53,7 @@ class Controller:
         self._deadlines = Deadlines(recorder, self._due)
         self._asking = Asking(table, self.submit)
         recorder.writer.on_failed = self.journal_failed
+        recorder.writer.on_ballast_freed = self._disk_full
 
     def begin(self) -> None:
         """Say that the box has started, and what fell due while it was off. Ports are opened after this."""
@@ -178,6 +179,9 @@ class Controller:
         self._deadlines.close()
         if self.on_halted is not None:
             self.on_halted(known)
+
+    def _disk_full(self) -> None:
+        self.journal_failed(DiskFull("the journal's disk is full; the ballast gave room to say so"))
 
     def dead(self) -> None:
         """Be as if power had gone: nothing is taken, sent or told from here on."""

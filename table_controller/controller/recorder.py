@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from firmware_bridge.version import VERSION
 from table_controller.journal import records as rec
+from table_controller.journal.port import JournalWriter
 from table_controller.journal.recovery import keep
 from table_controller.journal.timers import Timers
 
@@ -25,18 +26,11 @@ SNAPSHOT_EVERY: Final = 1000
 STEP_NS: Final = 1_000_000_000
 
 
-class Writer(Protocol):
-    """The journal's writer, as the controller sees it: nothing blocks, callbacks come in order."""
+class Writer(JournalWriter, Protocol):
+    """The journal's writer, and whom it tells when it fails."""
 
     on_failed: Callable[[Exception], None]
-
-    def append(
-        self, kind: str, wall_ns: int, mono_ns: int, boot: int, body: bytes, on_durable: Callable[[Record], None]
-    ) -> int:
-        """Hand a record over."""
-
-    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
-        """Hand over the state after the record appended last."""
+    on_ballast_freed: Callable[[], None] | None
 
 
 def _nothing(_: Record) -> None:

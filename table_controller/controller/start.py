@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.clock import Clock
     from table_controller.controller.recorder import Writer
-    from table_controller.journal.recovery import Source
+    from table_controller.journal.port import Journal
     from table_controller.table import events as ev
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def start(
     table: Table,
-    store: Source,
+    store: Journal,
     writer: Writer,
     clock: Clock,
     digests: Mapping[str, str],

@@ -5,7 +5,7 @@ Replay recomputes every decision and compares it with the recorded one, bit for 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -19,24 +19,12 @@ from table_controller.table.events import Due
 from table_controller.table.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from table_controller.journal.chain import Record
-    from table_controller.journal.segment import Snapshot
+    from table_controller.journal.port import Journal
 
 _STATES: Final = msgspec.msgpack.Decoder(State)
-
-
-class Source(Protocol):
-    """A store, as recovery reads it. Its chain was verified when it was opened."""
-
-    boot: int
-
-    def read(self, first: int, last: int | None = None) -> Iterator[Record]:
-        """Records in order."""
-
-    def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot."""
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -76,7 +64,7 @@ def keep(table: Table, timers: Timers, digests: Mapping[str, str], stamp: rec.St
     return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp))
 
 
-def recover(source: Source, table: Table, digests: Mapping[str, str]) -> Recovered:
+def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recovered:
     """Bring a fresh table to the state after the newest record. The table is useless if this raises.
 
     ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable say why a journal whose chain holds is not taken.
@@ -98,7 +86,7 @@ class _Replay:
         self._old: dict[str, str] | None = None  # the snapshot's versions, if they are others: then no step may follow
         self._migration = ""
 
-    def run(self, source: Source) -> Recovered:
+    def run(self, source: Journal) -> Recovered:
         snapshot = source.latest_snapshot()
         if snapshot is not None:
             self._load(snapshot.body)
