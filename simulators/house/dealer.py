@@ -134,6 +134,8 @@ class People:
             "burn": self._burn,
             "wagers_returned": self._return_chips,
         }
+        if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
+            self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
         number = self._plain_number(prompt)
         act = acts.get(prompt.kind)
         if act is not None:
@@ -231,6 +233,8 @@ class People:
         machine.inject("lid:to=off")
 
     def _cover(self, slot: str) -> None:
+        if self.house.machines[slot].mechanics.lid_on:  # type: ignore[attr-defined]
+            return
         self.house.machines[slot].inject("pick_up")
         self.house.machines[slot].inject("lid:to=on")
 

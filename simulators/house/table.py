@@ -276,6 +276,7 @@ class House:
         await self.people.close()
         await self.box.bury()
         if self.box.powered:
+            self.disk.cut_at = None
             await self.box.writer.close()
             self.box.store.close()
         for machine in self.machines.values():

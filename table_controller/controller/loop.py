@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from devices.report import Reported
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import DiskFull, JournalFailed, PitboxError
 from table_controller.controller.actuate import begin, ended
@@ -76,8 +75,7 @@ class Controller:
             return
         if isinstance(event, Settled):
             self._asking.settled(event)
-        elif isinstance(event, Reported):
-            self._asking.reported(slot, event)
+        self._asking.look_after(slot)
 
     # --- the one way in -----------------------------------------------------------------------------------------------
 
