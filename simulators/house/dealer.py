@@ -7,13 +7,15 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.service import CLEARED, FAULTED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
-from firmware_bridge.errors import PitboxError
+from firmware_bridge.errors import BadFault, PitboxError
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
@@ -51,6 +53,7 @@ class People:
         self._ids = count(_SERVICE_IDS)
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._one_technician = asyncio.Lock()
 
     # --- what they see ------------------------------------------------------------------------------------------------
 
@@ -133,6 +136,7 @@ class People:
             "additional_cards": self._more_cards,
             "burn": self._burn,
             "wagers_returned": self._return_chips,
+            "late_chip": self._give_back,
         }
         if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
             self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
@@ -148,6 +152,8 @@ class People:
         choice = self.choices.get(prompt.kind, prompt.choices[0])
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
+        if prompt.kind == "seat_undecided":
+            choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
         seats = self.house.seats[:1] if prompt.kind == "first_arrival" else self.house.seats * prompt.seats
@@ -200,6 +206,11 @@ class People:
         for chip, slot in self._chips.pop(number, []):
             self.house.chips.move(chip, hand(slot))
         self.returned.append(number)
+
+    async def _give_back(self, prompt: Prompt) -> None:
+        """The chip that was laid too late, on top or alone, goes back to its player."""
+        if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot"):
+            self.house.machines[f"bet_sensor.{prompt.seat}"].inject("take_bet:chips=1")
 
     async def _count_stub(self, _: Prompt) -> int:
         return self.house.stub
@@ -273,23 +284,51 @@ class People:
         slot = prompt.slot or ""
         await self._clear(slot, self.house.machines[slot])
 
+    def mend(self) -> bool:
+        """A machine is at fault and no question is open about it: the technician goes there. Tell whether one is."""
+        state = self.house.controller.table.state
+        named = {hold.slot for hold in state.holds.values()}
+        for name, slot in state.slots.items():
+            if slot.state in (FAULTED, CLEARED) and name not in named and not self.busy:
+                self._go(self._mend(name))
+                return True
+        return False
+
+    async def _mend(self, slot: str) -> None:
+        await self._clear(slot, self.house.machines[slot])
+        if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
+            self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
+        await asyncio.sleep(PACE)
+        if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
+            self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
+
     async def _clear(self, slot: str, machine: Any) -> None:
-        """Clear a machine by the book: path, compartments, a look inside, a self-test."""
-        driver = self.house.slots[slot].driver
+        """Clear a machine by the book: path, compartments, a look inside, a self-test. One after the other."""
         take = "take_deck" if slot.startswith("shuffler.") else "take"
         if not slot.startswith(("shuffler.", "shoe.")):
             return
-        try:
-            machine.inject("mend")
-            machine.inject("clear_path")
-            await driver.clear_jam(next(self._ids))
-            if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
-                await driver.eject(next(self._ids))
-            machine.inject(take)
-            machine.inject("clear_path")
-            await driver.self_test(next(self._ids))
-        except PitboxError as failed:
-            self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+        async with self._one_technician:
+            driver = self.house.slots[slot].driver
+            try:
+                machine.inject("mend")
+                self._empty_intake(slot, machine)
+                machine.inject("clear_path")
+                await driver.clear_jam(next(self._ids))
+                if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
+                    await driver.eject(next(self._ids))
+                machine.inject(take)
+                machine.inject("clear_path")
+                await driver.self_test(next(self._ids))
+            except PitboxError as failed:
+                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
+    def _empty_intake(self, slot: str, machine: Any) -> None:
+        """What was put in and not drawn in is taken out again, and out of a manual shoe everything."""
+        for card in self.house.world.at(f"{slot}/intake"):
+            self.house.world.move(card, TRAY)
+        machine.firmware.hands_moved()
+        with suppress(BadFault):  # only a manual shoe has a well that hands reach
+            machine.inject("lift")
 
 
 __all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

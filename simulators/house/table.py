@@ -239,7 +239,8 @@ class House:
                 return
             self._feed_shuffler()
             state = self.controller.table.state
-            busy = self.people.busy or bool(state.commands) or bool(state.prompts)
+            locking = state.progressive.state == mc.LOCKING
+            busy = self.people.busy or bool(state.commands) or bool(state.prompts) or locking or self.people.mend()
             quiet = 0 if busy else quiet + 1
             if quiet > 8:
                 return
