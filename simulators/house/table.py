@@ -223,7 +223,9 @@ class House:
         self.controller.submit(ev.OpenRound(DEALER))
         await asyncio.sleep(1.0)
         for seat in bets:
-            self.machines[f"bet_sensor.{seat}"].inject("place_bet")
+            betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
+            if betting and not self.chips.at(f"bet_sensor.{seat}/spot"):
+                self.machines[f"bet_sensor.{seat}"].inject("place_bet")
         await asyncio.sleep(1.0)
         if self.dark:
             return
