@@ -29,7 +29,7 @@ from simulators.faults import EVERY, OWN
 from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
 from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
-from tools import clause_table, dissector, hand_tables, recordings, rule_tables
+from tools import clause_table, dissector, hand_tables, money_tables, recordings, rule_tables
 from tools.markdown import table as _table
 
 if TYPE_CHECKING:
@@ -335,6 +335,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "jam": ("README.md", recordings.jam_text),
     **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
     **{part: ("docs/hands.md", make) for part, make in hand_tables.PARTS.items()},
+    **{part: ("docs/money.md", make) for part, make in money_tables.PARTS.items()},
     "conform": ("docs/conformance.md", recordings.conform_text),
     "requirements": ("docs/conformance.md", requirements),
     **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook import paytables
+from table_controller.table import booking
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import close_bets, irregular
 from table_controller.table.state import Progressive, Round, SeatBets
@@ -135,6 +136,7 @@ def advance(c: Context) -> None:
             c.finding(
                 "bet_without_wager", f"seat {seat}: a progressive bet without a wager; it does not count and goes back"
             )
+            booking.give_back(c, [seat], c.clauses("seats"))
             irregular(c, "bet_without_wager", seat=seat)
     elif _lammers_due(c):
         c.ask("lammers", "dealer", clauses=c.clauses("lammers"))
@@ -160,6 +162,7 @@ def _advance_bets(c: Context) -> None:
     elif rules.start_key and not c.state.round.started:
         c.ask("start_game", "dealer", clauses=c.clauses("lockout"))
     else:
+        booking.accept(c)
         _light(c)
         c.ask("chips", "dealer", number=rules.chips_equal_bets, clauses=c.clauses("chips"))
 
@@ -220,6 +223,7 @@ def _seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 def call_off(c: Context) -> None:
     """Nobody has a wager: the round ends before a card is dealt."""
+    booking.voided(c, c.clauses("seats"))
     close_bets(c)
     c.fire_round("void")
 

@@ -14,6 +14,8 @@ from table_controller.table import (
     cutting,
     dealing,
     decks,
+    hits,
+    meters,
     opening,
     orders,
     playing,
@@ -106,7 +108,7 @@ class Table:
 # Whatever follows from the state as it is, in the order in which a table goes on.
 _ADVANCE: Final = (
     steps.advance, opening.advance, opening.stored_deck, shuffling.advance, cutting.advance, betting.advance,
-    starting.advance, dealing.advance, stub.advance, playing.advance, orders.advance,
+    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, orders.advance,
 )  # fmt: skip
 
 
@@ -115,9 +117,10 @@ _ADVANCE: Final = (
 _ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     **opening.ANSWERS, **shuffling.ANSWERS, **cutting.ANSWERS, **betting.ANSWERS, **starting.ANSWERS,
     **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS,
+    **hits.ANSWERS,
 }  # fmt: skip
 _CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
-    **opening.CHECKS, **cutting.CHECKS, **betting.CHECKS,
+    **opening.CHECKS, **cutting.CHECKS, **betting.CHECKS, **hits.CHECKS,
 }  # fmt: skip
 
 
@@ -190,6 +193,9 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.Ordered: orders.order,
     ev.DealerChanged: _dealer_changed,
     ev.SlotOrdered: service.ordered,
+    ev.MeterCorrected: meters.corrected,
+    ev.MeterReset: meters.reset,
+    ev.MeterParameters: meters.changed,
     ev.SlotChanged: service.changed,
     ev.CardsInserted: shuffling.inserted,
     ev.IntakeEmptied: shuffling.intake_emptied,

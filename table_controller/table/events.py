@@ -91,6 +91,33 @@ class SlotOrdered(Event, frozen=True):
     who: Person
 
 
+class MeterCorrected(Event, frozen=True):
+    """Two people correct the meter by an amount (micro-dollars, up or down); the document says why."""
+
+    amount: int
+    document: str
+    who: Person
+    second: Person
+
+
+class MeterReset(Event, frozen=True):
+    """Two people bring the meter to its seed; the document says where the rest of it goes."""
+
+    document: str
+    who: Person
+    second: Person
+
+
+class MeterParameters(Event, frozen=True):
+    """Two people set what the text leaves open: the rate of progression, and the most that the meter may hold."""
+
+    document: str
+    who: Person
+    second: Person
+    rate_bp: int | None = None
+    limit_cents: int | None = None
+
+
 # --- devices ---------------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from devices.service import FAULTED
 from table_controller.rulebook import TRIGGERS, default_ruling, precede, rulings
+from table_controller.table import booking
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Found, WagersReturned
 from table_controller.table.state import Hold, Progressive
@@ -207,6 +208,7 @@ def _void(c: Context, hold: Hold) -> None:
     c.fire_round("void")
     settled = ("progressive", "trips") if "settle_optional_wagers" in hold.outcomes else ()
     c.out.append(WagersReturned(c.state.round.number, settled, hold.clauses))
+    booking.voided(c, hold.clauses, settles="progressive" in settled)
     close_bets(c)
     for other in c.state.holds.values():
         if other.this_round and other.id != hold.id:
@@ -230,3 +232,4 @@ def return_hand(c: Context, hold: Hold) -> None:
     assert hold.seat is not None
     c.state.round.dead.append(hold.seat)
     c.out.append(WagersReturned(c.state.round.number, (), hold.clauses, hold.seat))
+    booking.give_back(c, [hold.seat], hold.clauses)

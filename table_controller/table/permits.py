@@ -144,6 +144,32 @@ def _not_dealing(v: View, _r: Resource) -> bool:
     return v.state.round.state != mc.DEALING and not second
 
 
+def _hit_is(v: View, r: Resource, *states: str) -> bool:
+    hit = v.state.money.hit_of(r.seat)
+    return hit is not None and hit.state in states
+
+
+def _any_hit(v: View, *states: str) -> bool:
+    return any(hit.state in states for hit in v.state.money.hits.values())
+
+
+def _not_from_table(v: View, r: Resource) -> bool:
+    """A share of the meter never comes from the table; a fixed award only if the floorperson did not order otherwise."""
+    hit = v.state.money.hit_of(r.seat)
+    rules = v.edition.progressive
+    share_barred = rules is not None and not rules.meter_share_from_tray
+    return hit is not None and ((share_barred and hit.share > 0) or hit.state == mc.HIT_HAND_PAY)
+
+
+def _bets_unsettled(v: View, _r: Resource) -> bool:
+    unpaid = (mc.HIT_CLAIMED, mc.HIT_CONFIRMED, mc.HIT_LIGHT_SEEN, mc.HIT_VALIDATED)
+    return any(bet.state == "open" for bet in v.state.money.bets.values()) or _any_hit(v, *unpaid)
+
+
+def _meter_in_play(v: View, _r: Resource) -> bool:
+    return v.state.round.state != mc.IDLE or v.state.progressive.state != mc.CLOSED
+
+
 def _rack_taken(v: View, r: Resource) -> bool:
     return any(deck.place == RACK and deck.name != r.deck for deck in v.decks_at_table())
 
@@ -179,7 +205,7 @@ REASONS: Final[tuple[Row, ...]] = (
     Row("holds_cards", ("test",), lambda v, r: r.slot is not None and v.state.slots[r.slot].deck is not None, "device_unusable",
         "cards are inside the device", "dealer", "the cards taken out"),
     # Irregularities.
-    Row("irregularity", (*_MOVES, "collect", "pay", "return_to_service"), _irregular, "device_unusable",
+    Row("irregularity", (*_MOVES, "collect", "return_to_service"), _irregular, "device_unusable",
         "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
     Row("any_irregularity", ("open_bets",), lambda v, _: bool(v.state.holds), "close",
         "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
@@ -249,10 +275,30 @@ REASONS: Final[tuple[Row, ...]] = (
     # Bets and money.
     Row("not_latched", ("light",), lambda v, r: r.seat not in v.state.progressive.accepted, "seat_light",
         "no bet of this seat was latched", "dealer", "the sensor's latch"),
+    Row("not_booked", ("light",), lambda v, r: r.seat not in v.state.money.bets, "contribution",
+        "what this bet adds to the meter is not booked", "dealer", "the bet, accepted"),
     Row("bets_latched", ("unlock",), lambda v, _: v.under_way, "lockout",
         "bets stay locked while the round is under way", "dealer", "the round ended"),
-    Row("not_settling", ("pay",), lambda v, _: v.state.round.state != mc.SETTLING, "settle",
+    Row("not_settling", ("pay",), lambda v, _: v.state.round.state != mc.SETTLING and not v.state.money.settles, "settle",
         "wagers are paid while the round is settled", "dealer", "the reveal"),
+    Row("pay_irregular", ("pay",), lambda v, _: v.stopped and not v.state.money.settles, "close",
+        "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
+    Row("not_claimed", ("pay",), lambda v, r: v.state.money.hit_of(r.seat) is None, "claim",
+        "no hand of this seat was claimed", "dealer", "the claim"),
+    Row("hand_not_confirmed", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED), "hit_hand",
+        "nobody has verified that the hand wins", "dealer", "the hand, verified"),
+    Row("light_not_seen", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED, mc.HIT_CONFIRMED), "hit_light",
+        "nobody has seen the light of this seat", "dealer", "the light, or the bet's record seen by a floorperson"),
+    Row("not_validated", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED, mc.HIT_CONFIRMED, mc.HIT_LIGHT_SEEN), "pay",
+        "no floorperson has validated the payout", "floorperson", "the validation"),
+    Row("not_from_table", ("pay",), _not_from_table, "award",
+        "this payout does not come from the table: a share of the meter, or a hand pay", "floorperson", "the hand pay"),
+    Row("hand_pay_open", ("collect",), lambda v, _: _any_hit(v, mc.HIT_HAND_PAY), "hand_pay",
+        "a hand pay is not documented: the cards stay on the table", "floorperson", "the documentation"),
+    Row("bets_not_settled", ("collect",), _bets_unsettled, "claim",
+        "a progressive bet is not settled, or a hit is not paid", "dealer", "every bet settled, every hit paid"),
+    Row("meter_in_play", ("correct_meter", "reset_meter", "change_meter"), _meter_in_play, "meter",
+        "bets are open, or those of this round are not settled", "dealer", "the round ended"),
 )  # fmt: skip
 
 

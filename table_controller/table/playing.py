@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks, starting
+from table_controller.table import booking, dealing, decks, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import close_bets, irregular
 from table_controller.table.state import Round
@@ -75,6 +75,8 @@ def _play(c: Context) -> None:
 
 
 def _settle(c: Context) -> None:
+    if booking.holds_up(c):
+        return
     round_ = c.state.round
     counting = [seat for seat in round_.surrendered if seat not in round_.settled]
     waiting = [seat for seat in settle_order(c) if seat not in round_.settled]
@@ -110,7 +112,8 @@ def _finish(c: Context) -> None:
         return
     deck = c.deck
     if deck is None or deck.state != mc.IN_PLAY or (c.by_shoe and not c.state.shoe_over):
-        _end(c)
+        if not booking.busy(c):
+            _end(c)
     else:
         _ask_to_collect(c, deck)
 
@@ -135,6 +138,7 @@ def _end(c: Context) -> None:
         c.state.uncounted = min(c.state.uncounted + 1, c.edition.stub.every_rounds)
     if round_.state == mc.COMPLETE:
         starting.round_completed(c)
+    booking.round_over(c)
     c.fire_round("end")
     seats = round_.seats if c.edition.cut.offered else ()  # who sat there is offered the next cut
     c.state.round = Round(round_.number, round_.state, seats=seats)

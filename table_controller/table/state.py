@@ -11,6 +11,9 @@ import msgspec
 
 from devices.service import ABSENT
 from table_controller.ledger.cards import CardBook
+from table_controller.ledger.hits import EnvyPaid, Hit
+from table_controller.ledger.meter import Bet
+from table_controller.ledger.money import MoneyBook
 from table_controller.rulebook.vocabulary import DealingName, DeviceFact, ShufflerFact
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
@@ -134,6 +137,25 @@ class Progressive(msgspec.Struct):
         return [seat for seat, bets in sorted(self.seats.items()) if bets.latched and bets.bet]
 
 
+class Money(msgspec.Struct):
+    """The money of the meter: its book, and the bets and hits of the round in hand."""
+
+    book: MoneyBook = msgspec.field(default_factory=MoneyBook)
+    rate_bp: int | None = None  # as people set it; None: as submitted
+    limit: int | None = None
+    bets: dict[int, Bet] = {}  # accepted in this round, by seat
+    hits: dict[int, Hit] = {}  # claimed in this round, by their own numbers
+    settles: bool = False  # the round is void, and its bets are settled all the same
+    envied: dict[int, str] = {}  # seats whose hand was looked at for envy, with the line that it pays; "": none
+    envy_paid: list[int] = []  # seats whose hand was paid to the others
+    envy: list[EnvyPaid] = []
+
+    def hit_of(self, seat: int | None) -> Hit | None:
+        """Return the hit that stands for a seat."""
+        standing = (hit for hit in self.hits.values() if hit.seat == seat and hit.state != mc.HIT_WITHDRAWN)
+        return next(standing, None)
+
+
 class Hold(msgspec.Struct):
     """An irregularity that is not cleared: what it concerns, and the steps that are still to be done, in order."""
 
@@ -173,6 +195,7 @@ class State(msgspec.Struct):
     round: Round = msgspec.field(default_factory=Round)
     progressive: Progressive = msgspec.field(default_factory=Progressive)
     book: CardBook = msgspec.field(default_factory=CardBook)
+    money: Money = msgspec.field(default_factory=Money)
     prompts: dict[int, Prompt] = {}
     holds: dict[int, Hold] = {}
     commands: dict[int, Issued] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from devices.service import FAULTED, UNSIGNED
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks, service
+from table_controller.table import booking, dealing, decks, service
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Cleared
 from table_controller.table.irregularities import irregular, order, return_hand
@@ -51,7 +51,7 @@ def advance(c: Context) -> None:
     for hold in list(c.state.holds.values()):
         while _needless(c, hold):
             hold.steps.pop(0)
-        if not _moving(c, hold):
+        if not _moving(c, hold) and not (hold.steps[0] == "optional_settled" and booking.busy(c)):
             _ask(c, hold)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from devices.service import IN_SERVICE, SIGNED
+from table_controller.ledger.meter import meter_rules
 from table_controller.rulebook import Facts
 from table_controller.table import machines as mc
 from table_controller.table.duties import clauses_of
 from table_controller.table.state import GATE, HANDS, PLAIN_SHOE
 
 if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeckFact
     from table_controller.rulebook.vocabulary import Finding as StubFinding
@@ -34,6 +38,16 @@ class View:
         self.everybody = edition.deal.to == "all_positions"
         self.by_shoe = edition.shuffle_after == "shoe"  # one batch serves many rounds
         self.progressive = edition.progressive is not None and edition.progressive.wager in submission.wagers
+        self._meter = meter_rules(edition, submission)
+
+    @property
+    def meter(self) -> MeterRules | None:
+        """The rules of the meter as they are in force: the table's, and what people set where it leaves room."""
+        rules, money = self._meter, self.state.money
+        if rules is None or (money.rate_bp is None and money.limit is None):
+            return rules
+        rate_bp = rules.rate_bp if money.rate_bp is None else money.rate_bp
+        return replace(rules, rate_bp=rate_bp, limit=rules.limit if money.limit is None else money.limit)
 
     # --- which device does what --------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
-from table_controller.table import dealing, stub
+from table_controller.table import booking, dealing, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
@@ -316,9 +316,12 @@ class Floor:
             "cards_together": self.edition.cards.count,
             "deck_counted": self.edition.cards.count,
             "count_deck": self.edition.cards.count,
+            "hand_pay": 1,
         }[prompt.kind]
 
     def _seats(self, prompt: Prompt) -> tuple[int, ...]:
+        if prompt.kind == "progressive_envy":
+            return booking.envy_seats(self.table.context, prompt.seat or 0)
         return self.seats[:1] if prompt.kind == "first_arrival" else self.seats
 
     def _person(self, prompt: Prompt) -> list[ev.Event]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from devices.service import SIGNED, UNSIGNED
-from table_controller.table import dealing, stub
+from table_controller.table import booking, dealing, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Moved, Prompt
@@ -114,7 +114,10 @@ class Model:
     def _answers(self, prompt: Prompt) -> Iterator[Move]:
         who = PEOPLE[prompt.role]
         plain = not self.bounds.variety and prompt.kind in ("decide", "settled", "cover_back", "sign_seen")
-        for choice in prompt.choices[:1] if plain else prompt.choices:
+        choices = prompt.choices
+        if prompt.kind == "progressive":  # nothing, the whole meter, and what the table pays least for
+            choices = (*choices[:2], choices[-1]) if self.bounds.variety else choices[:2]
+        for choice in choices[:1] if plain else choices:
             first = choice == prompt.choices[0]
             for number, bad in self._numbers(prompt) if prompt.number and first else [(None, False)]:
                 if bad and len(self.table.state.holds) >= self.bounds.holds + 1:
@@ -144,6 +147,8 @@ class Model:
     def _seats(self, prompt: Prompt) -> list[tuple[int, ...]]:
         if prompt.kind == "first_arrival":
             return [(2,)]
+        if prompt.kind == "progressive_envy":
+            return [booking.envy_seats(self.table.context, prompt.seat or 0)]
         return [(1, 2), (2,)] if self.bounds.variety else [(1, 2)]
 
     def _ends(self, id_: int, issued: Issued) -> Iterator[Move]:
@@ -339,10 +344,16 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
         for i in state.commands.values()
     )
     kept = msgspec.to_builtins(state)
-    for name in ("prompts", "holds", "commands", "next_id", "book"):
+    for name in ("prompts", "holds", "commands", "next_id", "book", "money"):
         del kept[name]
     if state.dealing == "continuous_shuffler":  # it counts what comes back
         kept["rack"] = [state.book.at(deck, "rack") for deck in state.decks]
+    money = state.money  # amounts only grow; the next states follow from what is open
+    kept["money"] = (
+        sorted((seat, bet.state) for seat, bet in money.bets.items()),
+        sorted((hit.seat, hit.hand, hit.state, hit.dark) for hit in money.hits.values() if hit.state != "withdrawn"),
+        money.settles, sorted(money.envied.items()), money.envy_paid, bool(money.envy),
+    )  # fmt: skip
     round_ = state.round
     kept["round"]["number"] = 0
     kept["round"]["face_up"] = min(round_.face_up, 2)

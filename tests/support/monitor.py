@@ -8,6 +8,7 @@ import msgspec
 
 from table_controller.table import events as ev
 from table_controller.table.decisions import Cleared, Command, Found, Moved, Prompt, PromptClosed, WagersReturned
+from tests.support.money_monitor import MoneyMonitor
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition
@@ -52,6 +53,7 @@ class Monitor(msgspec.Struct):
     locks: dict[int, int] = {}
     overdue: bool = False
     latched: dict[int, bool] = {}
+    money: MoneyMonitor = msgspec.field(default_factory=MoneyMonitor)
 
     @classmethod
     def of(cls, edition: Edition) -> Monitor:
@@ -65,7 +67,7 @@ class Monitor(msgspec.Struct):
         return (
             {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe, self.loading,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
-            self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()],
+            self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()], self.money.key(),
         )  # fmt: skip
 
     # --- what happens -------------------------------------------------------------------------------------------------
@@ -75,6 +77,7 @@ class Monitor(msgspec.Struct):
         self._event(event)
         for decision in decisions:
             self._decision(event, decision, state)
+        self.money.watch(decisions, self.latched, state)
         self._always(state)
 
     def _event(self, event: ev.Event) -> None:
