@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from table_controller.journal.segment import sync_folder
+from table_controller.journal.tip import sync_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,17 +21,14 @@ class Ballast:
     def __init__(self, folder: Path, size: int) -> None:
         self._path = folder / NAME
         self._size = size
-
-    @property
-    def lies(self) -> bool:
-        """Whether there is ballast to free."""
-        return self._path.exists()
+        self.lies = False
 
     def lay(self) -> bool:
         """Take the room, really allocated, if there is enough of it. Returns whether ballast lies."""
         if not self._size:
             return False
-        if self._path.exists() and self._path.stat().st_size == self._size:
+        self.lies = self._path.exists()
+        if self.lies and self._path.stat().st_size == self._size:
             return True
         free = os.statvfs(self._path.parent)
         if free.f_bavail * free.f_frsize < _SPARE * self._size:
@@ -43,14 +40,17 @@ class Ballast:
             os.fsync(fd)
         except OSError:
             self._path.unlink(missing_ok=True)
+            self.lies = False
             return False
         finally:
             os.close(fd)
         sync_folder(self._path.parent)
+        self.lies = True
         return True
 
     def free(self) -> bool:
         """Give the room up. Returns whether there was any."""
+        self.lies = False
         if not self._path.exists():
             return False
         self._path.unlink()

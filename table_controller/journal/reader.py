@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from firmware_bridge.errors import JournalDamaged, JournalForeign, JournalNewer, JournalShort
-from table_controller.journal.chain import FIRST, NOTHING, Broken, Record, Verdict
-from table_controller.journal.segment import Place, Snapshot, checked_in, reading, snapshot_in
+from table_controller.journal.chain import FIRST, NOTHING, SNAPSHOT, Broken, Record, Verdict
+from table_controller.journal.segment import (
+    Announced,
+    Place,
+    Snapshot,
+    check_snapshots,
+    checked_in,
+    reading,
+    snapshot_in,
+)
 from table_controller.journal.tip import read_tip
-from table_controller.journal.trouble import plainly, told
+from table_controller.journal.trouble import TROUBLE, plainly, told
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -39,22 +47,32 @@ def _damaged(folder: Path, broken: Broken) -> JournalDamaged:
     return JournalDamaged(f"{folder}: record {broken.seq}: {broken.why}", broken.seq)
 
 
+def _must_join(end: Record | None, place: Place) -> None:
+    """A segment begins where the one before it ends."""
+    if end is not None and (place.first, place.before) != (end.seq + 1, end.head):
+        raise Broken(end.seq + 1, f"segment {place.number} does not begin where the one before it ends")
+
+
 def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY_VERSION) -> Iterator[Record]:
     """Read records in order, the chain checked on the way. JournalDamaged names the first that does not hold."""
     with plainly(folder):
         found = segments(folder)
         start = 0
         for index in range(len(found) - 1, -1, -1):  # what is wanted is most often near the end
-            with reading(found[index][1], newest) as (_, place):
+            with reading(found[index][1], newest, closed=index < len(found) - 1) as (_, place):
                 if place.first <= first:
                     start = index
                     break
+        end: Record | None = None
         try:
             for _, path in found[start:]:
-                with reading(path, newest) as (connection, place):
+                with reading(path, newest, closed=path != found[-1][1]) as (connection, place):
                     if last is not None and place.first > last:
                         return
-                    yield from checked_in(connection, place, max(first, place.first), last)
+                    _must_join(end, place)
+                    for record in checked_in(connection, place, max(first, place.first), last):
+                        end = record
+                        yield record
         except Broken as broken:
             raise _damaged(folder, broken) from None
 
@@ -62,8 +80,9 @@ def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY
 def latest_snapshot(folder: Path, *, newest: int = ANY_VERSION) -> Snapshot | None:
     """Return the newest snapshot, compared with the record that announces it."""
     with plainly(folder):
-        for _, path in reversed(segments(folder)):
-            with reading(path, newest) as (connection, _):
+        found = segments(folder)
+        for _, path in reversed(found):
+            with reading(path, newest, closed=path != found[-1][1]) as (connection, _):
                 try:
                     snapshot = snapshot_in(connection)
                 except Broken as broken:
@@ -83,6 +102,8 @@ class _Walk:
         self.head = NOTHING
         self.wanted = wanted
         self.seen: set[bytes] = set()
+        self.retired: set[tuple[int, int, str]] = set()
+        self._begins = (1, NOTHING)
         self._journal = b""
 
     def segment(self, connection: sqlite3.Connection, place: Place, number: int) -> None:
@@ -97,13 +118,24 @@ class _Walk:
             if place.first == FIRST and place.before != NOTHING:
                 raise Broken(FIRST, "something claims to come before the first record")
             self.first = start
+            self._begins = (number, place.before)
             self.last = start - 1
         start = self.last + 1
         for record in checked_in(connection, place, start):
             self.last, self.head = record.seq, record.head
             if record.head in self.wanted and self.wanted[record.head] in (None, record.seq):
                 self.seen.add(record.head)
-        snapshot_in(connection)
+            if record.kind == SNAPSHOT:
+                announced = msgspec.json.decode(record.body, type=Announced)
+                self.retired |= {(each.segment, each.last, each.head) for each in announced.retired}
+        check_snapshots(connection)
+
+    def unexplained(self) -> str:
+        """Say what is wrong with what is not there: segments may only be gone if a record says so."""
+        number, before = self._begins
+        if self.from_seq is not None or number == 1 or (number - 1, self.first - 1, before.hex()) in self.retired:
+            return ""
+        return f"the segments before number {number} are gone, and no record says that they were retired"
 
 
 def verify(
@@ -128,6 +160,8 @@ def verify(
     bad = _walked(walk, _needed(found, from_seq, newest), newest)
     if bad is not None:
         return bad
+    if why := walk.unexplained():
+        return Verdict(False, walk.first, walk.last, walk.head, walk.first - 1, why)
     after = walk.last + 1
     if tip is not None and tip.head not in walk.seen and tip.seq >= walk.first:
         why = f"record {tip.seq} was acknowledged and is not there, or is another one"
@@ -144,21 +178,22 @@ def _needed(found: list[tuple[int, Path]], from_seq: int | None, newest: int) ->
         return found
     for index in range(len(found) - 1, 0, -1):
         try:
-            with reading(found[index][1], newest) as (_, place):
+            with reading(found[index][1], newest, closed=index < len(found) - 1) as (_, place):
                 if place.first <= from_seq:
                     return found[index:]
-        except (JournalDamaged, sqlite3.Error, msgspec.ValidationError):
+        except (JournalDamaged, *TROUBLE):
             return found  # the walk comes by and says what is wrong
     return found
 
 
 def _walked(walk: _Walk, found: list[tuple[int, Path]], newest: int) -> Verdict | None:
     """Walk; return the verdict if something is wrong."""
+    newest_path = found[-1][1] if found else None
     for number, path in found:
         why = ""
         bad = 0
         try:
-            with reading(path, newest) as (connection, place):
+            with reading(path, newest, closed=path != newest_path) as (connection, place):
                 walk.segment(connection, place, number)
         except Broken as broken:
             bad, why = broken.seq, broken.why
@@ -166,8 +201,11 @@ def _walked(walk: _Walk, found: list[tuple[int, Path]], newest: int) -> Verdict 
             raise
         except (JournalDamaged, JournalForeign) as damaged:
             bad, why = walk.last + 1, str(damaged)
-        except (sqlite3.Error, OSError, ValueError, OverflowError) as error:
-            bad, why = walk.last + 1, str(told(error, path.parent))
+        except TROUBLE as error:
+            trouble = told(error, path.parent)
+            if not isinstance(trouble, JournalDamaged):
+                raise trouble from error  # the disk cannot be read now; that says nothing about the records
+            bad, why = walk.last + 1, str(trouble)
         if why:
             return Verdict(False, walk.first, walk.last, walk.head, bad, why)
     return None

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import closing, contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.errors import JournalDamaged, JournalNewer
+from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalNewer
 from table_controller.journal.chain import FORMAT, SNAPSHOT, Broken, Record, checked, digest
+from table_controller.journal.tip import sync_folder
 from table_controller.journal.trouble import plainly
 
 if TYPE_CHECKING:
@@ -76,15 +77,6 @@ def file_name(number: int) -> str:
     return f"journal-{number:06}.db"
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring a folder's list of names to the disk."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_PATIENCE,
@@ -119,12 +111,32 @@ def _place_in(connection: sqlite3.Connection, path: Path, newest: int) -> Place:
     return Place(*place)
 
 
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
 @contextmanager
-def reading(path: Path, newest: int) -> Iterator[tuple[sqlite3.Connection, Place]]:
-    """Open a segment for reading only, beside a writer if there is one."""
-    with closing(_connected(path, "ro")) as connection:
-        connection.execute("PRAGMA cell_size_check = ON")
-        yield connection, _place_in(connection, path, newest)
+def reading(path: Path, newest: int, *, closed: bool = False) -> Iterator[tuple[sqlite3.Connection, Place]]:
+    """Open a segment for reading only, beside a writer if there is one.
+
+    A closed segment without a log is read as it lies, and nothing is left beside it. The newest one is read so only
+    where the disk is full or read-only and SQLite cannot make its shared memory.
+    """
+    connection = _connected(path, "ro&immutable=1" if closed and not _has_log(path) else "ro")
+    try:
+        try:
+            connection.execute("PRAGMA cell_size_check = ON")
+            place = _place_in(connection, path, newest)
+        except sqlite3.OperationalError:
+            if _has_log(path):
+                raise
+            connection.close()
+            connection = _connected(path, "ro&immutable=1")
+            place = _place_in(connection, path, newest)
+        yield connection, place
+    finally:
+        connection.close()
 
 
 def records_in(connection: sqlite3.Connection, first: int, last: int | None = None) -> Iterator[Record]:
@@ -149,16 +161,34 @@ def head_before(connection: sqlite3.Connection, place: Place, first: int) -> byt
 def snapshot_in(connection: sqlite3.Connection) -> Snapshot | None:
     """Return a segment's newest snapshot if the record that announces it says the same; raises Broken if not."""
     row = connection.execute("SELECT record, seq, body FROM snapshots ORDER BY record DESC LIMIT 1").fetchone()
-    if row is None:
-        return None
+    return None if row is None else _announced(connection, row)
+
+
+def snapshot_of(connection: sqlite3.Connection, record: int) -> Snapshot | None:
+    """Return the snapshot that a record announces, or None if it is not kept."""
+    row = connection.execute("SELECT record, seq, body FROM snapshots WHERE record = ?", (record,)).fetchone()
+    return None if row is None else _announced(connection, row)
+
+
+def check_snapshots(connection: sqlite3.Connection) -> None:
+    """Compare every snapshot with the record that announces it; raises Broken at the first that differs."""
+    for row in connection.execute("SELECT record, seq, body FROM snapshots ORDER BY record"):
+        _announced(connection, row)
+
+
+def _announced(connection: sqlite3.Connection, row: Sequence[object]) -> Snapshot:
     record, seq, body = msgspec.convert(row, tuple[int, int, bytes])
     found = next(records_in(connection, record, record), None)
     if found is None or found.kind != SNAPSHOT:
         raise Broken(record, "a snapshot claims to be announced by it, and it is not there")
-    announced = msgspec.json.decode(found.body, type=Announced)
+    try:
+        announced = msgspec.json.decode(found.body, type=Announced)
+        head = bytes.fromhex(announced.head)
+    except ValueError:
+        raise Broken(record, "it does not say which snapshot it announces") from None
     if (announced.seq, announced.digest) != (seq, digest(body).hex()):
         raise Broken(record, "the snapshot is not the one that this record announced")
-    return Snapshot(seq, bytes.fromhex(announced.head), record, body)
+    return Snapshot(seq, head, record, body)
 
 
 class Segment:
@@ -224,8 +254,11 @@ class Segment:
         self.place = msgspec.structs.replace(self.place, version=version)
 
     def checkpoint(self) -> None:
-        """Bring the log into the database, and begin the log anew so that the next commit is one sync again."""
-        self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+        """Bring the log into the database, and begin the log anew so that the next commit is one sync again.
+
+        Passive: a reader in another process never makes a commit wait; the log grows on until it has gone.
+        """
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self._connection.execute("UPDATE place SET checkpoints = checkpoints + 1")
 
     def size(self) -> int:
@@ -254,6 +287,14 @@ def _insert(connection: sqlite3.Connection, records: Sequence[Record], snapshot:
         )  # fmt: skip
 
 
+def settle(path: Path) -> None:
+    """Bring the log of a closed segment into its database, so that the one file is all there is."""
+    with closing(_connected(path, "rw")) as connection:
+        (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise JournalBusy(f"{path} is being read by another process")
+
+
 def remove_database(path: Path) -> None:
     """Remove a database with its log; nothing happens where there is none."""
     for name in (f"{path.name}-wal", f"{path.name}-shm", path.name):
@@ -261,5 +302,8 @@ def remove_database(path: Path) -> None:
 
 
 def checked_in(connection: sqlite3.Connection, place: Place, first: int, last: int | None = None) -> Iterator[Record]:
-    """Read records and check the chain on the way; raises Broken at the first that does not hold."""
-    return checked(head_before(connection, place, first), first, records_in(connection, first, last))
+    """Read records, the chain checked on the way; raises Broken at the first that does not hold. Past the end: none."""
+    found = records_in(connection, first, last)
+    begin = next(found, None)
+    if begin is not None:
+        yield from checked(head_before(connection, place, first), first, chain([begin], found))

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.errors import DiskFull, JournalBusy, JournalDamaged, JournalFailed, JournalForeign, JournalShort
+from firmware_bridge.errors import (
+    DiskFull,
+    JournalBusy,
+    JournalDamaged,
+    JournalError,
+    JournalFailed,
+    JournalForeign,
+    JournalShort,
+)
 from table_controller.journal import reader
 from table_controller.journal.ballast import Ballast
 from table_controller.journal.chain import (
@@ -33,9 +41,10 @@ from table_controller.journal.chain import (
     check_limits,
     digest,
 )
+from table_controller.journal.retention import Closed, closed, leave, leaving
 from table_controller.journal.segment import Announced, Place, Segment, Snapshot, file_name, reading, remove_database
-from table_controller.journal.tip import Tip, TipFile, read_tip
-from table_controller.journal.trouble import plainly, told
+from table_controller.journal.tip import Tip, TipFile, create_tip, read_tip
+from table_controller.journal.trouble import TROUBLE, plainly, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = ["Policy", "Record", "Snapshot", "Store", "Verdict"]
 
 LOCK: Final = "lock"
+# Lies in a folder that holds a second copy, so that no box goes on writing there.
+COPY_MARK: Final = "copy"
 # A checkpoint is due after about so many bytes in the log: a restart reads the log, so it stays short.
 CHECKPOINT_BYTES: Final = 4 << 20
 # What a commit costs in the log besides the bodies: the last page of the table, twice at worst (bytes).
@@ -68,14 +79,35 @@ class Start(msgspec.Struct, frozen=True):
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """When a segment is full (bytes), and how much ballast lies beside the journal (bytes; 0 means none)."""
+    """How much is kept. Unless told otherwise: everything, in segments of about a day, with 16 MB of ballast.
+
+    A closed segment leaves when its last record is older than `keep_days`, or when closed segments together are more
+    than `keep_bytes`; it goes to `archive` if there is one. 0 bytes of ballast means none.
+    """
 
     segment_bytes: int = 64 << 20
     ballast_bytes: int = 16 << 20
+    keep_days: int | None = None
+    keep_bytes: int | None = None
+    archive: Path | None = None
 
 
 def _clocks() -> tuple[int, int]:
     return time.time_ns(), time.monotonic_ns()
+
+
+def take_lock(folder: Path) -> int:
+    """Become the folder's one writer; returns the descriptor that holds the lock, at most as long as the process."""
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        owner = os.pread(lock, 32, 0).decode("ascii", "replace").strip() or "unknown"
+        os.close(lock)
+        raise JournalBusy(f"{folder}: process {owner} writes this journal") from None
+    with suppress(OSError):  # who holds it is a kindness to the next one; a full disk must not keep a box from starting
+        os.pwrite(lock, f"{os.getpid():<31}\n".encode(), 0)
+    return lock
 
 
 class Store:
@@ -94,6 +126,10 @@ class Store:
         self._last: Record | None = None
         self._journal = b""
         self._in_log = 0
+        # Records from here on may not be retired: the second copy has not acknowledged them yet. Set by who copies.
+        self.held_from: int | None = None
+        # What went wrong when a segment should have left; it is tried again when the next one is closed.
+        self.retiring_failed: PitboxError | None = None
         self.ballast = Ballast(folder, policy.ballast_bytes)
 
     @classmethod
@@ -124,6 +160,8 @@ class Store:
 
     def _open(self, version: int, digests: dict[str, str], against: bytes | None) -> None:
         self.folder.mkdir(exist_ok=True)
+        if (self.folder / COPY_MARK).exists():
+            raise JournalForeign(f"{self.folder} is a second copy; restore it into an empty folder and open that")
         self._take_lock()
         clean = True
         found = reader.segments(self.folder)
@@ -132,7 +170,7 @@ class Store:
         except ValueError as spoilt:
             raise JournalDamaged(f"{self.folder}: {spoilt}") from None
         if not found:
-            if tip is not None:
+            if tip is not None and tip.seq:
                 raise JournalShort(f"{self.folder}: record {tip.seq} was acknowledged and every segment is gone")
             self._begin(version)
         else:
@@ -149,17 +187,11 @@ class Store:
         self._tip.sync()
 
     def _take_lock(self) -> None:
-        self._lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            owner = os.pread(self._lock, 32, 0).decode("ascii", "replace").strip() or "unknown"
-            raise JournalBusy(f"{self.folder}: process {owner} writes this journal") from None
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+        self._lock = take_lock(self.folder)
 
     def _begin(self, version: int) -> None:
         self._journal = secrets.token_bytes(16)
+        create_tip(self.folder, self._journal)
         body = msgspec.json.encode(Genesis(self._journal.hex(), FORMAT))
         (genesis,) = chained(NOTHING, FIRST, [(GENESIS, *self._clocks(), 0, body)])
         place = Place(self._journal, 1, FIRST, NOTHING, version)
@@ -180,6 +212,8 @@ class Store:
         if tip.journal != self._journal:
             raise JournalForeign(f"{self.folder}: {path.name} belongs to another journal than the tip")
         snapshot = reader.latest_snapshot(self.folder, newest=version)
+        if snapshot is None and reader.segments(self.folder)[0][0] > 1:
+            raise JournalDamaged(f"{self.folder}: earlier segments were retired and no snapshot is left to begin from")
         start = place.first if snapshot is None else max(snapshot.seq + 1, place.first)
         since = start if against is None else None
         reader.must_hold(self.folder, reader.verify(self.folder, since, against, newest=version))
@@ -211,16 +245,41 @@ class Store:
         head = last.head if seq == last.seq else next(iter(self.read(seq, seq))).head
         announced = Announced(seq, head.hex(), digest(body).hex(), len(body), segment.place.number)
         full = seq == last.seq and segment.size() >= self.policy.segment_bytes
+        out: list[Closed] = []
         if full:
-            announced = msgspec.structs.replace(announced, segment=segment.place.number + 1)
+            out = self._leaving(segment.place.number)
+            named = [each.retired for each in out]
+            announced = msgspec.structs.replace(announced, segment=segment.place.number + 1, retired=named)
         entry = (SNAPSHOT, *self._clocks(), self.boot, msgspec.json.encode(announced))
         (record,) = chained(last.head, last.seq + 1, [entry])
         snapshot = Snapshot(seq, head, record.seq, body)
         if full:
             self._rotate(segment, record, snapshot)
+            self._retire(out)
         else:
             self._commit(segment, [record], snapshot)
         return record
+
+    def _leaving(self, current: int) -> list[Closed]:
+        policy = self.policy
+        if policy.keep_days is None and policy.keep_bytes is None:
+            return []
+        try:
+            with plainly(self.folder):
+                older = [(number, path) for number, path in reader.segments(self.folder) if number <= current]
+                found = [closed(number, path, reader.ANY_VERSION) for number, path in older]
+        except JournalError as damaged:  # what cannot be read stays, and is told; the journal itself goes on
+            self.retiring_failed = damaged
+            return []
+        return leaving(found, self._clocks()[0], policy.keep_days, policy.keep_bytes, self.held_from)
+
+    def _retire(self, out: list[Closed]) -> None:
+        self.retiring_failed = None if out else self.retiring_failed
+        try:
+            for each in out:
+                leave(each, self.policy.archive)
+        except (JournalError, *TROUBLE) as error:
+            self.retiring_failed = told(error, self.policy.archive or self.folder)
 
     def _rotate(self, old: Segment, record: Record, snapshot: Snapshot) -> None:
         """Begin the next segment with this snapshot. The old one stays as it is until the new one is whole."""
@@ -257,7 +316,11 @@ class Store:
     def _acknowledge(self, record: Record) -> None:
         self._last = record
         assert self._tip is not None
-        self._tip.write(Tip(self._journal, record.seq, record.head))
+        try:
+            self._tip.write(Tip(self._journal, record.seq, record.head))
+        except OSError as error:
+            self.failed = told(error, self.folder)
+            raise self.failed from error
 
     def _ready(self) -> tuple[Segment, Record]:
         if self.failed is not None:

@@ -25,6 +25,15 @@ _MAGIC: Final = b"PBTP"
 _PACKED: Final = Packing(">4sQ16sQ32s")
 
 
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's list of names to the disk."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 class Tip(msgspec.Struct, frozen=True):
     """A journal's id, and the number and head of a record that was acknowledged."""
 
@@ -61,11 +70,28 @@ def read_tip(folder: Path) -> Tip | None:
     return slots[-1][1]
 
 
+def create_tip(folder: Path, journal: bytes) -> None:
+    """Lay a tip that remembers nothing yet, whole and synced before it has its name: an unreadable tip is damage.
+
+    It comes before the first segment, so that a segment without a tip is damage too. All its room is taken here:
+    remembering must not fail on a full disk.
+    """
+    packed = _PACKED.pack(_MAGIC, 0, journal, 0, bytes(32))
+    slot = (packed + _check(packed)).ljust(_SLOT, b"\0")
+    draft = folder / f"{NAME}.new"
+    with draft.open("wb") as file:
+        file.write(2 * slot)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(folder / NAME)
+    sync_folder(folder)
+
+
 class TipFile:
     """The open tip of a running journal."""
 
     def __init__(self, folder: Path) -> None:
-        self._fd = os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+        self._fd = os.open(folder / NAME, os.O_RDWR | os.O_CLOEXEC)
         slots = _slots(os.pread(self._fd, 2 * _SLOT, 0))
         self._turn = slots[-1][0] if slots else 0
 

@@ -8,6 +8,8 @@ import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from firmware_bridge.errors import (
     DiskFailed,
     DiskFull,
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+# What reading and writing may raise. Python cannot even decode the complaint about some damaged databases.
+TROUBLE: Final = (sqlite3.Error, OSError, msgspec.DecodeError, UnicodeDecodeError)
 # Result codes of SQLite carry more in their upper bits.
 _PRIMARY: Final = 0xFF
 # Less than this free is as good as nothing (bytes): SQLite cannot even write a page and its log.
@@ -61,7 +65,7 @@ def told(error: Exception, folder: Path) -> PitboxError:
         return DiskFailed(f"{folder}: {error} ({getattr(error, 'sqlite_errorname', 'unknown')})")
     if code == sqlite3.SQLITE_CANTOPEN:
         return JournalError(f"{folder}: the database cannot be opened ({error})")
-    if isinstance(error, sqlite3.Error | ValueError | TypeError | OverflowError):
+    if isinstance(error, sqlite3.Error | msgspec.DecodeError | UnicodeDecodeError):
         # What the database gives back is not a database of ours, or not the types that were written.
         return JournalDamaged(f"{folder}: the database cannot be read ({error})")
     raise error
@@ -82,5 +86,5 @@ def plainly(folder: Path) -> Iterator[None]:
     """Raise what goes wrong inside as an error of the tree."""
     try:
         yield
-    except (sqlite3.Error, OSError, ValueError, TypeError, OverflowError) as error:
+    except TROUBLE as error:
         raise told(error, folder) from error

@@ -26,15 +26,8 @@ GROUP: Final = 256
 BACKLOG: Final = 20_000
 
 
-class _Item:
-    """A record on its way, or a snapshot of the state after the record before it."""
-
-    __slots__ = ("entry", "on_durable", "snapshot")
-
-    def __init__(self, entry: Entry | None, snapshot: bytes | None, on_durable: Callable[[Record], None]) -> None:
-        self.entry = entry
-        self.snapshot = snapshot
-        self.on_durable = on_durable
+# A record on its way, or a snapshot (the second) of the state after the record before it; and whom to tell.
+_Item = tuple["Entry | None", "bytes | None", "Callable[[Record], None]"]
 
 
 class Writer:
@@ -74,11 +67,11 @@ class Writer:
     ) -> int:
         """Hand a record over; never blocks. Returns the number that it will have; `on_durable` says when it has it."""
         check_limits(kind, body)
-        return self._put(_Item((kind, wall_ns, mono_ns, boot, body), None, on_durable))
+        return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable))
 
     def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
         """Hand over a snapshot of the state after the record appended last; never blocks. It takes a number too."""
-        return self._put(_Item(None, body, on_durable))
+        return self._put((None, body, on_durable))
 
     def _put(self, item: _Item) -> int:
         if self._closed:
@@ -98,7 +91,7 @@ class Writer:
         for item, record in done:
             self._waiting -= 1
             try:
-                item.on_durable(record)
+                item[2](record)
             except Exception as error:  # noqa: BLE001 - one listener's mistake must not hide the next one's record
                 context = {"message": f"who waited for record {record.seq} failed", "exception": error}
                 self._loop.call_exception_handler(context)
@@ -144,7 +137,7 @@ class Writer:
         if first is None:
             return None
         group = [first]
-        while len(group) < GROUP and group[-1].snapshot is None:
+        while len(group) < GROUP and group[-1][1] is None:
             try:
                 item = self._queue.get_nowait()
             except Empty:
@@ -160,15 +153,14 @@ class Writer:
         store = self._store
         lay = store.ballast.lies
         done: list[tuple[_Item, Record]] = []
-        plain = [item for item in group if item.snapshot is None]
+        body = group[-1][1]
+        plain = group if body is None else group[:-1]
         try:
-            records = store.append([item.entry for item in plain if item.entry is not None])
+            records = store.append([item[0] for item in plain if item[0] is not None])
             done += zip(plain, records, strict=True)
-            if len(plain) < len(group):
+            if body is not None:
                 last = store.last()
                 assert last is not None
-                body = group[-1].snapshot
-                assert body is not None
                 done.append((group[-1], store.snapshot(last.seq, body)))
         finally:
             if done:
