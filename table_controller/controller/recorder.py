@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from firmware_bridge.version import VERSION
 from table_controller.journal import records as rec
+from table_controller.journal.clocks import Reading, back_since, watch
 from table_controller.journal.port import JournalWriter
 from table_controller.journal.recovery import keep
 from table_controller.journal.timers import Timers
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 # A snapshot after at least so many steps, between rounds: a restart replays at most about so many.
 SNAPSHOT_EVERY: Final = 1000
-# By so much (ns) the clocks may drift apart from one record to the next before it is called a step.
-STEP_NS: Final = 1_000_000_000
+# A clock that is back by less than this (ns) since the last record was only put right.
+BACK_NS: Final = 1_000_000_000
 
 
 class Writer(JournalWriter, Protocol):
@@ -58,9 +59,10 @@ class Recorder:
         self._every = every
         self._since = recovered.steps
         now = self.stamp()
-        self.back = recovered.stamp is not None and now.wall_ns < recovered.stamp.wall_ns
+        self.back = recovered.stamp is not None and back_since(recovered.stamp.wall_ns, now.wall_ns) > BACK_NS
         self.set = clock.synchronised()
         self._last = now
+        self._anchor = Reading(now.wall_ns, now.mono_ns)
 
     @property
     def trusted(self) -> bool:
@@ -78,8 +80,8 @@ class Recorder:
 
     def step(self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[], None]) -> None:
         """Hand a step over; `on_durable` is called once it is on disk."""
-        by = (now.wall_ns - self._last.wall_ns) - (now.mono_ns - self._last.mono_ns)
-        if abs(by) > STEP_NS:
+        self._anchor, by = watch(self._anchor, Reading(now.wall_ns, now.mono_ns))
+        if by:
             self._append(rec.CLOCK, now, rec.encode_body(rec.ClockStep(by)), _nothing)
         self._last = now
         self.timers.take(decisions, now)

@@ -20,8 +20,14 @@ STEP: Final = "step"
 BOX: Final = "box"
 CLOCK: Final = "clock"
 
-EVENTS: Final[tuple[type[Event], ...]] = tuple(Event.__subclasses__())
-DECISIONS: Final[tuple[type[Decision], ...]] = tuple(Decision.__subclasses__())
+
+def _below(base: type) -> tuple[Any, ...]:
+    """Return every type below a base, however deep."""
+    return tuple(found for child in base.__subclasses__() for found in (child, *_below(child)))
+
+
+EVENTS: Final = _below(Event)
+DECISIONS: Final = _below(Decision)
 
 
 class Box(msgspec.Struct, frozen=True):
