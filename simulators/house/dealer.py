@@ -49,7 +49,7 @@ class People:
         self.returned: list[int] = []  # rounds whose wagers went back
         self._done: dict[int, int | None] = {}  # what hands have done for a question, with what they counted
         self._about: set[int] = set()  # questions that somebody is about
-        self._chips: dict[int, list[tuple[int, str]]] = {}  # by round: chips collected, and from whose spot
+        self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and from whose spot
         self._ids = count(_SERVICE_IDS)
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -189,7 +189,7 @@ class People:
     async def _collect_chips(self, _: Prompt) -> int:
         """Take the chips from the spots to the tray; who has laid which is remembered until the round is over."""
         number = self.house.controller.table.state.round.number
-        taken = self._chips.setdefault(number, [])
+        taken = self.collected.setdefault(number, [])
         for slot, machine in self.house.machines.items():
             if slot.startswith("bet_sensor."):
                 chips = self.house.chips.at(f"{slot}/spot")
@@ -203,7 +203,7 @@ class People:
         for slot, machine in self.house.machines.items():
             if slot.startswith("bet_sensor.") and self.house.chips.at(f"{slot}/spot"):
                 machine.inject("take_bet")
-        for chip, slot in self._chips.pop(number, []):
+        for chip, slot in self.collected.pop(number, []):
             self.house.chips.move(chip, hand(slot))
         self.returned.append(number)
 

@@ -212,11 +212,14 @@ class House:
         for slot in self.slots.values():
             slot.start()
         await self.until(lambda: all(slot.service.serves for slot in self.slots.values()))
-        faces = DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS
         for back in decks:
-            self.world.make_deck(TRAY, back, faces)
-            self.controller.submit(ev.DeckReceived(back, DEALER))
-            await self.rest()
+            await self.bring(back)
+
+    async def bring(self, back: str) -> None:
+        """A deck comes to the table, is opened and shuffled."""
+        self.world.make_deck(TRAY, back, DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
+        self.controller.submit(ev.DeckReceived(back, DEALER))
+        await self.rest()
 
     async def round(self, bets: tuple[int, ...] = ()) -> None:
         """Play one round from open to idle, or as far as it goes."""

@@ -23,7 +23,8 @@ CLOCK: Final = "clock"
 
 def _below(base: type) -> tuple[Any, ...]:
     """Return every type below a base, however deep."""
-    return tuple(found for child in base.__subclasses__() for found in (child, *_below(child)))
+    children: list[type] = base.__subclasses__()
+    return tuple(found for child in children for found in (child, *_below(child)))
 
 
 EVENTS: Final = _below(Event)
