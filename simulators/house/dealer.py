@@ -94,7 +94,7 @@ class People:
         task.add_done_callback(self._tasks.discard)
 
     async def _later(self, act: Callable[[], object]) -> None:
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         act()
 
     async def close(self) -> None:
@@ -118,7 +118,7 @@ class People:
             self._about.discard(prompt.id)
 
     async def _obey(self, prompt: Prompt) -> None:
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         acts: dict[str, Callable[[Prompt], Awaitable[int | None]]] = {
             "put_in_shoe": self._put_in_shoe,
             "chips": self._collect_chips,
@@ -184,7 +184,7 @@ class People:
         self.house.machines[prompt.slot or ""].inject("load")
         if self.house.edition.cards.decks > 1:  # a quarter of the stack stays below the cover card
             self.house.machines[prompt.slot or ""].inject(f"cover_card:depth={self.house.edition.cards.count * 3 // 4}")
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
 
     async def _collect_chips(self, _: Prompt) -> int:
         """Take the chips from the spots to the tray; who has laid which is remembered until the round is over."""
@@ -221,7 +221,7 @@ class People:
         machine = self.house.machines.get("shoe.1")
         if machine is not None and self.house.controller.table.state.dealing != "hand":
             machine.inject(f"draw:cards={cards}")
-            await asyncio.sleep(cards * 2.0)
+            await self.house.wait(cards * 2.0)
         else:
             self.house.deal(cards)
 
@@ -229,18 +229,18 @@ class People:
         """Draw the additional cards of one player."""
         cards = self.house.edition.hand.second_deal
         self.house.machines["shoe.1"].inject(f"draw:cards={cards}")
-        await asyncio.sleep(cards * 2.0)
+        await self.house.wait(cards * 2.0)
 
     async def _burn(self, _: Prompt) -> None:
         """Draw a card and lay it into the rack unseen."""
         self.house.machines["shoe.1"].inject("draw:cards=1")
-        await asyncio.sleep(2.0)
+        await self.house.wait(2.0)
 
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         machine.inject("shake:times=3")
-        await asyncio.sleep(3.0)
+        await self.house.wait(3.0)
         machine.inject("lid:to=off")
 
     def _cover(self, slot: str) -> None:
@@ -252,7 +252,7 @@ class People:
     async def _park(self, prompt: Prompt) -> None:
         machine = self.house.machines[prompt.slot or ""]
         machine.inject("lid:to=on")
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         machine.inject("shake:times=1")
 
     async def _collect(self, prompt: Prompt) -> None:
@@ -298,7 +298,7 @@ class People:
         await self._clear(slot, self.house.machines[slot])
         if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
             self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
             self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
 

@@ -58,7 +58,9 @@ class House:
         models: dict[str, str] | None = None,
         disk: Disk | None = None,
         snapshot_every: int = 1000,
+        pace: float = 1.0,
     ) -> None:
+        self.pace = pace  # how long people take for everything, against their usual pace
         self.edition = edition(game)
         self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game])
         self.world = World()
@@ -224,12 +226,12 @@ class House:
     async def round(self, bets: tuple[int, ...] = ()) -> None:
         """Play one round from open to idle, or as far as it goes."""
         self.controller.submit(ev.OpenRound(DEALER))
-        await asyncio.sleep(1.0)
+        await self.wait(1.0)
         for seat in bets:
             betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
             if betting and not self.chips.at(f"bet_sensor.{seat}/spot"):
                 self.machines[f"bet_sensor.{seat}"].inject("place_bet")
-        await asyncio.sleep(1.0)
+        await self.wait(1.0)
         if self.dark:
             return
         if self.controller.table.state.round.state == mc.BETTING:
@@ -249,7 +251,7 @@ class House:
             quiet = 0 if busy else quiet + 1
             if quiet > 8:
                 return
-            await asyncio.sleep(0.5)
+            await self.wait(0.5)
         raise TimeoutError(f"the table does not come to rest: {self.controller.table.state.prompts}")
 
     def _feed_shuffler(self) -> None:
@@ -269,12 +271,16 @@ class House:
                 self.machines["shuffler.1"].firmware.hands_moved()  # type: ignore[attr-defined]
                 return
 
+    async def wait(self, seconds: float) -> None:
+        """Let time pass at the pace of the people here."""
+        await asyncio.sleep(seconds * self.pace)
+
     async def until(self, condition: Any, seconds: float = 60.0) -> None:
         """Wait until something holds."""
         for _ in range(round(seconds * 10)):
             if condition():
                 return
-            await asyncio.sleep(0.1)
+            await self.wait(0.1)
         raise TimeoutError("what the house waits for did not come true")
 
     async def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from devices.bet_sensor.messages import Light
 from simulators.house.disk import Disk
 from simulators.house.table import House
+from simulators.virtual_time import run_virtual
 from simulators.world.chips import TRAY
 from table_controller.journal import records as rec
 from table_controller.table import machines as mc
@@ -73,8 +75,16 @@ def aim(house: House, rng: Random) -> None:
         house.mains.cut_at, house.mains.before = house.mains.writes + ahead, rng.random() < 0.5
 
 
-async def cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int = 120) -> Counter[str]:
+async def cut_and_compare(game: str, seed: int, cuts: int) -> Counter[str]:
     """Play a table whose box loses power again and again, then compare with the truth. Returns what was seen."""
+    try:
+        return await _cut_and_compare(game, seed, cuts)
+    except Exception as failed:
+        repeat = f"python -m tests.support.power_cuts {game} {seed} {cuts}"
+        raise AssertionError(f"{game}, seed {seed}: {failed}; repeat: {repeat}") from failed
+
+
+async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int = 120) -> Counter[str]:
     rng, seen = Random(seed), Counter[str]()
     house = House(game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every)
     watch = Watch(house)
@@ -210,3 +220,7 @@ def _finished(told: list[Decision]) -> set[int]:
             if decision.state == mc.COMPLETE:
                 finished.add(number)
     return finished
+
+
+if __name__ == "__main__":
+    print(run_virtual(_cut_and_compare(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
