@@ -109,7 +109,9 @@ async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: i
             await new_decks(house)
         house.disk.cut_at = house.mains.cut_at = None
         await house.round(BETTORS if progressive else ())
-        compare(house, watch)
+        verdict = house.box.store.verify()
+        assert verdict.ok, verdict
+        compare(house, watch, house.disk.records)
         seen["rounds"] = house.controller.table.state.round.number
         seen["bets"] = sum(isinstance(d, BetAccepted) for d in decided(house.disk.records))
         return seen
@@ -154,31 +156,28 @@ def still_shown(house: House, before: set[tuple[int, str]]) -> None:
         assert house.controller.table.permit("open_bets"), "an irregularity is shown and does not lock"
 
 
-def compare(house: House, watch: Watch) -> None:
+def compare(house: House, watch: Watch, records: list[Record]) -> None:
     """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record."""
-    verdict = house.box.store.verify()
-    assert verdict.ok, verdict
-    _same_when_replayed(house)
+    _same_when_replayed(house, records)
     state = house.controller.table.state
     assert state.round.state == mc.IDLE, f"the table was not led on: {state.round.state} {state.prompts}"
     assert all(whole for _, _, whole in house.dealt_rounds), "a round was dealt from a deck that was not whole"
-    ids = [d.id for d in decided(house.disk.records) if type(d).__name__ == "Command" and d.act != "lock"]  # type: ignore[attr-defined]
+    ids = [d.id for d in decided(records) if type(d).__name__ == "Command" and d.act != "lock"]  # type: ignore[attr-defined]
     assert len(ids) == len(set(ids)), "a command's number was used twice"
     if house.controller.table.context.progressive:
-        _bets(house, watch)
+        _bets(house, watch, decided(records))
 
 
-def _same_when_replayed(house: House) -> None:
+def _same_when_replayed(house: House, records: list[Record]) -> None:
     """From the first record on, without any snapshot: the same decisions, and the state that the box has."""
     kinds: Any = {slot: machine.kind for slot, machine in house.machines.items()}
     table = Table(house.edition, house.submission, kinds)
-    for step in steps(house.disk.records):
+    for step in steps(records):
         assert table.step(step.event) == step.decisions
     assert table.snapshot() == house.controller.table.snapshot()
 
 
-def _bets(house: House, watch: Watch) -> None:
-    told = decided(house.disk.records)
+def _bets(house: House, watch: Watch, told: list[Decision]) -> None:
     accepted = Counter((d.round, d.seat) for d in told if isinstance(d, BetAccepted))
     returned = Counter((d.round, d.seat) for d in told if isinstance(d, BetReturned))
     doubled = [bet for bet, times in accepted.items() if times > 1 + returned[bet]]
