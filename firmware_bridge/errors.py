@@ -401,3 +401,24 @@ class RestoreRefused(JournalError):
     """A journal can only be restored into an empty folder, from a copy that verifies."""
 
     number = 722
+
+
+# --- recovery: the journal holds, and cannot be taken ---------------------------------------------------------
+
+
+class ReplayDiffers(JournalError):
+    """Replaying the journal gave other decisions than were recorded: the software is not what it was."""
+
+    number = 730
+
+
+class VersionsDiffer(JournalError):
+    """The journal was written with other software, edition or configuration, and no migration leads here from there."""
+
+    number = 731
+
+
+class RecordUnreadable(JournalError):
+    """A record's place in the chain is right and its content is nothing that this software knows."""
+
+    number = 732

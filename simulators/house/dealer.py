@@ -7,13 +7,16 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.service import CLEARED, FAULTED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
-from firmware_bridge.errors import PitboxError
+from firmware_bridge.errors import BadFault, PitboxError
+from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
@@ -32,7 +35,7 @@ QUARANTINE: Final = "quarantine"
 # How long people need for anything (s).
 PACE: Final = 0.5
 # A technician's own commands: far above every number that the core gives.
-_SERVICE_IDS: Final = 1 << 40
+_SERVICE_IDS: Final = 1 << 62
 
 
 class People:
@@ -44,25 +47,40 @@ class People:
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
         self.ignoring = False  # they see what is asked and do nothing about it
+        self.returned: list[int] = []  # rounds whose wagers went back
+        self._done: dict[int, int | None] = {}  # what hands have done for a question, with what they counted
+        self._about: set[int] = set()  # questions that somebody is about
+        self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and from whose spot
         self._ids = count(_SERVICE_IDS)
         self._total = 0
-        self._service_lock = asyncio.Lock()  # one technician at a time has a machine open
         self._tasks: set[asyncio.Task[None]] = set()
+        self._one_technician = asyncio.Lock()
 
     # --- what they see ------------------------------------------------------------------------------------------------
 
     def take(self, decision: Decision) -> None:
         """See what the box asks for, and go about it."""
-        if isinstance(decision, Prompt):
+        if isinstance(decision, Prompt) and decision.id not in self._about:
             self.asked.append(decision)
             if not self.ignoring:
+                self._about.add(decision.id)
                 self._go(self._answer(decision))
 
     def heed(self) -> None:
         """They go about what was asked meanwhile."""
         self.ignoring = False
-        for prompt in self.house.controller.table.state.prompts.values():
-            self._go(self._answer(prompt))
+        for prompt in list(self.house.controller.table.state.prompts.values()):
+            self.take(prompt)
+
+    def look_again(self) -> None:
+        """The screen is back: take what lies before the machines, and go about every question that it shows."""
+        for slot, machine in self.house.machines.items():
+            if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/presented"):
+                machine.inject("take_deck")
+            elif slot.startswith("shoe.") and self.house.world.count(f"{slot}/slot"):
+                machine.inject("take")
+        for prompt in list(self.house.controller.table.state.prompts.values()):
+            self.take(prompt)
 
     def told(self, slot: str, event: Any) -> None:
         """See what a machine did."""
@@ -89,7 +107,7 @@ class People:
         task.add_done_callback(self._tasks.discard)
 
     async def _later(self, act: Callable[[], object]) -> None:
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         act()
 
     async def close(self) -> None:
@@ -107,7 +125,13 @@ class People:
     # --- answering ----------------------------------------------------------------------------------------------------
 
     async def _answer(self, prompt: Prompt) -> None:
-        await asyncio.sleep(PACE)
+        try:
+            await self._obey(prompt)
+        finally:
+            self._about.discard(prompt.id)
+
+    async def _obey(self, prompt: Prompt) -> None:
+        await self.house.wait(PACE)
         acts: dict[str, Callable[[Prompt], Awaitable[int | None]]] = {
             "put_in_shoe": self._put_in_shoe,
             "chips": self._collect_chips,
@@ -125,12 +149,17 @@ class People:
             "additional_cards": self._more_cards,
             "burn_shoe": self._burn,
             "burn_dealer": self._burn,
+            "wagers_returned": self._return_chips,
             "late_chip": self._give_back,
         }
+        if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
+            self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
         number = self._plain_number(prompt)
         act = acts.get(prompt.kind)
         if act is not None:
-            found = await act(prompt)
+            if prompt.id not in self._done:  # hands do it once, however often the box starts
+                self._done[prompt.id] = await act(prompt)
+            found = self._done[prompt.id]
             number = found if found is not None else number
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
@@ -139,11 +168,14 @@ class People:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
         if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
             choice = "not_whole"
+        if prompt.kind == "seat_undecided":
+            choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
         alone = prompt.kind in ("first_arrival", "cover_seat")
         seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
-        self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+        if not self.house.dark:
+            self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""
@@ -169,20 +201,33 @@ class People:
         self.house.machines[prompt.slot or ""].inject("load")
         if self.house.edition.cards.decks > 1:  # a quarter of the stack stays below the cover card
             self.house.machines[prompt.slot or ""].inject(f"cover_card:depth={self.house.edition.cards.count * 3 // 4}")
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
 
     async def _collect_chips(self, _: Prompt) -> int:
-        chips = 0
+        """Take the chips from the spots to the tray; who has laid which is remembered until the round is over."""
+        number = self.house.controller.table.state.round.number
+        taken = self.collected.setdefault(number, [])
         for slot, machine in self.house.machines.items():
             if slot.startswith("bet_sensor."):
-                before = self.house.chips_in_tray(machine)
+                chips = self.house.chips.at(f"{slot}/spot")
                 machine.inject("collect")
-                chips += self.house.chips_in_tray(machine) - before
-        return chips
+                taken += [(chip, slot) for chip in chips]
+        return len(taken)
+
+    async def _return_chips(self, _: Prompt) -> None:
+        """The wagers of this round go back: from the spots, and from the tray."""
+        number = self.house.controller.table.state.round.number
+        for slot, machine in self.house.machines.items():
+            if slot.startswith("bet_sensor.") and self.house.chips.at(f"{slot}/spot"):
+                machine.inject("take_bet")
+        for chip, slot in self.collected.pop(number, []):
+            self.house.chips.move(chip, hand(slot))
+        self.returned.append(number)
 
     async def _give_back(self, prompt: Prompt) -> None:
-        """A chip that was laid too late goes back to its player."""
-        self.house.machines[f"bet_sensor.{prompt.seat}"].inject("take_bet")
+        """The chip that was laid too late, on top or alone, goes back to its player."""
+        if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot"):
+            self.house.machines[f"bet_sensor.{prompt.seat}"].inject("take_bet:chips=1")
 
     async def _count_stub(self, _: Prompt) -> int:
         return self.house.stub
@@ -208,7 +253,7 @@ class People:
             if missing <= 0 or not self.house.in_well():
                 return
             self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
-            await asyncio.sleep(missing * 2.0)
+            await self.house.wait(missing * 2.0)
 
     async def _burn(self, _: Prompt) -> None:
         """Draw a card and lay it into the rack unseen."""
@@ -216,19 +261,21 @@ class People:
 
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         machine.inject("shake:times=3")
-        await asyncio.sleep(3.0)
+        await self.house.wait(3.0)
         machine.inject("lid:to=off")
 
     def _cover(self, slot: str) -> None:
+        if self.house.machines[slot].mechanics.lid_on:  # type: ignore[attr-defined]
+            return
         self.house.machines[slot].inject("pick_up")
         self.house.machines[slot].inject("lid:to=on")
 
     async def _park(self, prompt: Prompt) -> None:
         machine = self.house.machines[prompt.slot or ""]
         machine.inject("lid:to=on")
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         machine.inject("shake:times=1")
 
     async def _collect(self, prompt: Prompt) -> None:
@@ -255,34 +302,60 @@ class People:
         """What is still inside a machine comes out by the technician's hands."""
         for slot, machine in self.house.machines.items():
             if slot.startswith(("shuffler.", "shoe.")):
-                async with self._service_lock:
-                    if self.house.inside(slot, deck):
-                        await self._clear(slot, machine)
+                if self.house.inside(slot, deck):
+                    await self._clear(slot, machine)
 
     # --- the technician -----------------------------------------------------------------------------------------------
 
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""
-        async with self._service_lock:
-            await self._clear(slot, self.house.machines[slot])
+        await self._clear(slot, self.house.machines[slot])
+
+    def mend(self) -> bool:
+        """A machine is at fault and no question is open about it: the technician goes there. Tell whether one is."""
+        state = self.house.controller.table.state
+        named = {hold.slot for hold in state.holds.values()}
+        for name, slot in state.slots.items():
+            if slot.state in (FAULTED, CLEARED) and name not in named and not self.busy:
+                self._go(self._mend(name))
+                return True
+        return False
+
+    async def _mend(self, slot: str) -> None:
+        await self._clear(slot, self.house.machines[slot])
+        if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
+            self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
+        await self.house.wait(PACE)
+        if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
+            self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
 
     async def _clear(self, slot: str, machine: Any) -> None:
-        """Clear a machine by the book: path, compartments, a look inside, a self-test."""
-        driver = self.house.slots[slot].driver
+        """Clear a machine by the book: path, compartments, a look inside, a self-test. One after the other."""
         take = "take_deck" if slot.startswith("shuffler.") else "take"
         if not slot.startswith(("shuffler.", "shoe.")):
             return
-        try:
-            machine.inject("mend")
-            machine.inject("clear_path")
-            await driver.clear_jam(next(self._ids))
-            if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
-                await driver.eject(next(self._ids))
-            machine.inject(take)
-            machine.inject("clear_path")
-            await driver.self_test(next(self._ids))
-        except PitboxError as failed:
-            self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+        async with self._one_technician:
+            driver = self.house.slots[slot].driver
+            try:
+                machine.inject("mend")
+                self._empty_intake(slot, machine)
+                machine.inject("clear_path")
+                await driver.clear_jam(next(self._ids))
+                if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
+                    await driver.eject(next(self._ids))
+                machine.inject(take)
+                machine.inject("clear_path")
+                await driver.self_test(next(self._ids))
+            except PitboxError as failed:
+                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
+    def _empty_intake(self, slot: str, machine: Any) -> None:
+        """What was put in and not drawn in is taken out again, and out of a manual shoe everything."""
+        for card in self.house.world.at(f"{slot}/intake"):
+            self.house.world.move(card, TRAY)
+        machine.firmware.hands_moved()
+        with suppress(BadFault):  # only a manual shoe has a well that hands reach
+            machine.inject("lift")
 
 
 __all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

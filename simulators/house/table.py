@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.kinds import kind_named
-from simulators.hosts.memory import MemoryHost
 from simulators.house.dealer import DEALER, LAYOUT, People
-from simulators.house.stand import trust_in
+from simulators.house.disk import Disk, PowerCut
+from simulators.house.power import Box, HouseClock, Mains
 from simulators.house.truth import Truth
 from simulators.models import make
 from simulators.table import layout
@@ -17,12 +15,9 @@ from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
 from simulators.world.table import RACK, RAIL, TRAY
-from table_controller.controller.loop import Controller
-from table_controller.controller.slot import Slot
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.core import Table
 from table_controller.table.dealing import first_deal
 
 if TYPE_CHECKING:
@@ -30,6 +25,8 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from simulators.machine import Machine
+    from table_controller.controller.loop import Controller
+    from table_controller.controller.slot import Slot
     from table_controller.table.decisions import Decision
 
 # Far longer than any round takes at its pace (s of virtual time).
@@ -63,10 +60,16 @@ class House:
         models: dict[str, str] | None = None,
         choices: dict[str, Any] | None = None,
         trust: dict[str, Trust] | None = None,
+        disk: Disk | None = None,
+        snapshot_every: int = 1000,
+        pace: float = 1.0,
     ) -> None:
         """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine."""
+        self.pace = pace  # how long people take for everything, against their usual pace
         self.edition = edition(game)
+        self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
         self.truth = Truth(self)
+        self._trust = trust or {}
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
         self.notes: list[str] = []
@@ -74,33 +77,65 @@ class House:
         self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really whole
         self.stub = 0
         self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
-        chips = Chips()
-        chose = {"adjacent_boxes": 1} | CHOICES[game] | (choices or {})
-        submission = check_submission(self.edition, chose)
+        self.chips = Chips()
+        self.disk = disk or Disk(seed)
+        self.mains = Mains(self.disk)
+        self.clock = HouseClock()
+        self._seed = seed
+        self._snapshot_every = snapshot_every
         chosen = {s: m for s, m in layout(game).items() if not s.startswith(("keypad", "meter"))} | (models or {})
         self.machines: dict[str, Machine] = {}
         for slot, model in chosen.items():
-            more = {"chips": chips} if model == "bet-sensor" else {}
+            more = {"chips": self.chips} if model == "bet-sensor" else {}
             self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
-        kinds: dict[str, Any] = {slot: machine.kind for slot, machine in self.machines.items()}
-        table = Table(self.edition, submission, kinds)
-        self.controller = Controller(table, self._stepped)
         self.people = People(self)
-        self.slots: dict[str, Slot[Any, Any]] = {}
-        for slot, machine in self.machines.items():
-            self.slots[slot] = Slot(
-                slot, kind_named(machine.kind), MemoryHost(machine).open, (trust or {}).get(slot) or trust_in(machine),
-                self._listener(slot),
-                jitter=Random(seed),
-            )  # fmt: skip
-        self.controller.slots = self.slots
+        self.box = self._start()
 
-    def _listener(self, slot: str) -> Any:
-        submit = self.controller.listener(slot)
+    # --- the box ------------------------------------------------------------------------------------------------------
+
+    def _start(self) -> Box:
+        return Box.start(
+            self.mains, self.clock, self.edition, self.submission, self.machines, self._stepped, self._listener,
+            trust=self._trust, seed=self._seed, snapshot_every=self._snapshot_every,
+        )  # fmt: skip
+
+    @property
+    def controller(self) -> Controller:
+        """The box's controller: of this boot."""
+        return self.box.controller
+
+    @property
+    def slots(self) -> dict[str, Slot[Any, Any]]:
+        """The box's slots: of this boot."""
+        return self.box.slots
+
+    @property
+    def dark(self) -> bool:
+        """Whether the box has no power."""
+        return not self.box.powered
+
+    async def power_up(self) -> None:
+        """Power comes back: the box starts, as often as it must, and people look at its screen again."""
+        while self.dark:
+            await self.box.bury()
+            await asyncio.sleep(1.0)
+            self.clock.kernel = str(int(self.clock.kernel) + 1)
+            try:
+                self.box = self._start()
+            except PowerCut:
+                continue
+            for slot in self.slots.values():
+                slot.start()
+        await asyncio.sleep(1.0)  # the start is on disk and shown
+        self.people.look_again()
+
+    def _listener(self, slot: str, controller: Controller) -> Any:
+        submit = controller.listener(slot)
 
         def take(event: Any) -> None:
             submit(event)
-            self.people.told(slot, event)
+            if self.box.powered:
+                self.people.told(slot, event)
 
         return take
 
@@ -215,25 +250,32 @@ class House:
     async def round(self, bets: tuple[int, ...] = ()) -> None:
         """Play one round from open to idle, or as far as it goes."""
         self.controller.submit(ev.OpenRound(DEALER))
-        await asyncio.sleep(1.0)
+        await self.wait(1.0)
         for seat in bets:
-            self.machines[f"bet_sensor.{seat}"].inject("place_bet")
-        await asyncio.sleep(1.0)
+            betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
+            if betting and not self.chips.at(f"bet_sensor.{seat}/spot"):
+                self.machines[f"bet_sensor.{seat}"].inject("place_bet")
+        await self.wait(1.0)
+        if self.dark:
+            return
         if self.controller.table.state.round.state == mc.BETTING:
             self.controller.submit(ev.NoMoreBets(DEALER))
         await self.rest()
 
     async def rest(self, seconds: float = ROUND_TIME) -> None:
-        """Let everybody do what is to be done, until nobody has anything to do."""
+        """Let everybody do what is to be done, until nobody has anything to do, or the box has no power."""
         quiet = 0
         for _ in range(round(seconds / 0.5)):
+            if self.dark:
+                return
             self._feed_shuffler()
             state = self.controller.table.state
-            busy = self.people.busy or bool(state.commands) or bool(state.prompts)
+            locking = state.progressive.state == mc.LOCKING
+            busy = self.people.busy or bool(state.commands) or bool(state.prompts) or locking or self.people.mend()
             quiet = 0 if busy else quiet + 1
             if quiet > 8:
                 return
-            await asyncio.sleep(0.5)
+            await self.wait(0.5)
         raise TimeoutError(f"the table does not come to rest: {self.controller.table.state.prompts}")
 
     def _feed_shuffler(self) -> None:
@@ -253,20 +295,26 @@ class House:
                 self.machines["shuffler.1"].firmware.hands_moved()  # type: ignore[attr-defined]
                 return
 
+    async def wait(self, seconds: float) -> None:
+        """Let time pass at the pace of the people here."""
+        await asyncio.sleep(seconds * self.pace)
+
     async def until(self, condition: Any, seconds: float = 60.0) -> None:
         """Wait until something holds."""
         for _ in range(round(seconds * 10)):
             if condition():
                 return
-            await asyncio.sleep(0.1)
+            await self.wait(0.1)
         raise TimeoutError("what the house waits for did not come true")
 
     async def close(self) -> None:
         """The table closes; every card must still be in exactly one place."""
         await self.people.close()
-        await self.controller.close()
-        for slot in self.slots.values():
-            await slot.close()
+        await self.box.bury()
+        if self.box.powered:
+            self.disk.cut_at = None
+            await self.box.writer.close()
+            self.box.store.close()
         for machine in self.machines.values():
             machine.board.power_off()
         self.world.check()

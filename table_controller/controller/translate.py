@@ -44,8 +44,8 @@ def _shuffler(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.GivenOut(slot)
         case shuffler.Intake():
             yield ev.CardsInserted(slot) if event.cards else ev.IntakeEmptied(slot)
-        case Reported(inventory=shuffler.Status(cards_in_intake=True)):
-            yield ev.CardsInserted(slot)
+        case Reported(inventory=shuffler.Status() as status):  # what hands did while nobody listened
+            yield ev.CardsInserted(slot) if status.cards_in_intake else ev.IntakeEmptied(slot)
 
 
 def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
@@ -58,6 +58,11 @@ def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.StubOut(slot, event.count)
         case shoe.Pile(place=shoe.Place.SLOT, cards=False):
             yield ev.StackTaken(slot)
+        case Reported(inventory=shoe.Status() as status):
+            if not status.in_slot:
+                yield ev.StackTaken(slot)
+            if status.state is shoe.State.DEALING and status.moved:
+                yield ev.CardsDrawn(slot, status.moved, reported=True)
         case shoe.Drawn():
             yield ev.CardsDrawn(slot, event.moved)
         case shoe.FaceUp():
@@ -91,8 +96,11 @@ def _rng(slot: str, event: Any) -> Iterator[ev.Event]:
 
 
 def _button(slot: str, event: Any) -> Iterator[ev.Event]:
-    if isinstance(event, button.Moved):
-        yield ev.ButtonSeen(slot, event.place)
+    match event:
+        case button.Moved():
+            yield ev.ButtonSeen(slot, event.place)
+        case Reported(inventory=button.Status() as status):
+            yield ev.ButtonSeen(slot, status.place)
 
 
 def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
@@ -105,6 +113,10 @@ def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
         case bet_sensor.Locked(latch=latch) if latch.lies in (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP):
             # What lies there unclearly is no confirmation: its seat is left undecided, for a person.
             yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
+        case bet_sensor.LockRefused(reason=bet_sensor.Reason.OTHER_LOCK, latch=bet_sensor.Latch() as latch) if (
+            latch.lies in (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP)
+        ):
+            yield ev.LatchStands(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
 
 
 _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {

@@ -89,6 +89,17 @@ def latched(c: Context, event: ev.SeatLatched) -> None:
     bets.latched, bets.bet, bets.sequence = True, event.bet, event.sequence
 
 
+def latch_stands(c: Context, event: ev.LatchStands) -> None:
+    """A sensor holds the latch of a lock whose record was lost with the box: it is ours, and it is the order."""
+    bets = c.state.progressive.seats.get(event.seat)
+    if bets is None or bets.latched or event.round != c.state.round.number or c.state.progressive.state != mc.LOCKING:
+        return
+    first, end = c.state.lost
+    if first <= event.lock < end and not c.state.progressive.overdue:
+        bets.latched, bets.bet, bets.sequence, bets.lock = True, event.bet, event.sequence, event.lock
+        c.finding("latch_found", f"seat {event.seat} was latched before the box died; what lay there then counts")
+
+
 def lock_due(c: Context) -> None:
     """A sensor that has not confirmed leaves its seat undecided: the floorperson is asked."""
     if c.state.progressive.state == mc.LOCKING:

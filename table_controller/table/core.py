@@ -19,6 +19,7 @@ from table_controller.table import (
     opening,
     orders,
     playing,
+    restart,
     service,
     shuffling,
     side,
@@ -217,7 +218,10 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.ButtonSeen: starting.button_seen,
     ev.BetSensed: betting.sensed,
     ev.SeatLatched: betting.latched,
+    ev.LatchStands: betting.latch_stands,
     ev.LateBet: betting.late,
     ev.CommandEnded: service.command_ended,
     ev.Due: _due,
+    ev.BoxStarted: restart.started,
+    ev.BoxHalted: restart.halted,
 }

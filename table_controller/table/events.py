@@ -199,6 +199,7 @@ class CardsDrawn(Event, frozen=True):
 
     slot: str
     count: int
+    reported: bool = False  # read from its report, as after a reconnect: says what was, and accuses nobody
 
 
 class StubOut(Event, frozen=True):
@@ -280,6 +281,16 @@ class SeatLatched(Event, frozen=True):
     bet: bool
 
 
+class LatchStands(Event, frozen=True):
+    """A sensor did not take a lock: another one of the same round stands, with what lay there then."""
+
+    seat: int
+    round: int
+    lock: int
+    sequence: int
+    bet: bool
+
+
 class LateBet(Event, frozen=True):
     """A chip was laid on a sensor that is locked; it does not count."""
 
@@ -301,3 +312,19 @@ class Due(Event, frozen=True):
     """A deadline that the core asked for has come."""
 
     timer: str
+
+
+class BoxStarted(Event, frozen=True):
+    """The box has started, as its `boot`-th start; nothing but the journal is known. The first event of every start.
+
+    `clock_back`: the clock shows less than it did when the last record was made.
+    """
+
+    boot: int
+    clock_back: bool = False
+
+
+class BoxHalted(Event, frozen=True):
+    """The box can go on no more (its journal fails): whatever moves is stopped, whatever is open is locked."""
+
+    code: int

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table import shuffling, stub
+from table_controller.table import restart, shuffling, stub
+from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import irregular, irregular_each
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
     if event.trigger == "fault" and slot.state == ABSENT:
         return
     c.fire_slot(event.slot, event.trigger)
+    if event.trigger == "appear":
+        restart.appeared(c, event.slot)
     if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event):
         irregular(c, _FAULTS[slot.kind], slot=event.slot, deck=slot.deck)
     if event.trigger in ("appear", "vanish") and event.slot == c.start_slot and c.state.round.total is None:
@@ -146,6 +149,10 @@ def _undo(c: Context, issued: Issued) -> None:
             c.state.round.counting = False
         case "give_stub":
             c.state.round.stub_ordered = False
+        case "light":
+            bets = c.state.progressive.seats.get(seat_of(issued.slot))
+            if bets is not None and bets.sequence == issued.number:
+                bets.lit = False
 
 
 def _failed(c: Context, issued: Issued) -> None:

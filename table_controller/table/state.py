@@ -61,6 +61,7 @@ class Slot(msgspec.Struct):
     deck: str | None = None
     intake: bool = False  # cards lie there, and nobody has said which
     ran: bool = False  # a cycle was begun on what is inside
+    safe_due: bool = False  # not stopped or locked since the box started: that comes first when it appears
 
 
 class Round(msgspec.Struct):
@@ -226,6 +227,7 @@ class State(msgspec.Struct):
     burn_dealer: int = 0  # and because the dealer is
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
+    lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
 
     @property
     def burn_due(self) -> int:

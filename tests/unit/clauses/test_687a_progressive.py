@@ -152,7 +152,7 @@ def test_no_light_burns_for_a_seat_whose_bet_was_not_latched(dealing: str) -> No
         "not_latched": LOCKOUT[dealing],
         "not_booked": "687a.12(c)/1",
     }
-    assert why(floor, "light", "bet_sensor.1", seat=1) == {}
+    assert "not_latched" not in why(floor, "light", "bet_sensor.1", seat=1)
 
 
 # --- the replacement card ---------------------------------------------------------------------------------------------
