@@ -1,13 +1,14 @@
 """Every small change of a rule that could matter: of each irregularity row, and of each permit reason. Runs nothing.
 
-A mutant is left out only where it provably changes nothing at any table, and `Same` says why:
+A mutant is left out only where it provably changes nothing at any table:
 
 - The core knows a ruling only by what `seen` takes from it. A mutant is the same rule if that is equal in every case
   that can arise (`arising`): for instance the order of rows that exclude one another, an `acknowledges` that the row
   which governs overrules, or a phase that this game's rounds do not rest in.
 - `stop`: the core stands still for every irregularity that concerns the round; `stop` only tells the lookup that an
-  added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see` beside
-  clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing: the end of a hold does it.
+  added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see`
+  beside clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing that the end of a
+  hold does not do.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ _NO_ROUND: Final = ("idle", "complete")
 # What can arise only there, and only so: dice and their announcement, a stub that was looked at.
 _ROLLED: Final = ("dice_not_flat", "die_out_of_shaker", "wrong_start_announced")
 _ANY_TIME: Final = ("shuffler_fault", "shoe_fault", "device_unusable", "count_wrong", "face_up_card_first")
+# Facts that say whether others can come with them, so that they are always told apart.
+_TELLING: Final = {"dealing", "shuffler", "device", "deck"}
 _FIELDS: Final = ("dealing", "shuffler", "start", "device", "deck", "finding")
 
 
@@ -127,7 +130,8 @@ def _phases(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row]]:
         return
     begin, end = every.index(row.from_phase), every.index(row.until_phase)
     for what, one, other in (
-        ("earlier", begin - 1, end), ("later", begin + 1, end), ("less long", begin, end - 1), ("longer", begin, end + 1),
+        ("earlier", begin - 1, end), ("later", begin + 1, end),
+        ("less long", begin, end - 1), ("longer", begin, end + 1),
     ):  # fmt: skip
         if 0 <= one <= other < len(every):
             changed = replace(row, from_phase=every[one], until_phase=every[other])
@@ -261,7 +265,7 @@ def _barred(rules: Edition, trigger: str, phase: str, facts: Facts) -> bool:
         return under_way and not in_play
     if trigger == "shuffler_fault" and in_play:
         # The deck of a round that has begun comes back to another shuffler only before the deal, counted again.
-        return PHASES.index(phase) >= PHASES.index("dealing") or rules.count.on_wrong != "ask_floorperson"  # type: ignore[arg-type]
+        return PHASES.index(phase) >= PHASES.index("dealing") or rules.count.on_wrong != "ask_floorperson"
     return False
 
 
@@ -304,10 +308,8 @@ def same(rules: Edition, other: Edition, triggers: tuple[str, ...]) -> bool:
     """Tell whether the core takes the same from both in every case that can arise."""
     for trigger in triggers:
         rows = [row for one in (rules, other) for row in one.irregularities if trigger in (row.trigger, *row.also)]
-        fields = {name for row in rows for name in _FIELDS if getattr(row.when, name)} | {"device", "deck"}
-        if trigger in ("shuffler_fault", "shoe_fault") or any(row.when.hand_deal_over for row in rows):
-            fields.add("dealing")
-        for phase, facts in arising(rules, trigger, fields):
+        asked = {name for row in rows for name in _FIELDS if getattr(row.when, name)}
+        for phase, facts in arising(rules, trigger, asked | _TELLING):
             one, two = (rulings(each, trigger, phase, facts) for each in (rules, other))  # type: ignore[arg-type]
             if seen(one, facts) != seen(two, facts):
                 return False
