@@ -13,6 +13,7 @@ A mutant is left out only where it provably changes nothing at any table:
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
@@ -342,10 +343,11 @@ def _reason(reason: Reason) -> Iterator[tuple[str, str, Reason | None]]:
     yield "duty", "cites another duty", changed(reason, duty="composition")
 
 
-def every() -> tuple[list[Mutant], int]:
+@cache
+def every() -> tuple[tuple[Mutant, ...], int]:
     """All mutants, and how many changes were left out because they are the same rule."""
     made = [each for game in GAMES for each in of_rows(game)]
-    return [mutant for mutant, equal in made if not equal] + list(of_permits()), sum(equal for _, equal in made)
+    return (*(mutant for mutant, equal in made if not equal), *of_permits()), sum(equal for _, equal in made)
 
 
 assert set(_FLIPPED) == set(OUTCOMES)
