@@ -1,18 +1,19 @@
 """Every small change of a rule that could matter: of each irregularity row, and of each permit reason. Runs nothing.
 
-A mutant is left out only where it provably changes nothing at any table, and `Same` says why:
+A mutant is left out only where it provably changes nothing at any table:
 
 - The core knows a ruling only by what `seen` takes from it. A mutant is the same rule if that is equal in every case
   that can arise (`arising`): for instance the order of rows that exclude one another, an `acknowledges` that the row
   which governs overrules, or a phase that this game's rounds do not rest in.
 - `stop`: the core stands still for every irregularity that concerns the round; `stop` only tells the lookup that an
   added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see`
-  beside clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing: the end of a
-  hold does it.
+  beside clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing that the end of a
+  hold does not do.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
@@ -56,6 +57,8 @@ _NO_ROUND: Final = ("idle", "complete")
 # What can arise only there, and only so: dice and their announcement, a stub that was looked at.
 _ROLLED: Final = ("dice_not_flat", "die_out_of_shaker", "wrong_start_announced")
 _ANY_TIME: Final = ("shuffler_fault", "shoe_fault", "device_unusable", "count_wrong", "face_up_card_first")
+# Facts that say whether others can come with them, so that they are always told apart.
+_TELLING: Final = {"dealing", "shuffler", "device", "deck"}
 _FIELDS: Final = ("dealing", "shuffler", "start", "device", "deck", "finding")
 
 
@@ -306,10 +309,8 @@ def same(rules: Edition, other: Edition, triggers: tuple[str, ...]) -> bool:
     """Tell whether the core takes the same from both in every case that can arise."""
     for trigger in triggers:
         rows = [row for one in (rules, other) for row in one.irregularities if trigger in (row.trigger, *row.also)]
-        fields = {name for row in rows for name in _FIELDS if getattr(row.when, name)} | {"device", "deck"}
-        if trigger in ("shuffler_fault", "shoe_fault") or any(row.when.hand_deal_over for row in rows):
-            fields.add("dealing")
-        for phase, facts in arising(rules, trigger, fields):
+        asked = {name for row in rows for name in _FIELDS if getattr(row.when, name)}
+        for phase, facts in arising(rules, trigger, asked | _TELLING):
             one, two = (rulings(each, trigger, phase, facts) for each in (rules, other))  # type: ignore[arg-type]
             if seen(one, facts) != seen(two, facts):
                 return False
@@ -342,10 +343,11 @@ def _reason(reason: Reason) -> Iterator[tuple[str, str, Reason | None]]:
     yield "duty", "cites another duty", changed(reason, duty="composition")
 
 
-def every() -> tuple[list[Mutant], int]:
+@cache
+def every() -> tuple[tuple[Mutant, ...], int]:
     """All mutants, and how many changes were left out because they are the same rule."""
     made = [each for game in GAMES for each in of_rows(game)]
-    return [mutant for mutant, equal in made if not equal] + list(of_permits()), sum(equal for _, equal in made)
+    return (*(mutant for mutant, equal in made if not equal), *of_permits()), sum(equal for _, equal in made)
 
 
 assert set(_FLIPPED) == set(OUTCOMES)

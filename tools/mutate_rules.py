@@ -22,7 +22,7 @@ from tests.support import core, irregular
 from tools import mutants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tools.mutants import Mutant
 
@@ -117,7 +117,7 @@ def unchanged() -> list[str]:
     return failing
 
 
-def part(chosen: list[Mutant], which: int, of: int) -> list[Mutant]:
+def part(chosen: Sequence[Mutant], which: int, of: int) -> Sequence[Mutant]:
     """Every `of`th mutant, beginning with number `which`."""
     return chosen[which - 1 :: of]
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from devices.service import SIGNED, UNSIGNED
 from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Found, Refused, WagersReturned
+from table_controller.table.decisions import Finding, Found, Refused, WagersReturned
+from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, of
 from tests.support.setups import at
 
@@ -134,3 +136,41 @@ def test_after_every_step_but_the_last_no_round_opens() -> None:
             floor.step(event)
     assert asked == 3, "wagers, cards, acknowledgement"
     assert "any_irregularity" not in floor.against_opening()
+
+
+# --- what only one method or one device may say -----------------------------------------------------------------------
+
+
+def test_dice_do_not_count_where_a_number_is_drawn_nor_a_number_where_dice_are_rolled() -> None:
+    floor = at("asia_poker", "rng", mc.STARTING_POSITION)
+    assert [one.kind for one in of(Finding, floor.step(ev.DiceRead("rng.1", (2, 3, 5))))] == ["dice_out_of_turn"]
+    assert floor.round_.total is None
+    floor = at("asia_poker", "auto", mc.STARTING_POSITION)
+    assert [one.kind for one in of(Finding, floor.step(ev.NumberDrawn("shaker.1", 4)))] == ["number_out_of_turn"]
+    assert floor.round_.start is None
+
+
+@clauses("688a.13(m)")
+def test_a_device_that_a_dealer_reports_unusable_serves_nobody_until_it_is_signed_and_repaired() -> None:
+    floor = at("face_up_pai_gow", "auto", mc.IDLE)
+    floor.declare("device_unusable", slot=SHUFFLER)
+    assert floor.state.slots[SHUFFLER].state == UNSIGNED
+    assert "dead_device_unsigned" in floor.against_opening()
+    assert of(Refused, floor.declare("device_unusable", slot=SHUFFLER)), "it is out of order already"
+    floor.clear_holds()
+    assert floor.state.slots[SHUFFLER].state == SIGNED
+    assert "dead_device_unsigned" not in floor.against_opening()
+
+
+def test_a_deck_put_in_place_while_it_was_alone_is_dealt_and_then_the_other_one() -> None:
+    floor = at("asia_poker", "two", mc.DEALING)
+    floor.step(ev.Declared("count_wrong", DEALER, deck="red"))
+    floor.say("choose", "remove")
+    floor.clear_holds()
+    floor.settle()
+    assert (floor.phase, floor.deck("blue").place) == (mc.IDLE, SHOE), "the only deck is in the shoe again"
+    floor.play(ev.DeckReceived("green", DEALER))
+    floor.round()
+    assert floor.state.last_deck == "blue"
+    floor.play(ev.OpenRound(DEALER))
+    assert floor.round_.deck == "green"
