@@ -62,8 +62,8 @@ def begin(c: Context) -> None:
     """
     deck = c.deck
     burns_first = c.state.burn_due and c.state.dealing != "continuous_shuffler"
-    if deck is None or not c.playable(deck) or not c.in_place(deck) or burns_first:
-        return
+    if deck is None or deck.state not in (mc.READY, mc.IN_PLAY) or not c.in_place(deck) or burns_first:
+        return  # a shoe that is over since the round opened still serves this round
     c.state.begun = True
     deck.by_hand = deck.by_hand or c.state.dealing == "hand"
     deck.rounds.append(c.state.round.number)
@@ -157,7 +157,8 @@ def complete_stack(c: Context, hold: Hold) -> None:
 def late_cards(c: Context, hold: Hold) -> None:
     """A player who was passed over gets the additional cards after all others."""
     assert hold.seat is not None
-    c.state.round.late.append(hold.seat)
+    if hold.seat not in c.state.round.late:
+        c.state.round.late.append(hold.seat)
 
 
 def burn(c: Context, cards: int) -> None:

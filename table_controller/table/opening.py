@@ -112,7 +112,7 @@ def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     done = {name.partition("/")[0] for name in deck.confirmed}
     for name, trigger in _MOVED_BY:
         if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
-            deck.verified = deck.verified or trigger == "inspect"  # every card was looked at
+            deck.verified = deck.verified or trigger == "inspect"  # every card was looked at; a spread is no such look
             deck.idle = deck.idle and trigger != "stack"
             c.fire_deck(deck, trigger)
 

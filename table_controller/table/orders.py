@@ -217,8 +217,9 @@ def _by_hand(c: Context, _event: ev.Ordered) -> str | None:
     if c.state.shuffling == "hand":
         return "cards are shuffled by hand"
     second = c.edition.second_set
-    alone = second is not None and second.required and len(c.decks_at_table()) < 2
-    reasons = () if alone and c.state.round.state == mc.IDLE else c.against("method", c.shuffler)
+    required = second is not None and second.required and c.submission.two_decks
+    alone = required and len(c.decks_at_table()) < 2
+    reasons = tuple(r for r in c.against("method", c.shuffler) if not (alone and r.key == "device_not_signed"))
     if reasons:
         c.refuse("shuffle_by_hand", *reasons)
         return None

@@ -108,10 +108,10 @@ def unusable(c: Context, name: str) -> None:
 
 
 def given_up(c: Context, slot: str) -> None:
-    """A device is out of order: whatever it was told, nobody waits for it any more."""
+    """A device is out of order: whatever it was told has not begun, and nobody waits for it any more."""
     c.fire_slot(slot, "give_up")
     for id_ in [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]:
-        del c.state.commands[id_]
+        _undo(c, c.state.commands.pop(id_))
 
 
 def command_ended(c: Context, event: ev.CommandEnded) -> None:
@@ -132,8 +132,8 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
         shuffling.gave_out(c, issued.slot, issued.deck)
-    elif issued.act in _TOLD_BEFORE and not issued.told and slot.state != FAULTED:
-        _failed(c, issued)
+    elif issued.act in _TOLD_BEFORE and not issued.told:
+        (_undo if slot.state == FAULTED else _failed)(c, issued)  # what its fault stopped has been found already
     elif issued.act == "give_stub" and not issued.told and c.state.dealing == "automated_shoe":
         stub.count_lost(c)
 

@@ -160,6 +160,7 @@ def given_out(c: Context, event: ev.GivenOut) -> None:
         return
     decks.out_of_device(c, deck)
     if not c.in_flight(event.slot, "eject", "clear_out"):
+        deck.verified = False  # who had it in hand, nobody knows: it is counted before it is dealt
         irregular(c, "unknown_cards", slot=event.slot, deck=deck.name)
 
 
@@ -186,6 +187,8 @@ def advance(c: Context) -> None:
     for deck in c.state.decks.values():
         if c.held(deck=deck.name):
             continue
+        if c.source is not None and c.source == c.shuffler and deck.place == TRAY and mc.may(mc.DECK, deck, "take_out"):
+            c.fire_deck(deck, "take_out")  # however it was shuffled: a continuous shuffler takes stacks
         if deck.state in _WAITING and c.faces_due(deck):
             c.ask("face_check", "floorperson", "whole", "not_whole", deck=deck.name, clauses=c.clauses("composition"))
         elif deck.state in _WAITING and c.state.shuffling == "hand":
@@ -219,24 +222,28 @@ def _rack_cleared(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 def _into_place(c: Context) -> None:
     """Bring the next deck from the shuffler to where it is dealt from; before the first card also a recut one."""
     deck = c.deck if c.under_way else c.next_deck()
-    if deck is None or c.in_place(deck) or c.held(deck=deck.name) or deck.look_due:
+    if deck is None or c.held(deck=deck.name) or deck.look_due:
+        return
+    if c.in_place(deck):
         return
     if not c.under_way and any(c.in_place(other) and c.playable(other) for other in c.decks_at_table()):
         return  # another one is there
     if deck.place.endswith(GATE) and c.shuffler is not None:
         c.try_command("eject", c.shuffler, deck=deck.name)
+    elif not c.under_way and _not_next(c, deck):
+        return  # it waits until the other one is shuffled and dealt
     elif any(reason.key == "count_due" for reason in c.against("open_bets", deck=deck.name)):
         c.ask("count_deck", "dealer", deck=deck.name, number=True, clauses=c.clauses("stub"))
     elif deck.state == mc.READY and deck.place == TRAY:
-        if any(reason.key == "deck_used_last" for reason in c.against("load", c.shoe, deck.name)):
-            return  # the other one is on its way
-        if c.state.dealing == "continuous_shuffler":
-            if c.state.shuffling == "machine":  # it shuffles whatever it is given, also a preshuffled batch
-                c.fire_deck(deck, "take_out")
-        elif c.state.dealing not in SHOES:
+        if c.state.dealing not in SHOES:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.against("load", c.shoe, deck.name):
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=c.clauses("load"))
+
+
+def _not_next(c: Context, deck: Deck) -> bool:
+    """Tell whether the other deck must be dealt before this one, also if this one lies ready (X19)."""
+    return any(reason.key == "deck_used_last" for reason in c.against("open_bets", deck=deck.name))
 
 
 def _counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:

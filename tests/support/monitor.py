@@ -28,6 +28,7 @@ _DEALS: Final = ("dispense", "start_round")
 _BARRED_WHILE_UNSIGNED: Final = ("load", *_DEALS, "arm_dice", "draw", "open_bets")
 # Questions that only a round that still plays may ask.
 _OF_PLAY: Final = ("dealt", "additional_cards", "hands_set", "decide", "reveal", "settled", "chips", "announce")
+_OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_count")
 _RESHUFFLES: Final = ("reshuffle", "reshuffle_with_dealt", "hold_deck", "remove_deck")
 
 
@@ -64,6 +65,13 @@ class Monitor(msgspec.Struct):
     overdue: bool = False
     latched: dict[int, bool] = {}
     money: MoneyMonitor = msgspec.field(default_factory=MoneyMonitor)
+    returned: list[int] = []  # seats whose wagers alone went back in this round
+    optional: bool = False  # an irregularity of this round lets optional wagers be settled although it is void
+    dealing: str = ""
+    latches: list[str] = []  # slots whose fault nobody has acknowledged
+    old_dice: bool = False
+    ordered: dict[int, int] = {}  # cards that a shoe was told to give out
+    moving: list[int] = []  # commands that deal and have not ended
 
     @classmethod
     def of(cls, edition: Edition) -> Monitor:
@@ -78,7 +86,9 @@ class Monitor(msgspec.Struct):
             {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe,
             self.loading, self.load > 0,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
-            self.latched, sorted(self.locks), [deck or "" for deck in self.holds.values()], self.money.key(),
+            sorted(self.latched.items()), sorted(self.locks), [deck or "" for deck in self.holds.values()],
+            sorted(self.returned), self.optional, len(self.moving), sorted(self.latches),
+            self.old_dice, sorted(self.ordered.values()), self.money.key(),
         )  # fmt: skip
 
     # --- what happens -------------------------------------------------------------------------------------------------
@@ -88,8 +98,12 @@ class Monitor(msgspec.Struct):
         refused = any(isinstance(decision, Refused) for decision in decisions)
         if not refused or isinstance(event, ev.Answer):  # what was refused has not happened
             self._event(event)
+        self.dealing = str(state.dealing)
         for decision in decisions:
             self._decision(event, decision, state)
+        self._voided(event, decisions)
+        if isinstance(event, ev.StackOut) and event.count not in self.ordered.values() and not self.void:
+            assert any(isinstance(d, Found) for d in decisions) or self.holds, "a wrong stack, and nobody is told"
         self.money.watch(decisions, self.latched, state)
         self._always(state)
 
@@ -121,6 +135,13 @@ class Monitor(msgspec.Struct):
                 self.overdue = True
             case ev.NoMoreBets():
                 self.closed = True
+            case ev.CommandEnded() if event.command in self.moving and event.outcome != "unknown":
+                self.moving.remove(event.command)
+                self.ordered.pop(event.command, None)
+            case ev.SlotOrdered(act="give_up"):
+                self.moving, self.ordered = [], {}
+            case ev.Due(timer="dice_age"):
+                self.old_dice = True
             case ev.NumberDrawn(number=number):
                 self.position = 1 <= number <= 7
             case ev.SeatLatched() if event.lock == self.locks.get(event.seat) and not self.overdue:
@@ -145,6 +166,8 @@ class Monitor(msgspec.Struct):
                 cards.wrong = True
             case "announce":
                 self.position = True
+            case "dice":
+                self.old_dice = False
             case "seat_undecided":
                 self.latched[prompt.seat or 0] = event.choice == "bet"
 
@@ -160,6 +183,8 @@ class Monitor(msgspec.Struct):
             case Prompt():
                 self.asked[decision.id] = decision
                 assert not (self.void and decision.kind in _OF_PLAY), f"{decision.kind} is asked in a void round"
+                again = decision.kind in _OF_A_HAND and decision.seat in self.returned
+                assert not again, f"{decision.kind} is asked of seat {decision.seat}, whose wagers went back"
                 if decision.kind in ("dealt", "additional_cards"):
                     self._deal(state)
                 if self.unsigned and decision.kind == "hand_shuffle":
@@ -172,19 +197,24 @@ class Monitor(msgspec.Struct):
                     self._answered(event, prompt)
             case Found():
                 self.holds[decision.hold] = decision.deck
+                self.optional = self.optional or "settle_optional_wagers" in decision.outcomes
                 if decision.deck is not None and set(decision.outcomes) & set(_RESHUFFLES):
                     self.decks[decision.deck].shuffled = False
             case Cleared():
                 assert isinstance(event, ev.Answer), "an irregularity was cleared by nobody"
                 assert event.choice == "acknowledged"
                 del self.holds[decision.hold]
-            case WagersReturned(seat=None):
+            case WagersReturned(seat=int() as seat):
+                self.returned.append(seat)
+            case WagersReturned():
+                assert self.optional or not decision.settled, f"{decision.settled} are settled in a void round"
                 self.void, self.closed, self.position, self.overdue = True, False, False, False
                 self.locks, self.latched = {}, {}
             case Command():
                 self._command(decision, state)
             case Moved():
                 self._moved(decision, state)
+                self._latch(event, decision)
 
     def _command(self, command: Command, state: State) -> None:
         if command.act == "lock":
@@ -193,6 +223,10 @@ class Monitor(msgspec.Struct):
             self.load = command.id
         if command.act in _DEALS:
             self._deal(state)
+            self.moving.append(command.id)
+            self.ordered[command.id] = command.number
+        if command.act == "arm_dice":
+            assert not self.old_dice, "old dice are armed"
         if command.act in _BARRED_WHILE_UNSIGNED:
             assert not self.unsigned, f"{command.act} while {self.unsigned} are dead and unsigned"
 
@@ -223,6 +257,18 @@ class Monitor(msgspec.Struct):
             self.unsigned.remove(name)
             self.methods = self.methods if self.unsigned else ("", "")
 
+    def _latch(self, event: ev.Event, moved: Moved) -> None:
+        """A device that had a fault serves again only after a floorperson has acknowledged it."""
+        what, _, name = moved.what.partition(" ")
+        if what != "slot":
+            return
+        if moved.state in ("faulted", "out_of_order_unsigned"):
+            self.latches = sorted({*self.latches, name})
+        elif name in self.latches and moved.state == "unverified" and isinstance(event, ev.Answer | ev.SlotOrdered):
+            assert event.who.role == "floorperson"
+            self.latches.remove(name)
+        assert not (moved.state == "in_service" and name in self.latches), f"{name} serves, and nobody acknowledged"
+
     def _deck_moved(self, name: str, to: str, state: State) -> None:
         cards = self.decks[name]
         if to == "in_device":
@@ -241,7 +287,8 @@ class Monitor(msgspec.Struct):
 
     def _round_moved(self, to: str, state: State) -> None:
         if to == "betting":
-            self.closed = self.position = self.void = self.overdue = False
+            self.closed = self.position = self.void = self.overdue = self.optional = False
+            self.returned = []
             self.locks, self.latched = {}, {}
             cards = self.decks[state.round.deck or ""]
             limit = min(self.hours.values()) if cards.by_hand else self.hours[state.dealing]
@@ -253,11 +300,26 @@ class Monitor(msgspec.Struct):
             self.position = True
         assert not (self.void and to in ("settling", "complete", "playing")), f"a void round is {to}"
 
+    def _voided(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """A round that becomes void gives all wagers back, unless nobody had one, and what deals is stopped."""
+        if Moved("round", "void") not in decisions:
+            return
+        nobody = isinstance(event, ev.Answer) and event.choice == "nobody"
+        back = [d for d in decisions if isinstance(d, WagersReturned) and d.seat is None]
+        assert nobody or back, "a round is void, and its wagers do not go back"
+        stopped = any(isinstance(d, Command) and d.act == "stop" and d.safe for d in decisions)
+        assert stopped or not self.moving or self.dealing != "automated_shoe", (
+            "the round is void, and the shoe deals on"
+        )
+
     # --- what holds at any time ---------------------------------------------------------------------------------------
 
     def _always(self, state: State) -> None:
         for seat in state.progressive.accepted:
             assert self.latched.get(seat), f"a bet of seat {seat} is accepted that no latch confirmed in time"
+        for prompt in state.prompts.values():
+            if prompt.kind in ("dealt", "additional_cards"):
+                self._deal(state)
         if self.unsigned:
             assert self.methods == (state.dealing, state.shuffling), "another method while a dead device is unsigned"
         for deck, accounts in state.book.held.items():

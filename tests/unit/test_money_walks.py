@@ -14,8 +14,8 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
 from tests.support.core import AUDITOR, FLOOR
-from tests.support.explore import Bounds, Model, Move
 from tests.support.meters import choices
+from tests.support.moves import Model, Move, Trouble
 from tests.support.tiny import table
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class Walk:
         self.table = table(game, slots, **choices(name, **more))
         slots_in_trouble = tuple(slot for slot in slots if slot != "shoe.1")
         declares = ("wrong_card_count", "player_card_exposed", *declared)
-        bounds = Bounds(declared=declares, slots=slots_in_trouble, orders=False, ages=False, variety=True)
-        self.model = Model(self.table, bounds)
+        trouble = Trouble(declared=declares, links=slots_in_trouble, slow=("shoe.1",), bets=True, variety=True)
+        self.model = Model(self.table, trouble)
         self.monitor = self.model.prepared()
         self.kinds: Counter[str] = Counter({"seed": 1})
         self.rounds = 0
@@ -59,7 +59,7 @@ class Walk:
     def go(self, moves: int) -> None:
         for _ in range(moves):
             ways = list(self._ways()) or [Move("lock due", (ev.Due("lock"),))]  # nobody answers: time does
-            trouble = [move for move in self.model._trouble() if not move.name.endswith("given up")]
+            trouble = list(self.model._trouble())
             if self.rng.randrange(100) < TROUBLE and trouble and not self.table.state.holds:
                 ways = trouble
             if self.table.state.round.state == "idle" and self.rng.randrange(5) == 0:

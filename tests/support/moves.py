@@ -1,0 +1,455 @@
+"""What may happen to a tiny table: people, devices and hands, each move a few events. No search and no tests here.
+
+Devices that a search is not about do at once what they are told; the others take their time, and everything else may
+happen meanwhile. Trouble comes by kinds, and only while fewer irregularities are open than the bound allows: so the
+states are finitely many, and a search for one or two kinds of trouble comes to its end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
+from table_controller.table import booking, dealing, shuffling, stub
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from tests.support.core import DEALER, FLOOR, PEOPLE, TECH
+from tests.support.monitor import Monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.table.core import Table
+    from table_controller.table.decisions import Prompt
+    from table_controller.table.state import Issued
+
+DECKS: Final = ("blue", "red")
+SHUFFLER: Final = "shuffler.1"
+SHOE: Final = "shoe.1"
+SHAKER: Final = "shaker.1"
+
+
+class Move(NamedTuple):
+    """What may happen next. Trouble is bounded; the rest is a way on."""
+
+    name: str
+    events: tuple[ev.Event, ...]
+    trouble: bool = False
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """Which trouble a search makes, and how much of it at once."""
+
+    holds: int = 1  # irregularities that may be open when another one is made
+    links: tuple[str, ...] = ()  # slots that vanish and fault
+    dies: tuple[str, ...] = ()  # slots that are given up, and repaired
+    ends: tuple[str, ...] = ()  # slots whose commands fail, are revoked, or end as nobody knows
+    counts: tuple[str, ...] = ()  # slots that count or read wrongly
+    unbidden: tuple[str, ...] = ()  # slots that do what nobody ordered
+    slow: tuple[str, ...] = ()  # slots that take their time
+    declared: tuple[str, ...] = ()  # what people report
+    people: bool = False  # people count, announce and collect wrongly
+    orders: bool = False  # whatever a floorperson may order, also without need
+    ages: bool = False  # decks and dice grow old
+    bets: bool = False  # sensors that confirm late or never, chips after the lock-out
+    variety: bool = False  # other seats, other results, other choices of players
+    opening: bool = False  # the opening of decks step by step, found wrong too
+
+    @property
+    def apart(self) -> frozenset[str]:
+        """The slots whose commands do not end at once."""
+        return frozenset((*self.links, *self.dies, *self.ends, *self.counts, *self.unbidden, *self.slow))
+
+
+class Model:
+    """A table and everything that may happen to it."""
+
+    def __init__(self, table: Table, trouble: Trouble) -> None:
+        self.table = table
+        self.trouble = trouble
+        self.apart = trouble.apart
+        self.whole = table.context.edition.cards.count
+        self.decks = DECKS[: 2 if table.context.submission.two_decks else 1]
+
+    def prepared(self) -> Monitor:
+        """Bring the devices into service and, unless their opening is searched too, the decks; return who watched."""
+        monitor = Monitor.of(self.table.context.edition)
+
+        def take(*events: ev.Event) -> None:
+            for event in events:
+                monitor.watch(event, self.table.step(event), self.table.state)
+
+        for slot in self.table.state.slots:
+            take(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
+        for deck in () if self.trouble.opening else self.decks:
+            take(ev.DeckReceived(deck, DEALER))
+            while True:
+                moves = [*self._prompted(), *self._commanded(everything=True), *self._hands()]
+                moves = [m for m in moves if not m.trouble and not m.name.startswith(("open round", "deck "))]
+                if not moves:
+                    break
+                take(*moves[0].events)
+        return monitor
+
+    def moves(self) -> Iterator[Move]:
+        """Yield everything that may happen in the state that the table is in."""
+        yield from self._prompted()
+        yield from self._commanded()
+        yield from self._hands()
+        yield from self._slots()
+        yield from self._orders()
+        if len(self.table.state.holds) < self.trouble.holds:
+            yield from self._trouble()
+
+    def at_once(self) -> tuple[ev.Event, ...]:
+        """Return how the oldest command ends of the devices that do at once what they are told; nothing if none."""
+        for id_, issued in self.table.state.commands.items():
+            if issued.slot not in self.apart and not issued.unknown:
+                events = next(self._good(id_, issued))[1]
+                return (*events, ev.CommandEnded(id_, "done"))
+        for prompt in self.table.state.prompts.values():
+            if prompt.kind.startswith("opening/") and not self.trouble.opening:
+                return (ev.Answer(prompt.id, prompt.choices[0], PEOPLE[prompt.role]),)
+        return ()
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def _prompted(self) -> Iterator[Move]:
+        for prompt in self.table.state.prompts.values():
+            yield from self._answers(prompt)
+
+    def _answers(self, prompt: Prompt) -> Iterator[Move]:
+        if prompt.kind == "move_button" and prompt.slot is not None:
+            return
+        who = PEOPLE[prompt.role]
+        plain = not self.trouble.variety and prompt.kind in ("decide", "settled", "cover_back", "sign_seen", "cut")
+        plain = plain or (prompt.kind == "device_cleared" and not self.trouble.dies)
+        plain = plain or (prompt.kind == "collected" and not self.trouble.people)
+        looks = prompt.kind == "collected" or prompt.kind.startswith("opening/")
+        choices = prompt.choices
+        if prompt.kind == "progressive":  # nothing, the whole meter, and what the table pays least for
+            choices = (*choices[:2], choices[-1]) if self.trouble.variety else choices[:2]
+        for choice in choices[:1] if plain else choices:
+            first = choice == prompt.choices[0]
+            for number, bad in self._numbers(prompt) if prompt.number and first else [(None, looks and not first)]:
+                for seats in self._seats(prompt) if prompt.seats and first else [()]:
+                    event = ev.Answer(prompt.id, choice, who, number, seats)
+                    told = self._drawn(prompt) if not bad else ()
+                    yield Move(f"{prompt.kind}={choice} {number or ''}{seats or ''}", (*told, event), bad)
+
+    def _drawn(self, prompt: Prompt) -> tuple[ev.Event, ...]:
+        """What a manual shoe counts while hands do what they were asked."""
+        c, round_ = self.table.context, self.table.state.round
+        more = {
+            "additional_cards": c.edition.hand.second_deal, "card_discarded": 1,
+            "burn_shoe": c.state.burn_shoe, "burn_dealer": c.state.burn_dealer,
+            "card_burned": c.edition.burn.after_emergency,
+        }  # fmt: skip
+        if not round_.counting or c.shoe is None or prompt.kind not in more:
+            return ()
+        return (ev.CardsDrawn(c.shoe, round_.drawn + more[prompt.kind]),)
+
+    def _numbers(self, prompt: Prompt) -> list[tuple[int, bool]]:
+        """Return the right number, and a wrong one where people may be wrong."""
+        c = self.table.context
+        right, wrong = prompt.least, prompt.least
+        match prompt.kind:
+            case "announce":
+                right = c.state.round.total or 0
+                wrong = 4 if right == 3 else 3
+            case "stub":
+                right = stub.expected(c)
+                wrong = right + 1
+            case "chips":
+                right = len(c.state.progressive.accepted)
+                wrong = right + 1
+            case "surrender_count":
+                right, wrong = c.edition.hand.cards, c.edition.hand.cards + 1
+            case "cards_together" | "count_deck":
+                right, wrong = self.whole, self.whole - 1
+        may = self.trouble.people and wrong != right and len(self.table.state.holds) <= self.trouble.holds
+        return [(right, False), (wrong, True)] if may else [(right, False)]
+
+    def _seats(self, prompt: Prompt) -> list[tuple[int, ...]]:
+        if prompt.kind == "progressive_envy":
+            return [booking.envy_seats(self.table.context, prompt.seat or 0)]
+        if prompt.kind in ("first_arrival", "cover_seat"):
+            return [(2,)]
+        return [(1, 2), (2,)] if self.trouble.variety else [(1, 2)]
+
+    # --- commands -----------------------------------------------------------------------------------------------------
+
+    def _commanded(self, *, everything: bool = False) -> Iterator[Move]:
+        """A device ends its commands in their order; of those that nobody knows the end of it is asked."""
+        first: set[str] = set()
+        for id_, issued in self.table.state.commands.items():
+            if issued.unknown and self.table.state.slots[issued.slot].state != ABSENT:
+                name = f"{issued.slot} {issued.act}"
+                yield Move(f"{name}: asked, done", (ev.CommandEnded(id_, "done"),))
+                yield Move(f"{name}: asked, failed", (ev.CommandEnded(id_, "failed"),))
+            elif not issued.unknown and issued.slot not in first and (everything or issued.slot in self.apart):
+                first.add(issued.slot)
+                yield from self._ends(id_, issued)
+
+    def _ends(self, id_: int, issued: Issued) -> Iterator[Move]:
+        name = f"{issued.slot} {issued.act}"
+        for how, events in self._good(id_, issued):
+            yield Move(f"{name}: {how}", (*events, ev.CommandEnded(id_, "done")))
+        if len(self.table.state.holds) >= self.trouble.holds:
+            return
+        if issued.slot in self.trouble.counts:
+            for how, events in self._miscounts(issued):
+                yield Move(f"{name}: {how}", (*events, ev.CommandEnded(id_, "done")), trouble=True)
+        if issued.slot in self.trouble.ends:
+            failed = ev.CommandEnded(id_, "failed")
+            jam = ev.SlotChanged(issued.slot, "fault")
+            yield Move(f"{name}: failed", (failed,), trouble=True)
+            yield Move(f"{name}: jam", (jam, *self._stops(issued), failed), trouble=True)
+            yield Move(f"{name}: failed, then a jam", (failed, jam), trouble=True)
+            yield Move(f"{name}: unknown", (ev.CommandEnded(id_, "unknown"),), trouble=True)
+            yield Move(f"{name}: revoked", (ev.CommandEnded(id_, "revoked"),), trouble=True)
+
+    def _good(self, id_: int, issued: Issued) -> Iterator[tuple[str, tuple[ev.Event, ...]]]:
+        c, slot = self.table.context, issued.slot
+        automated = c.state.dealing == "automated_shoe"
+        events: tuple[ev.Event, ...] = ()
+        match issued.act:
+            case "shuffle":
+                events = (ev.ShuffleEnded(slot, self.whole if c.submission.shuffler_counts else None, shuffled=True),)
+            case "eject" | "clear_out":
+                events = (ev.GivenOut(slot),)
+            case "load" if c.state.dealing == "continuous_shuffler":
+                events = (ev.TakenIn(slot, c.state.book.at(c.state.slots[slot].deck or "", "rack")),)
+            case "load":
+                events = (ev.ShoeLoaded(slot, self.whole if automated else None),)
+            case "dispense":
+                taken = (ev.StackTaken(slot),) if automated else ()
+                events = (ev.StackOut(slot, issued.number), *taken)
+            case "give_stub" if automated:
+                events = (ev.StubOut(slot, stub.expected(c) + c.state.round.replacement),)
+            case "start_round":
+                events = (ev.CardsDrawn(slot, dealing.first_deal(c)),)
+            case "draw":
+                if self.trouble.variety and slot in self.apart:
+                    yield "seven", (ev.NumberDrawn(slot, 7),)
+                events = (ev.NumberDrawn(slot, 1),)
+            case "lock":
+                seat = int(slot.rpartition(".")[2])
+                if slot in self.apart and self.trouble.variety:
+                    yield "no bet", (ev.SeatLatched(seat, issued.number, id_, 1, bet=False),)
+                events = (ev.SeatLatched(seat, issued.number, id_, 1, bet=True),)
+        yield "done", events
+
+    def _stops(self, issued: Issued) -> tuple[ev.Event, ...]:
+        """What a card device says of itself when it jams."""
+        if issued.act == "shuffle":
+            return (ev.ShuffleFailed(issued.slot, 430, 1),)
+        return (ev.ShoeFault(issued.slot, 430),) if issued.slot == SHOE else ()
+
+    def _miscounts(self, issued: Issued) -> Iterator[tuple[str, tuple[ev.Event, ...]]]:
+        c, slot = self.table.context, issued.slot
+        match issued.act:
+            case "shuffle" if c.submission.shuffler_counts:
+                yield "short", (ev.ShuffleEnded(slot, self.whole - 1, shuffled=True),)
+                yield "sorted", (ev.ShuffleEnded(slot, self.whole, shuffled=False),)
+                yield "sorted, short", (ev.ShuffleEnded(slot, self.whole - 1, shuffled=False),)
+                yield "rejected", (ev.ShuffleEnded(slot, self.whole, shuffled=True, rejected=True),)
+            case "shuffle":
+                yield "sorted", (ev.ShuffleEnded(slot, None, shuffled=False),)
+            case "load" if c.state.dealing == "continuous_shuffler":
+                yield "one less", (ev.TakenIn(slot, c.state.book.at(c.state.slots[slot].deck or "", "rack") - 1),)
+            case "load" if c.state.dealing == "automated_shoe":
+                yield "short", (ev.ShoeLoaded(slot, self.whole - 1),)
+            case "dispense":
+                yield "short", (ev.StackOut(slot, issued.number - 1),)
+            case "give_stub" if c.state.dealing == "automated_shoe":
+                yield "one more", (ev.StubOut(slot, stub.expected(c) + c.state.round.replacement + 1),)
+            case "start_round":
+                yield "one more", (ev.CardsDrawn(slot, dealing.first_deal(c) + 1),)
+            case "draw":
+                yield "nine", (ev.NumberDrawn(slot, 9),)
+
+    # --- hands --------------------------------------------------------------------------------------------------------
+
+    def _hands(self) -> Iterator[Move]:
+        """What dealer and hands do by themselves."""
+        state, c = self.table.state, self.table.context
+        # Sensors answer within milliseconds: what they were told in one round has ended before the next.
+        told = any(issued.slot.startswith("bet_sensor") and not issued.unknown for issued in state.commands.values())
+        if state.round.state == mc.IDLE and not told:
+            yield Move("open round", (ev.OpenRound(DEALER),))
+        if state.round.state == mc.BETTING:
+            yield Move("no more bets", (ev.NoMoreBets(DEALER),))
+        yield from self._intake()
+        if self._unconfirmed():
+            yield Move("lock due", (ev.Due("lock"),))
+        rolls = state.round.state == mc.STARTING_POSITION and state.round.asked_start and state.round.total is None
+        if rolls and state.start == "shaker" and not c.in_flight(SHAKER):
+            yield Move("dice: 7", (ev.DiceRead(SHAKER, (1, 2, 4)),))
+            if self.trouble.variety:
+                yield Move("dice: 8", (ev.DiceRead(SHAKER, (1, 3, 4)),))
+        for prompt in state.prompts.values():
+            if prompt.kind == "move_button" and prompt.slot is not None:
+                yield Move("button moved", (ev.ButtonSeen(prompt.slot, state.button),))
+        for deck in self.decks:
+            known = state.decks.get(deck)
+            if known is None or known.state == mc.REMOVED:
+                yield Move(f"deck {deck}", (ev.DeckReceived(deck, DEALER),))
+                if self.trouble.opening:
+                    yield Move(f"deck {deck} preshuffled", (ev.DeckReceived(deck, DEALER, preshuffled=True),))
+        if c.by_shoe and state.round.state == mc.DEALING and not state.shoe_over:
+            yield Move("cover card", (ev.CoverCardOut(SHOE, 2),))
+
+    def _unconfirmed(self) -> bool:
+        """Whether a sensor cannot confirm its lock any more: then the time to do so runs out by itself."""
+        c, bets = self.table.context, self.table.state.progressive
+        if bets.state != mc.LOCKING or bets.overdue:
+            return False
+        told = {i.slot for i in c.state.commands.values() if i.act == "lock" and not i.unknown}
+        return any(not seat.latched and f"bet_sensor.{at}" not in told for at, seat in bets.seats.items())
+
+    def _intake(self) -> Iterator[Move]:
+        state = self.table.state
+        shuffler = state.slots.get(SHUFFLER)
+        if shuffler is None:
+            return
+        inside = state.decks.get(shuffler.deck or "")
+        waits = inside is not None and inside.state == mc.IN_DEVICE and not shuffler.ran
+        if (shuffler.intake or waits) and SHUFFLER in self.apart:
+            yield Move("cards out of the intake", (ev.IntakeEmptied(SHUFFLER),))
+        if shuffler.intake:
+            return
+        waiting = [d for d in state.decks.values() if shuffling.waits(self.table.context, d)]
+        back = state.dealing == "continuous_shuffler" and state.round.state == mc.IDLE
+        back = back and any(state.book.at(d.name, "rack") for d in state.decks.values() if d.state == mc.IN_PLAY)
+        if (waiting and shuffler.deck is None and state.shuffling == "machine") or back:
+            yield Move("cards into the shuffler", (ev.CardsInserted(SHUFFLER),))
+
+    def _slots(self) -> Iterator[Move]:
+        """The way back of devices, and what people do about them."""
+        for name, slot in self.table.state.slots.items():
+            if slot.state == ABSENT:
+                yield Move(f"{name} appears", (ev.SlotChanged(name, "appear"),))
+            elif slot.state == UNVERIFIED:
+                yield Move(f"{name} reports well", (ev.SlotChanged(name, "verify"),))
+            elif slot.state == FAULTED:
+                yield Move(f"{name} cleared", (ev.SlotOrdered(name, "clear", TECH),))
+            elif slot.state == CLEARED:
+                yield Move(f"{name} acknowledged", (ev.SlotOrdered(name, "acknowledge", FLOOR),))
+            elif slot.state == UNSIGNED:
+                yield Move(f"{name} signed", (ev.SlotOrdered(name, "sign", FLOOR),))
+            if slot.state in (UNSIGNED, SIGNED):
+                yield Move(f"{name} repaired", (ev.SlotOrdered(name, "repair", TECH),))
+
+    def _orders(self) -> Iterator[Move]:
+        """What a floorperson orders: always what leads on, and anything else only in a search about orders."""
+        state, c = self.table.state, self.table.context
+        orders: list[dict[str, Any]] = [{"order": "table_idle"}] if self.trouble.orders else []
+        at_table = c.decks_at_table()
+        for deck in at_table:
+            two = state.shuffling == "hand" and len(at_table) > 1
+            if self.trouble.orders or ((deck.passed or not deck.verified or two) and not state.holds):
+                orders.append({"order": "remove_deck", "deck": deck.name})
+            if self.trouble.orders:
+                orders += [{"order": what, "deck": deck.name} for what in ("recut", "reshuffle")]
+        used = (state.dealing, state.start, state.shuffling)
+        first = (c.submission.dealing, c.submission.start, "hand" if c.submission.shuffler == "none" else "machine")
+        alone = c.edition.second_set is not None and c.edition.second_set.required and len(at_table) < 2
+        if self.trouble.orders or used != first or alone or any(s.state != IN_SERVICE for s in state.slots.values()):
+            orders += self._methods()
+        for order in orders:
+            yield Move(f"order {' '.join(order.values())}", (ev.Ordered(who=FLOOR, **order),))
+
+    def _methods(self) -> Iterator[dict[str, Any]]:
+        state, c = self.table.state, self.table.context
+        if state.shuffling == "machine":
+            yield {"order": "shuffle_by_hand"}
+        elif c.submission.shuffler != "none":
+            yield {"order": "shuffle_by_machine"}
+        for method in c.edition.deal.methods:
+            if method.name != state.dealing:
+                yield {"order": "dealing_method", "method": method.name}
+        for start in c.edition.starts:
+            if start.name != state.start:
+                yield {"order": "start_method", "method": start.name}
+
+    # --- trouble ------------------------------------------------------------------------------------------------------
+
+    def _trouble(self) -> Iterator[Move]:
+        for name in self.trouble.links:
+            yield from self._links(name)
+        for name in self.trouble.dies:
+            if self.table.state.slots[name].state not in (UNSIGNED, SIGNED):
+                yield Move(f"{name} given up", (ev.SlotOrdered(name, "give_up", FLOOR),), trouble=True)
+        for name in self.trouble.unbidden:
+            yield from self._unbidden(name)
+        for trigger in self.trouble.declared:
+            yield from self._declared(trigger)
+        state = self.table.state
+        if SHAKER in self.trouble.counts and state.round.state == mc.STARTING_POSITION and state.start == "shaker":
+            for what in ("dice_not_flat", "too_few_shakes"):
+                yield Move(f"no roll: {what}", (ev.NoRoll(SHAKER, what),), trouble=True)  # type: ignore[arg-type]
+        if self.trouble.bets:
+            yield from self._bets()
+        if self.trouble.ages:
+            yield from self._ages()
+
+    def _links(self, name: str) -> Iterator[Move]:
+        state = self.table.state
+        slot = state.slots[name]
+        told = [id_ for id_, issued in state.commands.items() if issued.slot == name and not issued.unknown]
+        if slot.state in (UNVERIFIED, IN_SERVICE):
+            lost = [ev.CommandEnded(id_, "unknown") for id_ in told]
+            failed = [ev.CommandEnded(id_, "failed") for id_ in told]
+            yield Move(f"{name} vanishes", (ev.SlotChanged(name, "vanish"), *lost), trouble=True)
+            yield Move(f"{name} faults", (ev.SlotChanged(name, "fault"), *failed), trouble=True)
+
+    def _unbidden(self, name: str) -> Iterator[Move]:
+        """What a device in service tells without having been told to."""
+        kind, state = self.table.state.slots[name].kind, self.table.state
+        if state.slots[name].state != IN_SERVICE or self.table.context.in_flight(name):
+            return
+        events: list[ev.Event] = []
+        if kind == "shuffler":
+            events = [ev.ShuffleEnded(name, self.whole, shuffled=True), ev.GivenOut(name), ev.TakenIn(name, 1)]
+        elif kind == "shoe" and state.dealing == "automated_shoe":
+            events = [ev.StackOut(name, 1), ev.StubOut(name, 2), ev.ShoeLoaded(name, self.whole), ev.FaceUpSeen(name)]
+        elif kind == "shoe":
+            events = [ev.CardsDrawn(name, state.round.drawn + 1)]
+        elif kind == "shaker":
+            events = [ev.DiceRead(name, (1, 3, 4))]
+        elif kind == "rng":
+            events = [ev.NumberDrawn(name, 1)]
+        for event in events:
+            yield Move(f"{name} unbidden: {type(event).__name__}", (event,), trouble=True)
+
+    def _declared(self, trigger: str) -> Iterator[Move]:
+        for deck in self.decks if trigger == "count_wrong" else ("",):
+            event = ev.Declared(trigger, DEALER, seat=2, deck=deck or None)
+            yield Move(f"declared {trigger} {deck}", (event,), trouble=True)
+
+    def _bets(self) -> Iterator[Move]:
+        state = self.table.state
+        if state.progressive.state == mc.LOCKING and not state.progressive.overdue:
+            yield Move("lock due", (ev.Due("lock"),), trouble=True)
+        if state.progressive.state not in (mc.CLOSED, mc.OPEN):
+            yield Move("late bet", (ev.LateBet(1), ev.BetSensed(1, 99, placed=True)), trouble=True)
+            yield Move("foreign latch", (ev.SeatLatched(1, state.round.number, 0, 99, bet=True),), trouble=True)
+        if state.progressive.overdue and state.progressive.state == mc.LOCKING:
+            for seat, bets in state.progressive.seats.items():
+                if not bets.latched:
+                    latch = ev.SeatLatched(seat, state.round.number, bets.lock, 1, bet=True)
+                    yield Move(f"latch of {seat} after its time", (latch,), trouble=True)
+
+    def _ages(self) -> Iterator[Move]:
+        state, c = self.table.state, self.table.context
+        for old in c.decks_at_table():
+            for hours in sorted(set(c.edition.change_hours.values())):
+                if hours not in old.passed and (not old.passed or max(old.passed) < hours):
+                    due = ev.Due(f"deck_age/{old.name}/{hours}")
+                    yield Move(f"{old.name} is {hours} h old", (due,), trouble=True)
+                    break
+        if state.start == "shaker" and state.dice == "fresh":
+            yield Move("dice are old", (ev.Due("dice_age"),), trouble=True)

@@ -1,0 +1,291 @@
+"""Mistakes to plant in the core, each with the table and the trouble that must show it. The core itself has none of them.
+
+A search is worth something only if it can fail: every one of these must be found, by a broken promise, by an event that
+the core cannot take, or by a state without a way out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from table_controller.table import (
+    betting,
+    core,
+    dealing,
+    decks,
+    irregularities,
+    orders,
+    playing,
+    service,
+    shuffling,
+    steps,
+)
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.context import Context
+from tests.support.moves import Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    from tests.support.moves import Model
+
+HAND: Final = "saigon, hand"
+ASIA: Final = "asia, automated shoe"
+SHOE: Final = "over/under, dealing shoe"
+STORE: Final = "over/under, continuous"
+BETS: Final = "pai gow, automated shoe, bets"
+TWO: Final = "saigon, hand, two decks"
+_SHUFFLER: Final = ("shuffler.1",)
+
+
+class Mistake(NamedTuple):
+    """A mistake, where it shows, and what it does to the core (or to the table of one search)."""
+
+    table: str
+    trouble: Trouble
+    plant: Callable[[pytest.MonkeyPatch, Model], None]
+
+
+# --- ways to plant ----------------------------------------------------------------------------------------------------
+
+
+def _without(key: str) -> Callable[[pytest.MonkeyPatch, Model], None]:
+    """A reason against something is not looked at."""
+
+    def plant(_patch: pytest.MonkeyPatch, model: Model) -> None:
+        context = model.table.context
+        assert any(row.key == key for row in context.reasons)
+        context.reasons = tuple(row for row in context.reasons if row.key != key)
+
+    return plant
+
+
+def _put(module: Any, name: str, value: Any) -> Callable[[pytest.MonkeyPatch, Model], None]:
+    """A function does something else."""
+    return lambda patch, _model: patch.setattr(module, name, value)
+
+
+def _handle(kind: type, handler: Any) -> Callable[[pytest.MonkeyPatch, Model], None]:
+    """An event is handled otherwise."""
+    return lambda patch, _model: patch.setitem(core._HANDLERS, kind, handler)
+
+
+def _answer(table: dict[str, Any], kind: str, handler: Any) -> Callable[[pytest.MonkeyPatch, Model], None]:
+    """An answer does something else."""
+    return lambda patch, _model: patch.setitem(table, kind, handler)
+
+
+def _machine(name: str, states: tuple[str, ...], rows: list[list[str]]) -> Callable[[pytest.MonkeyPatch, Model], None]:
+    """A machine has other transitions."""
+    return lambda patch, _model: patch.setattr(mc, name, mc._machine(states, rows))
+
+
+def _first(advance: Callable[[Context], None]) -> Callable[[pytest.MonkeyPatch, Model], None]:
+    """Something more follows from every step."""
+    return lambda patch, _model: patch.setattr(core, "_ADVANCE", (advance, *core._ADVANCE))
+
+
+def _nothing(*_given: Any) -> None:
+    """It is forgotten."""
+
+
+# --- mistakes ---------------------------------------------------------------------------------------------------------
+
+
+def _hold_lost(c: Context) -> None:
+    for hold in [h for h in c.state.holds.values() if h.steps == ["acknowledge"]]:
+        del c.state.holds[hold.id]
+
+
+def _void_only(c: Context, _hold: Any) -> None:
+    if c.under_way:
+        c.fire_round("void")
+
+
+def _latched_late(c: Context, event: ev.SeatLatched) -> None:
+    c.state.progressive.overdue, overdue = False, c.state.progressive.overdue
+    betting.latched(c, event)
+    c.state.progressive.overdue = overdue
+
+
+def _latched_any(c: Context, event: ev.SeatLatched) -> None:
+    bets = c.state.progressive.seats.get(event.seat)
+    if bets is not None and c.state.progressive.state != mc.CLOSED:
+        bets.latched, bets.bet = True, event.bet
+
+
+def _late_counts(c: Context, event: ev.LateBet) -> None:
+    if event.seat in c.state.progressive.seats:
+        bets = c.state.progressive.seats[event.seat]
+        bets.latched, bets.bet = True, True
+
+
+def _by_hand_anyway(c: Context, _event: ev.Ordered) -> None:
+    c.state.shuffling = "hand"
+
+
+def _method_anyway(c: Context, event: ev.Ordered) -> None:
+    c.state.dealing = event.method or c.state.dealing  # type: ignore[assignment]
+
+
+def _count_believed(c: Context, event: ev.ShuffleEnded) -> None:
+    right = None if event.count is None else c.edition.cards.count
+    shuffling.shuffle_ended(c, ev.ShuffleEnded(event.slot, right, shuffled=event.shuffled))
+
+
+def _sort_believed(c: Context, event: ev.ShuffleEnded) -> None:
+    shuffling.shuffle_ended(c, ev.ShuffleEnded(event.slot, event.count, shuffled=True, rejected=event.rejected))
+
+
+def _load_believed(c: Context, event: ev.ShoeLoaded) -> None:
+    shuffling.shoe_loaded(c, ev.ShoeLoaded(event.slot, None))
+
+
+def _stack_believed(c: Context, event: ev.StackOut) -> None:
+    told = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), 0)
+    dealing.stack_out(c, ev.StackOut(event.slot, told or event.count))
+
+
+def _together_uncounted(c: Context, hold: Any, _answer: ev.Answer) -> None:
+    deck = steps._deck_of(c, hold)
+    assert deck is not None
+    decks.together(c, deck)
+    decks.found_whole(deck)
+
+
+def _never_released(c: Context, hold: Any, answer: ev.Answer) -> None:
+    deck = steps._deck_of(c, hold)
+    if answer.choice == "remove":
+        irregularities.order(c, hold, ("remove_deck",))
+    elif deck is not None:
+        decks.together(c, deck)
+        decks.counted_by_hand(c, deck, c.edition.cards.count)
+
+
+def _everybody_settled(c: Context) -> list[int]:
+    return list(c.state.round.seats)
+
+
+def _removed_at_once(c: Context, event: ev.Ordered) -> None:
+    deck = c.state.decks.get(event.deck or "")
+    if deck is not None and deck.state != mc.REMOVED:
+        decks.removed(c, deck)
+
+
+def _spread_is_a_look(c: Context, prompt: Any, answer: ev.Answer) -> None:
+    opened = core.opening._opened
+    opened(c, prompt, answer)
+    c.state.decks[prompt.deck].verified = True
+
+
+def _given_up_only(c: Context, slot: str) -> None:
+    c.fire_slot(slot, "give_up")
+    for id_ in [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]:
+        del c.state.commands[id_]
+
+
+def _undecided_latched(c: Context) -> None:
+    for bets in c.state.progressive.seats.values():
+        bets.latched = bets.latched or c.state.progressive.overdue
+        bets.bet = True if bets.bet is None and bets.latched else bets.bet
+
+
+def _changing_mind(c: Context, event: ev.OpenRound) -> None:
+    betting.open_round(c, event)
+    _changing_mind.calls += 1  # type: ignore[attr-defined]
+    c.finding("opened", str(_changing_mind.calls))  # type: ignore[attr-defined]
+
+
+_changing_mind.calls = 0  # type: ignore[attr-defined]
+
+_SELF_CLEARING: Final = [["clear", "faulted", "unverified"] if row[0] == "clear" else row
+                         for row in mc.MACHINES["service"][2]]  # fmt: skip
+_NO_RELEASE: Final = [row for row in mc.DECK_TRANSITIONS if row[0] != "release"]
+_VOID_PLAYS_ON: Final = [
+    ["void", row[1], mc.PLAYING] if row[0] == "void" and row[1] == mc.DEALING else row for row in mc.ROUND_TRANSITIONS
+]
+
+MISTAKES: Final[dict[str, Mistake]] = {
+    # Reasons against something that nobody looks at.
+    "unverified decks are opened": Mistake(HAND, Trouble(people=True, orders=True), _without("deck_unverified")),
+    "old decks are opened": Mistake(HAND, Trouble(ages=True), _without("deck_expired")),
+    "rounds open beside an irregularity": Mistake(
+        TWO, Trouble(declared=("count_wrong",), slow=_SHUFFLER), _without("any_irregularity")
+    ),
+    "a dead device stands unsigned": Mistake(ASIA, Trouble(dies=("shaker.1",)), _without("dead_device_unsigned")),
+    "old dice are armed": Mistake(ASIA, Trouble(ages=True), _without("dice_not_fresh")),
+    # Counts and reports that are not believed, or too much.
+    "a wrong count of the shuffler is right": Mistake(
+        ASIA, Trouble(counts=_SHUFFLER), _handle(ev.ShuffleEnded, _count_believed)
+    ),
+    "a sort is a shuffle": Mistake(ASIA, Trouble(counts=_SHUFFLER), _handle(ev.ShuffleEnded, _sort_believed)),
+    "a wrong count of the shoe is right": Mistake(
+        ASIA, Trouble(counts=("shoe.1",)), _handle(ev.ShoeLoaded, _load_believed)
+    ),
+    "a short stack is whole": Mistake(ASIA, Trouble(counts=("shoe.1",)), _handle(ev.StackOut, _stack_believed)),
+    "nobody counts what was put together": Mistake(
+        HAND, Trouble(people=True, orders=True), _answer(steps._ANSWERS, "cards_together", _together_uncounted)
+    ),
+    "a spread deck is a verified deck": Mistake(
+        HAND, Trouble(people=True, orders=True), _answer(core._ANSWERS, "opening", _spread_is_a_look)
+    ),
+    "decks do not age": Mistake(HAND, Trouble(ages=True), _put(decks, "aged", _nothing)),
+    # Bets.
+    "a latch after its time counts": Mistake(
+        BETS, Trouble(bets=True, slow=("bet_sensor.1",)), _handle(ev.SeatLatched, _latched_late)
+    ),
+    "any latch counts": Mistake(
+        BETS, Trouble(bets=True, slow=("bet_sensor.1",)), _handle(ev.SeatLatched, _latched_any)
+    ),
+    "a late chip is a bet": Mistake(
+        BETS, Trouble(bets=True, slow=("bet_sensor.1",), variety=True), _handle(ev.LateBet, _late_counts)
+    ),
+    "an undecided seat has bet": Mistake(BETS, Trouble(bets=True, slow=("bet_sensor.1",)), _first(_undecided_latched)),
+    # Irregularities.
+    "a hold ends without its acknowledgement": Mistake(ASIA, Trouble(links=_SHUFFLER), _first(_hold_lost)),
+    "a void round keeps its wagers": Mistake(
+        ASIA, Trouble(declared=("wrong_card_count",)), _put(irregularities, "_void", _void_only)
+    ),
+    "a hand whose wagers went back is settled": Mistake(
+        ASIA, Trouble(declared=("player_card_exposed",)), _put(playing, "settle_order", _everybody_settled)
+    ),
+    "a held deck is never released": Mistake(
+        ASIA, Trouble(declared=("count_wrong",)), _answer(steps._ANSWERS, "deck_counted", _never_released)
+    ),
+    # Methods and devices.
+    "shuffled by hand anyway": Mistake(
+        HAND, Trouble(dies=_SHUFFLER), _answer(orders._ORDERS, "shuffle_by_hand", _by_hand_anyway)
+    ),
+    "another dealing method anyway": Mistake(
+        ASIA, Trouble(dies=("shoe.1",)), _answer(orders._ORDERS, "dealing_method", _method_anyway)
+    ),
+    "what a dead device was told is still waited for": Mistake(
+        BETS, Trouble(dies=("rng.1",)), _put(service, "given_up", _given_up_only)
+    ),
+    "a command that failed is still waited for": Mistake(
+        BETS, Trouble(ends=("rng.1",)), _put(service, "_undo", _nothing)
+    ),
+    "a cleared fault needs no acknowledgement": Mistake(
+        ASIA, Trouble(links=("shaker.1",)), _machine("SERVICE", mc.MACHINES["service"][1], _SELF_CLEARING)
+    ),
+    # Decks and machines.
+    "a deck of a round is removed at once": Mistake(
+        HAND, Trouble(orders=True), _answer(orders._ORDERS, "remove_deck", _removed_at_once)
+    ),
+    "two decks wait for each other": Mistake(
+        TWO, Trouble(declared=("wrong_card_count",)), _put(shuffling, "_not_next", lambda _c, _deck: False)
+    ),
+    "no way from held to stacked": Mistake(
+        ASIA, Trouble(declared=("count_wrong",)), _machine("DECK", mc.DECK_STATES, _NO_RELEASE)
+    ),
+    "a void deal plays on": Mistake(
+        ASIA,
+        Trouble(declared=("wrong_card_count",), slow=("shoe.1",)),
+        _machine("ROUND", mc.ROUND_STATES, _VOID_PLAYS_ON),
+    ),
+    # The same events must give the same decisions.
+    "a step that remembers": Mistake(HAND, Trouble(), _handle(ev.OpenRound, _changing_mind)),
+}

@@ -1,0 +1,128 @@
+"""The tiny tables that are searched, and the kinds of trouble that each is searched with. No search here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tests.support.core import WILD_PROGRESSIVE
+from tests.support.moves import Model, Trouble
+from tests.support.tiny import table
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.vocabulary import DeviceFact
+
+
+class Setup(NamedTuple):
+    """One table: its game, what stands where, and the choices of its Rules Submission."""
+
+    game: str
+    slots: dict[str, DeviceFact]
+    choices: dict[str, Any]
+
+
+_SENSORS: Final[dict[str, DeviceFact]] = {"bet_sensor.1": "bet_sensor", "bet_sensor.2": "bet_sensor"}
+_COUNTING: Final = {"shuffler": "deck", "shuffler_counts": True}
+_NOT_COUNTING: Final = {"shuffler": "deck", "shuffler_counts": False}
+
+# All five games and all five ways of dealing; shufflers that count, that do not, and none; one deck and two.
+TABLES: Final[dict[str, Setup]] = {
+    "asia, automated shoe": Setup(
+        "asia_poker",
+        {"shuffler.1": "shuffler", "shoe.1": "shoe", "shaker.1": "shaker"},
+        {"dealing": "automated_shoe", **_COUNTING},
+    ),
+    "asia, manual shoe": Setup("asia_poker", {"shoe.1": "shoe", "shaker.1": "shaker"}, {"dealing": "manual_shoe"}),
+    "saigon, hand": Setup("saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "hand", **_NOT_COUNTING}),
+    "saigon, manual shoe": Setup(
+        "saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "manual_shoe", **_NOT_COUNTING}
+    ),
+    "saigon, automated shoe": Setup(
+        "saigon_5_card", {"shuffler.1": "shuffler", "shoe.1": "shoe"}, {"dealing": "automated_shoe", **_COUNTING}
+    ),
+    "saigon, hand, two decks": Setup(
+        "saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "hand", "two_decks": True, **_COUNTING}
+    ),
+    "saigon, automated shoe, two decks": Setup(
+        "saigon_5_card",
+        {"shuffler.1": "shuffler", "shoe.1": "shoe"},
+        {"dealing": "automated_shoe", "two_decks": True, **_COUNTING},
+    ),
+    "over/under, dealing shoe": Setup("over_under", {"shoe.1": "shoe"}, {"dealing": "dealing_shoe"}),
+    "over/under, two batches": Setup(
+        "over_under",
+        {"shuffler.1": "shuffler"},
+        {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
+    ),
+    "over/under, continuous": Setup(
+        "over_under",
+        {"shuffler.1": "shuffler"},
+        {"dealing": "continuous_shuffler", "shuffler": "continuous", "shuffler_counts": True, "reshuffles": True},
+    ),
+    "dj wild, hand": Setup("dj_wild", {"shuffler.1": "shuffler"}, {"dealing": "hand", **_COUNTING}),
+    "dj wild, automated shoe, bets": Setup(
+        "dj_wild", {"shoe.1": "shoe", **_SENSORS}, {"dealing": "automated_shoe", **WILD_PROGRESSIVE}
+    ),
+    "pai gow, automated shoe, bets": Setup(
+        "face_up_pai_gow",
+        {"shoe.1": "shoe", "rng.1": "rng", **_SENSORS},
+        {
+            "dealing": "automated_shoe",
+            "start": "rng",
+            "wagers": ["progressive"],
+            "paytables": {"progressive": "688a-progressive-1"},
+        },
+    ),
+    "pai gow, hand": Setup(
+        "face_up_pai_gow",
+        {"shuffler.1": "shuffler", "shaker.1": "shaker"},
+        {"dealing": "hand", "start": "shaker", **_COUNTING},
+    ),
+}
+# What people never report themselves, or report by what devices do.
+_TOLD_OTHERWISE: Final = {"stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable"}
+# What two decks, or sensors, multiply: these tables are searched with these kinds of trouble, the rest at other tables.
+_KEPT_APART: Final[dict[str, tuple[str, ...]]] = {
+    "two": (
+        "calm", "counts shuffler.1", "ends shuffler.1", "links shuffler.1", "ages", "declared count_wrong",
+        "declared wrong_card_count", "people",
+    ),
+}  # fmt: skip
+
+
+def model(name: str, trouble: Trouble) -> Model:
+    """Return a table with its trouble."""
+    setup = TABLES[name]
+    return Model(table(setup.game, setup.slots, **setup.choices), trouble)
+
+
+def kinds(name: str) -> dict[str, Trouble]:
+    """Return the kinds of trouble that a table is searched with."""
+    setup = TABLES[name]
+    edition = table(setup.game, setup.slots, **setup.choices).context.edition
+    sensors = tuple(slot for slot, kind in setup.slots.items() if kind == "bet_sensor")
+    others = tuple(slot for slot, kind in setup.slots.items() if kind != "bet_sensor")
+    found = {
+        "calm": Trouble(variety=True, slow=others),
+        "opening": Trouble(opening=True),
+        "orders": Trouble(orders=True),
+        "ages": Trouble(ages=True),
+        "people": Trouble(people=True),
+    }
+    if sensors:
+        found["bets"] = Trouble(bets=True, slow=sensors[:1], variety=True)
+        found["chips"] = Trouble(people=True, bets=True)
+        found["links bet_sensor.1"] = Trouble(links=sensors[:1])
+        found["ends bet_sensor.1"] = Trouble(ends=sensors[:1])
+    for slot in others:
+        found[f"links {slot}"] = Trouble(links=(slot,))
+        found[f"dies {slot}"] = Trouble(dies=(slot,))
+        found[f"ends {slot}"] = Trouble(ends=(slot,))
+        found[f"counts {slot}"] = Trouble(counts=(slot,))
+        found[f"unbidden {slot}"] = Trouble(unbidden=(slot,))
+    triggers = {trigger for row in edition.irregularities for trigger in (row.trigger, *row.also)} - _TOLD_OTHERWISE
+    # An automated shoe that dealt at once would leave nobody the time to report what happens in the deal.
+    slow = ("shoe.1",) if setup.choices["dealing"] == "automated_shoe" else ()
+    for trigger in (*sorted(triggers), "player_leaves", "other"):
+        found[f"declared {trigger}"] = Trouble(declared=(trigger,), slow=slow)
+    kept = _KEPT_APART["two"] if setup.choices.get("two_decks") else tuple(found)
+    return {kind: trouble for kind, trouble in found.items() if kind in kept}
