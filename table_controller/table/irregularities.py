@@ -233,6 +233,8 @@ def close_bets(c: Context) -> None:
 def return_hand(c: Context, hold: Hold) -> None:
     """The wagers of one hand go back, and it plays no more."""
     assert hold.seat is not None
-    c.state.round.dead.append(hold.seat)
-    c.out.append(WagersReturned(c.state.round.number, (), hold.clauses, hold.seat))
+    round_ = c.state.round
+    round_.dead.append(hold.seat)
+    round_.surrendered = [seat for seat in round_.surrendered if seat != hold.seat]  # nothing is taken from it
+    c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat))
     booking.give_back(c, [hold.seat], hold.clauses)
