@@ -24,6 +24,9 @@ _NO_ROLL: Final = {
     shaker.Reason.NOT_THREE_DICE: "die_out_of_shaker",
 }
 
+# What lies there clearly enough to be a confirmation.
+_CLEAR: Final = (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP)
+
 
 def seat_of(slot: str) -> int:
     """Return the seat of a device that stands at a seat: the number in its slot's name."""
@@ -110,13 +113,14 @@ def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.BetSensed(seat, event.sequence, event.change is bet_sensor.Change.PLACED)
         case bet_sensor.Changed(change=bet_sensor.Change.LATE):
             yield ev.LateBet(seat)
-        case bet_sensor.Locked(latch=latch) if latch.lies in (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP):
+        case bet_sensor.Locked(latch=latch) if latch.lies in _CLEAR:
             # What lies there unclearly is no confirmation: its seat is left undecided, for a person.
             yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
-        case bet_sensor.LockRefused(reason=bet_sensor.Reason.OTHER_LOCK, latch=bet_sensor.Latch() as latch) if (
-            latch.lies in (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP)
-        ):
-            yield ev.LatchStands(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
+        case bet_sensor.LockRefused():
+            latch = event.latch
+            if event.reason is bet_sensor.Reason.OTHER_LOCK and latch.lies in _CLEAR:
+                yield ev.LatchStands(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
+            yield ev.LockRefused(seat, event.lock_id)
 
 
 _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {
