@@ -156,9 +156,7 @@ class Box:
         mains.box = box
         mains.disk.on_cut = box.power_gone
         table = Table(edition, submission, kinds)
-        box.controller = start(
-            table, box.store, box.writer, clock, digests, on_step, snapshot_every=snapshot_every
-        )
+        box.controller = start(table, box.store, box.writer, clock, digests, on_step, snapshot_every=snapshot_every)
         for name, machine in machines.items():
             box.slots[name] = Slot(
                 name, kind_named(machine.kind), box.plug(MemoryHost(machine)), trust_in(machine),

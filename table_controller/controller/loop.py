@@ -36,9 +36,7 @@ class Controller:
     `on_step` sees every event with its decisions, in order, once they are durable. `halted` is why nothing goes on.
     """
 
-    def __init__(
-        self, table: Table, recorder: Recorder, on_step: Callable[[ev.Event, list[Decision]], None]
-    ) -> None:
+    def __init__(self, table: Table, recorder: Recorder, on_step: Callable[[ev.Event, list[Decision]], None]) -> None:
         self.table = table
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.halted: PitboxError | None = None

@@ -52,6 +52,9 @@ def _shuffler(slot: str, event: Any) -> Iterator[ev.Event]:
 
 
 def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
+    if isinstance(event, Reported):
+        yield from _shoe_report(slot, event.inventory)
+        return
     match event:
         case shoe.Loaded():
             yield ev.ShoeLoaded(slot, event.count)
@@ -61,11 +64,6 @@ def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.StubOut(slot, event.count)
         case shoe.Pile(place=shoe.Place.SLOT, cards=False):
             yield ev.StackTaken(slot)
-        case Reported(inventory=shoe.Status() as status):
-            if not status.in_slot:
-                yield ev.StackTaken(slot)
-            if status.state is shoe.State.DEALING and status.moved:
-                yield ev.CardsDrawn(slot, status.moved, reported=True)
         case shoe.Drawn():
             yield ev.CardsDrawn(slot, event.moved)
         case shoe.FaceUp():
@@ -80,6 +78,14 @@ def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.ShoeFault(slot, shoe.Reason.COUNTS_DISAGREE)
         case shoe.Stopped() | shoe.Fault():
             yield ev.ShoeFault(slot, event.reason)
+
+
+def _shoe_report(slot: str, status: shoe.Status) -> Iterator[ev.Event]:
+    """What hands did while nobody listened."""
+    if not status.in_slot:
+        yield ev.StackTaken(slot)
+    if status.state is shoe.State.DEALING and status.moved:
+        yield ev.CardsDrawn(slot, status.moved, reported=True)
 
 
 def _shaker(slot: str, event: Any) -> Iterator[ev.Event]:
@@ -117,9 +123,9 @@ def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
             # What lies there unclearly is no confirmation: its seat is left undecided, for a person.
             yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
         case bet_sensor.LockRefused():
-            latch = event.latch
-            if event.reason is bet_sensor.Reason.OTHER_LOCK and latch.lies in _CLEAR:
-                yield ev.LatchStands(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
+            held = event.latch
+            if event.reason is bet_sensor.Reason.OTHER_LOCK and held is not None and held.lies in _CLEAR:
+                yield ev.LatchStands(seat, held.round, held.lock_id, held.last, held.lies is bet_sensor.Lies.CHIP)
             yield ev.LockRefused(seat, event.lock_id)
 
 

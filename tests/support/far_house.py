@@ -228,7 +228,7 @@ class FarHouse(House):
         """Play, with bets, until the box is dead."""
         while not self.dark:
             await self.rest()
-            if self.dark:
+            if not self.box.powered:
                 return
             state = self.controller.table.state
             if state.round.state == mc.BETTING:
