@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.service import CLEARED, FAULTED
+from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
@@ -34,6 +34,8 @@ _PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECHNICI
 QUARANTINE: Final = "quarantine"
 # How long people need for anything (s).
 PACE: Final = 0.5
+# A machine in doubt is left alone for so many looks: mostly it is only read again.
+LONG: Final = 60
 # A technician's own commands: far above every number that the core gives.
 _SERVICE_IDS: Final = 1 << 62
 
@@ -55,6 +57,7 @@ class People:
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._one_technician = asyncio.Lock()
+        self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
     # --- what they see ------------------------------------------------------------------------------------------------
 
@@ -312,11 +315,15 @@ class People:
         await self._clear(slot, self.house.machines[slot])
 
     def mend(self) -> bool:
-        """A machine is at fault and no question is open about it: the technician goes there. Tell whether one is."""
+        """A machine does not serve and no question is open about it: the technician goes there. Tell whether one is."""
         state = self.house.controller.table.state
         named = {hold.slot for hold in state.holds.values()}
         for name, slot in state.slots.items():
-            if slot.state in (FAULTED, CLEARED) and name not in named and not self.busy:
+            doubtful = slot.state == UNVERIFIED and slot.deck is None
+            self._doubted[name] = self._doubted.get(name, 0) + 1 if doubtful else 0
+            wanted = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
+            if wanted and name not in named and not self.busy:
+                self._doubted[name] = 0
                 self._go(self._mend(name))
                 return True
         return False

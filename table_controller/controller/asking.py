@@ -25,7 +25,7 @@ SELDOM: Final = 60.0
 
 
 class Asking:
-    """Asks, and hands what it learns to `submit` as the command's one end. A device in doubt is read until it serves."""
+    """Asks, and hands what it learns to `submit` as the command's one end. A device in doubt is read anew."""
 
     def __init__(self, table: Table, submit: Callable[[ev.Event], None]) -> None:
         self._table = table

@@ -9,7 +9,6 @@ from table_controller.journal import records as rec
 from table_controller.journal.clocks import Reading, back_since, watch
 from table_controller.journal.port import JournalWriter
 from table_controller.journal.recovery import keep
-from table_controller.journal.timers import Timers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from table_controller.controller.clock import Clock
     from table_controller.journal.chain import Record
     from table_controller.journal.recovery import Recovered
+    from table_controller.journal.timers import Timers
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
     from table_controller.table.events import Event

@@ -5,6 +5,7 @@ An upgrade that changes what the core's state means adds its migration here. Wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,7 +16,7 @@ from table_controller.table.core import Table
 from table_controller.table.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 SOFTWARE: Final = "software"
 EDITION: Final = "edition"

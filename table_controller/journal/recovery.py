@@ -1,4 +1,4 @@
-"""From a journal to the table as it was: snapshot, replay, and the proof that both agree. Decides nothing about a round.
+"""From a journal to the table as it was: snapshot, replay, and the proof that both agree. No round is decided.
 
 Replay recomputes every decision and compares it with the recorded one, bit for bit. It never crosses versions.
 """
@@ -14,7 +14,6 @@ from table_controller.journal import records as rec
 from table_controller.journal.chain import START
 from table_controller.journal.migrations import changed, migrate
 from table_controller.journal.timers import Timers
-from table_controller.table.core import Table
 from table_controller.table.events import Due
 from table_controller.table.state import State
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from table_controller.journal.chain import Record
     from table_controller.journal.port import Journal
+    from table_controller.table.core import Table
 
 _STATES: Final = msgspec.msgpack.Decoder(State)
 

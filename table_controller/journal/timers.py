@@ -1,4 +1,4 @@
-"""The deadlines that the core has asked for, by both clocks, so that they outlive the box. Pure: no clock is read here."""
+"""The deadlines that the core has asked for, by both clocks, so that they outlive the box. Pure: reads no clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The digests that a journal names its records by: of the software, of the edition, of the configuration. Pure reading."""
+"""The digests that a journal names its records by: of software, edition and configuration. Only reads."""
 
 from __future__ import annotations
 

@@ -100,6 +100,13 @@ def latch_stands(c: Context, event: ev.LatchStands) -> None:
         c.finding("latch_found", f"seat {event.seat} was latched before the box died; what lay there then counts")
 
 
+def lock_refused(c: Context, event: ev.LockRefused) -> None:
+    """A sensor says that it cannot confirm: nobody needs to wait for it, the floorperson decides at once."""
+    bets = c.state.progressive.seats.get(event.seat)
+    if bets is not None and bets.lock == event.lock and not bets.latched:
+        bets.refused = True
+
+
 def lock_due(c: Context) -> None:
     """A sensor that has not confirmed leaves its seat undecided: the floorperson is asked."""
     if c.state.progressive.state == mc.LOCKING:
@@ -156,10 +163,9 @@ def _advance_bets(c: Context) -> None:
     if progressive.state == mc.LOCKING and all(bets.latched for bets in progressive.seats.values()):
         c.timer("lock", None)
         c.fire_progressive("latched")
-    if progressive.overdue:
-        for seat, bets in progressive.seats.items():
-            if not bets.latched:
-                c.ask("seat_undecided", "floorperson", "bet", "no_bet", seat=seat, clauses=c.clauses("lockout"))
+    for seat, bets in progressive.seats.items():
+        if not bets.latched and (progressive.overdue or bets.refused):
+            c.ask("seat_undecided", "floorperson", "bet", "no_bet", seat=seat, clauses=c.clauses("lockout"))
     if progressive.state != mc.BETS_LOCKED:
         return
     if not progressive.accepted:

@@ -219,6 +219,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.BetSensed: betting.sensed,
     ev.SeatLatched: betting.latched,
     ev.LatchStands: betting.latch_stands,
+    ev.LockRefused: betting.lock_refused,
     ev.LateBet: betting.late,
     ev.CommandEnded: service.command_ended,
     ev.Due: _due,

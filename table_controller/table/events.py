@@ -291,6 +291,13 @@ class LatchStands(Event, frozen=True):
     bet: bool
 
 
+class LockRefused(Event, frozen=True):
+    """A sensor did not take a lock: it was not open, or for another round, or another lock stands."""
+
+    seat: int
+    lock: int
+
+
 class LateBet(Event, frozen=True):
     """A chip was laid on a sensor that is locked; it does not count."""
 

@@ -131,6 +131,7 @@ class SeatBets(msgspec.Struct):
     lock: int = 0  # the command that locks it
     latched: bool = False
     bet: bool | None = None  # after the latch; None: undecided
+    refused: bool = False  # it holds no latch and will give none: it was not open when it was locked
     lit: bool = False
 
 

@@ -1,4 +1,4 @@
-"""kill -9 of the box, a real process on real ports with a real disk: nothing accepted is lost, nothing counted twice."""
+"""kill -9 of the box, a real process on real ports with a real disk: no accepted bet is lost, none counted twice."""
 
 from __future__ import annotations
 

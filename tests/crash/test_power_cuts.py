@@ -1,8 +1,9 @@
-"""Power cuts in virtual time: the whole stack, cut at any write to disk or wire, compared with the truth; any prefix."""
+"""Power cuts in virtual time: the whole stack, cut at any write to disk or wire, against the truth; any prefix."""
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.support.prefixes import Run, lead_on_every_prefix
 
 GAMES = list(CHOICES)
 # Tables whose journals are cut off after every record.
-RUNS = [(game, {}) for game in GAMES] + [("dj_wild", WILD_PROGRESSIVE)]
+RUNS: list[tuple[str, dict[str, Any]]] = [(game, {}) for game in GAMES] + [("dj_wild", WILD_PROGRESSIVE)]
 NAMES = [f"{game}{'-progressive' if more else ''}" for game, more in RUNS]
 
 

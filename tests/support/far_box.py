@@ -65,7 +65,7 @@ class Points:
             self.passing("after_sync")
             return done
 
-        Segment.append = watched  # type: ignore[method-assign]
+        Segment.append = watched  # type: ignore[method-assign,assignment]
 
     def watched_port(self, path: Path) -> Any:
         """Return what opens a port all of whose writes are points."""
@@ -176,7 +176,7 @@ async def _boot(folder: Path, game: str, kinds: dict[str, Any]) -> None:
 
 
 def main(folder: Path, game: str, kinds: dict[str, Any]) -> None:
-    """Fork a box for every line of standard input, which names where it dies; say its process id, then that it ended."""
+    """Fork a box for every line of standard input, which names where it dies; say its process id, and when it ended."""
     software_digest()
     edition(game)
     print("ready", flush=True)

@@ -39,7 +39,7 @@ SPEED = 400.0
 # Far more than a boot needs on a busy computer (s): whoever takes longer hangs.
 LIMIT = 60.0
 # A named point that is not reached within this time (s) was chosen too far ahead: then the box is killed anyhow.
-TOO_FAR = 2.5
+TOO_FAR = 1.5
 
 
 class FarDriver:
@@ -228,7 +228,7 @@ class FarHouse(House):
         """Play, with bets, until the box is dead."""
         while not self.dark:
             await self.rest()
-            if self.dark:
+            if not self.box.powered:
                 return
             state = self.controller.table.state
             if state.round.state == mc.BETTING:
@@ -272,7 +272,7 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
         await house.bring("red")
         for number in range(kills):
             point = (*POINTS, "random")[number % (len(POINTS) + 1)]
-            await _one_kill(house, rng, "" if point == "random" else f"{point}:{rng.randrange(1, 160)}")
+            await _one_kill(house, rng, "" if point == "random" else f"{point}:{rng.randrange(1, 120)}")
             seen["kills"] += 1
             seen[point] += 1
             on_disk = {(d.round, d.seat) for d in decided(house.records()) if isinstance(d, BetAccepted)}
@@ -295,7 +295,7 @@ async def _one_kill(house: FarHouse, rng: Random, crash: str) -> None:
     """Let a box live until it dies."""
     if house.dark:
         await house.boot(crash)
-    after = TOO_FAR if crash else rng.uniform(0.0, 1.0)
+    after = TOO_FAR if crash else rng.uniform(0.0, 0.7)
     killer = asyncio.get_running_loop().call_later(after, house.kill)
     try:
         await house.load(rng)

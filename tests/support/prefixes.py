@@ -14,7 +14,6 @@ from table_controller.journal.timers import Timers
 from table_controller.journal.versions import digests_of
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.core import Table
 from table_controller.table.decisions import BetAccepted, BetReturned, Command, HitClaimed
 from tests.support.core import DEALER, FLOOR, TECH, WILD_PROGRESSIVE, Floor
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from table_controller.journal.chain import Record
+    from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
 
 SNAPSHOT_EVERY = 40
@@ -59,6 +59,7 @@ class Run:
     def _play(self, floor: Floor, rounds: int) -> None:
         floor.step(ev.BoxStarted(1))
         floor.start("blue", "red")
+        lead_on(floor)
         for _ in range(rounds):
             floor.bets = {seat for seat in floor.seats if self._rng.random() < 0.6}
             floor.play(ev.OpenRound(DEALER))
@@ -154,7 +155,7 @@ def _mend(floor: Floor) -> None:
 
 
 def lead_on_every_prefix(run: Run) -> int:
-    """Cut a journal off after every record; recover, restart, lead on, compare the meter. Returns how many there were."""
+    """Cut a journal off after every record; recover, restart, lead on, compare the meter. Returns how many."""
     cut = 0
     for length in run.prefixes():
         try:
@@ -169,8 +170,13 @@ def lead_on_every_prefix(run: Run) -> int:
     return cut
 
 
+def steps_of(records: list[Record]) -> list[rec.Step]:
+    """Return what the steps among records say."""
+    return [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
+
+
 def _decisions(records: list[Record]) -> list[Decision]:
-    return [d for each in records if each.kind == rec.STEP for d in rec.decode_step(each.body).decisions]
+    return [decision for step in steps_of(records) for decision in step.decisions]
 
 
 def _meter_is_exact(floor: Floor, told: list[Decision]) -> None:
