@@ -154,16 +154,23 @@ def _snapshot(game: str, kind: str, phase: str) -> bytes:
 
 
 def to_locked(floor: Floor) -> None:
-    """Bets are closed and the deal cannot begin yet: a card is to be burned, or the deck is cut once more."""
+    """Bets are closed and the deal cannot begin yet: a card is to be burned, or the deck is cut once more.
+
+    A continuous shuffler brings the card to burn in the deal; there the batch is shuffled again, after a jam.
+    """
     floor.to(mc.BETTING)
-    if floor.edition.burn.per_dealer:
+    if floor.state.dealing == "continuous_shuffler":
+        floor.step(ev.ShuffleFailed("shuffler.1", 3, None))
+        floor.clear_holds()
+        floor.step(ev.CardsInserted("shuffler.1"))
+    elif floor.edition.burn.per_dealer:
         floor.step(ev.DealerChanged(DEALER))
     else:
         floor.order("recut", deck="blue")
     floor.insert = False
     floor.step(ev.NoMoreBets(DEALER))
     while floor.phase != mc.LOCKED:
-        wanted = next(p for p in floor.prompts() if p.kind not in ("burn", "cut", "put_in_shoe"))
+        wanted = next(p for p in floor.prompts() if p.kind not in ("burn_dealer", "cut", "put_in_shoe"))
         for event in floor.answer(wanted):
             floor.step(event)
 
@@ -198,5 +205,5 @@ def kind_of(floor: Floor) -> str:
 
 
 def at(game: str, kind: str, phase: str) -> Floor:
-    """A table of a kind, its round in a phase. What led there obeyed the committed rules and met no irregularity."""
+    """A table of a kind, its round in a phase. What led there obeyed the committed rules, and nothing of it is open."""
     return again(_opened(game, kind), _snapshot(game, kind, phase))
