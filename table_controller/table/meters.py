@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import meter
-from table_controller.ledger.money import CENT, BadEntry
+from table_controller.ledger.money import CENT, BadEntry, dollars
 from table_controller.table import booking
 from table_controller.table.decisions import MeterSet
 
@@ -61,7 +61,8 @@ def reset(c: Context, event: ev.MeterReset) -> None:
 def _tell(c: Context, what: str, entry: Entry, event: ev.MeterCorrected | ev.MeterReset) -> None:
     booking.book(c, entry)
     people = f"{event.who.credential} and {event.second.credential}"
-    c.finding(what, f"{entry.meter_before} to {entry.meter_after} micro-dollars by {people}, {event.document}")
+    amounts = f"from {dollars(entry.meter_before)} to {dollars(entry.meter_after)}"
+    c.finding(what, f"{amounts} by {people}, {event.document}")
 
 
 def changed(c: Context, event: ev.MeterParameters) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+import msgspec
 import pytest
 
 from table_controller.ledger.money import BETS, CENT, DOLLAR, METER, RESERVE
@@ -16,6 +18,7 @@ from table_controller.table.decisions import (
     Booked,
     Command,
     Decision,
+    HitClaimed,
     Moved,
     WagersReturned,
 )
@@ -342,6 +345,32 @@ def test_cards_revealed_before_the_raises_void_the_round_and_still_settle_the_pr
     assert floor.book.meters.paid_by_table == 300 * DOLLAR
     floor.settle()
     assert floor.phase == mc.IDLE
+
+
+def test_what_was_decided_can_be_written_down_and_read_back_and_is_the_whole_book() -> None:
+    floor = BettingFloor("688a-progressive-4", bets=(1, 3, 6))
+    floor.claim(6, "royal_flush_plus_royal_match")
+    floor.claim(3, "full_house")
+    floor.finish()
+    money = BetAccepted | BetReturned | BetSettled | HitClaimed | Booked
+    told = [each for _, decisions in floor.log for each in decisions if isinstance(each, money)]
+    written = msgspec.msgpack.encode(told)
+    assert msgspec.msgpack.decode(written, type=list[money]) == told
+    accounts: Counter[str] = Counter()
+    for entry in (each.entry for each in told if isinstance(each, Booked)):
+        for transfer in entry.transfers:
+            accounts[transfer.source] -= transfer.amount
+            accounts[transfer.to] += transfer.amount
+    assert {account: amount for account, amount in accounts.items() if amount} == floor.held()
+
+
+def test_a_hit_goes_on_from_a_snapshot() -> None:
+    floor = BettingFloor("688a-progressive-1", bets=(3,))
+    floor.claim(3, "five_aces")
+    floor.say("hit_hand")
+    floor.table.restore(floor.table.snapshot())
+    floor.finish()
+    assert floor.book.meters.paid_by_attendant == 1_000 * DOLLAR + 20_000
 
 
 def test_snapshots_hold_the_money() -> None:

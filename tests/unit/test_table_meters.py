@@ -58,7 +58,7 @@ def test_a_correction_is_booked_with_its_document_and_its_people() -> None:
     assert (booked.entry.kind, booked.entry.document) == ("correction", "MC-7")
     assert (floor.book.at(METER), floor.book.at(CORRECTIONS)) == (9_997 * DOLLAR, 3 * DOLLAR)
     (found,) = findings(decisions, "meter_corrected")
-    assert "F1 and A1" in found.text
+    assert found.text == "from $10,000.00 to $9,997.00 by F1 and A1, MC-7"
 
 
 def test_no_correction_takes_what_is_not_there() -> None:
