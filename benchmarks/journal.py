@@ -225,7 +225,7 @@ def _count_syncs(folder: Path) -> None:
 
 def _restart(folder: Path) -> None:
     """What opening takes against the journal's length, with a snapshot shortly before its end and without any."""
-    print("opening a journal that was cut off, and verifying all of it")
+    print("opening a journal with 100 records after its snapshot, and verifying all of it")
     for length in LENGTHS:
         times = []
         for kept in (False, True):

@@ -56,7 +56,8 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 class Verdict(msgspec.Struct, frozen=True):
     """What a check of the chain found: good up to `last`, whose head is `head`; else `bad` is the first bad record.
 
-    `first` is the first record that was looked at. A journal with a missing end has `bad` one past its last record.
+    `first` is the first record that was looked at. `short`: what is there holds, but records are missing at its end, or
+    it is another history than the one that was acknowledged or published; `bad` is then the first that is missing.
     """
 
     ok: bool
@@ -65,6 +66,7 @@ class Verdict(msgspec.Struct, frozen=True):
     head: bytes
     bad: int | None = None
     why: str = ""
+    short: bool = False
 
 
 class Broken(Exception):

@@ -165,10 +165,10 @@ def verify(
     after = walk.last + 1
     if tip is not None and tip.head not in walk.seen and tip.seq >= walk.first:
         why = f"record {tip.seq} was acknowledged and is not there, or is another one"
-        return Verdict(False, walk.first, walk.last, walk.head, min(after, tip.seq), why)
+        return Verdict(False, walk.first, walk.last, walk.head, min(after, tip.seq), why, short=True)
     if against is not None and against not in walk.seen:
         why = f"no record has the head {against.hex()}: cut short or rewritten after it was published"
-        return Verdict(False, walk.first, walk.last, walk.head, after, why)
+        return Verdict(False, walk.first, walk.last, walk.head, after, why, short=True)
     return Verdict(True, walk.first, walk.last, walk.head)
 
 
@@ -215,6 +215,6 @@ def must_hold(folder: Path, verdict: Verdict) -> None:
     """Raise what a bad verdict means to a person."""
     if verdict.ok:
         return
-    if verdict.bad == verdict.last + 1 and ("acknowledged" in verdict.why or "published" in verdict.why):
+    if verdict.short:
         raise JournalShort(f"{folder}: {verdict.why}; the journal ends with record {verdict.last}")
     raise JournalDamaged(f"{folder}: record {verdict.bad}: {verdict.why}", verdict.bad)

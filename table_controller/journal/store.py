@@ -225,15 +225,18 @@ class Store:
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    def append(self, entries: Sequence[Entry]) -> list[Record]:
-        """Make records durable: one transaction, one sync. All of them or none."""
+    def append(self, entries: Sequence[Entry], *, remember: bool = True) -> list[Record]:
+        """Make records durable: one transaction, one sync. All of them or none.
+
+        With `remember` false the caller calls `remember` itself, once it has told whoever waits.
+        """
         if not entries:
             return []
         for kind, _, _, _, body in entries:
             check_limits(kind, body)
         segment, last = self._ready()
         records = chained(last.head, last.seq + 1, entries)
-        self._commit(segment, records, None)
+        self._commit(segment, records, None, remember=remember)
         return records
 
     def snapshot(self, seq: int, body: bytes) -> Record:
@@ -293,11 +296,14 @@ class Store:
             return
         self._segment = new
         self._in_log = 0
-        self._acknowledge(record)
+        self._last = record
+        self.remember()
         with plainly(self.folder):
             old.close()
 
-    def _commit(self, segment: Segment, records: list[Record], snapshot: Snapshot | None) -> None:
+    def _commit(
+        self, segment: Segment, records: list[Record], snapshot: Snapshot | None, *, remember: bool = True
+    ) -> None:
         try:
             try:
                 segment.append(records, snapshot)
@@ -311,13 +317,16 @@ class Store:
         self._in_log += _COMMIT_BYTES + sum(len(record.body) for record in records)
         if snapshot is not None:
             self._in_log += len(snapshot.body)
-        self._acknowledge(records[-1])
+        self._last = records[-1]
+        if remember:
+            self.remember()
 
-    def _acknowledge(self, record: Record) -> None:
-        self._last = record
+    def remember(self) -> None:
+        """Write the newest record's number and head into the tip."""
+        _, last = self._ready()
         assert self._tip is not None
         try:
-            self._tip.write(Tip(self._journal, record.seq, record.head))
+            self._tip.write(Tip(self._journal, last.seq, last.head))
         except OSError as error:
             self.failed = told(error, self.folder)
             raise self.failed from error
@@ -337,10 +346,20 @@ class Store:
         segment, _ = self._ready()
         if not now and self._in_log < CHECKPOINT_BYTES * (1 if idle else 4):
             return
-        with plainly(self.folder):
-            assert self._tip is not None
-            self._tip.sync()
-            segment.checkpoint()
+        assert self._tip is not None
+        for _ in range(2):
+            try:
+                with plainly(self.folder):
+                    self._tip.sync()
+                    segment.checkpoint()
+            except DiskFull:
+                # The log holds everything; it only stays long. The next commit says so if there is no room for it.
+                if self.ballast.free():
+                    continue
+            except JournalError as error:
+                self.failed = error
+                raise
+            break
         self._in_log = 0
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -367,9 +386,10 @@ class Store:
         """Say that the boot ended in order, and let the folder go."""
         try:
             if self.failed is None and self._segment is not None:
-                self.append([(STOP, *self._clocks(), self.boot, b"{}")])
-                assert self._tip is not None
-                self._tip.sync()
+                with suppress(JournalError):  # then the next start says that this one was cut off, which is true
+                    self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+                    assert self._tip is not None
+                    self._tip.sync()
         finally:
             self._release()
 

@@ -90,6 +90,8 @@ class Writer:
     def _deliver(self, done: list[tuple[_Item, Record]]) -> None:
         for item, record in done:
             self._waiting -= 1
+            if self.failed is not None:  # it is on the disk, but the table is locked and nothing may follow from it
+                continue
             try:
                 item[2](record)
             except Exception as error:  # noqa: BLE001 - one listener's mistake must not hide the next one's record
@@ -122,8 +124,13 @@ class Writer:
     def _run(self) -> None:
         try:
             while (group := self._gather()) is not None:
-                self._commit(group)
-                self._store.checkpoint(idle=self._queue.empty())
+                laid = self._store.ballast.lies
+                try:
+                    self._commit(group)
+                    self._store.checkpoint(idle=self._queue.empty())
+                finally:
+                    if laid and not self._store.ballast.lies:
+                        self._loop.call_soon_threadsafe(self._freed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the loop must hear of it
             self._loop.call_soon_threadsafe(self._fail, error)
             while self._queue.get() is not None:  # nothing after a failure is written
@@ -151,12 +158,11 @@ class Writer:
     def _commit(self, group: list[_Item]) -> None:
         """Make a group durable, then tell the loop. A snapshot ends its group and is a commit of its own."""
         store = self._store
-        lay = store.ballast.lies
         done: list[tuple[_Item, Record]] = []
         body = group[-1][1]
         plain = group if body is None else group[:-1]
         try:
-            records = store.append([item[0] for item in plain if item[0] is not None])
+            records = store.append([item[0] for item in plain if item[0] is not None], remember=False)
             done += zip(plain, records, strict=True)
             if body is not None:
                 last = store.last()
@@ -165,5 +171,4 @@ class Writer:
         finally:
             if done:
                 self._loop.call_soon_threadsafe(self._deliver, done)
-            if lay and not store.ballast.lies:
-                self._loop.call_soon_threadsafe(self._freed)
+        store.remember()  # nobody waits for the tip

@@ -137,4 +137,4 @@ def test_a_writer_killed_at_every_sync_loses_nothing(tmp_path: Path) -> None:
     for number in range(1, 61):
         killed += killed_at_sync(tmp_path / str(number), number)
     print(f"a writer killed as it entered each of its first {killed} syncs: nothing that was acknowledged was lost")
-    assert killed > 30
+    assert killed > 15, "opening alone syncs more than ten times"
