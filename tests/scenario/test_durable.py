@@ -214,13 +214,13 @@ async def test_a_clock_that_went_back_by_a_year_is_said_and_locks_until_a_floorp
     try:
         house.clock.ahead_ns = -YEAR_NS
         house.disk.cut()
-        house.people.take = lambda _: None  # type: ignore[method-assign] # nobody is there
+        house.people.take = lambda decision: None  # type: ignore[method-assign] # nobody is there
         await house.power_up()
         assert [hold.trigger for hold in house.controller.table.state.holds.values()] == ["clock_back"]
         assert {"any_irregularity", "deck_expired"} <= against_opening(house)
         box = [r for r in house.disk.records if r.kind == rec.BOX][-1]
         assert rec.decode_box(box.body).back
-        del house.people.take  # type: ignore[method-assign]
+        del house.people.take
         house.people.look_again()
         await house.rest()
         assert "deck_expired" in against_opening(house), "an acknowledgement makes no deck younger"
@@ -287,13 +287,14 @@ async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The proof can fail: told that everything is durable at once, the box lights bets that a power cut then takes."""
-    honest = DiskWriter.append
+    honest: Any = DiskWriter.append
 
     def lying(self: DiskWriter, *details: Any) -> int:
         *entry, on_durable = details
         self._loop.call_soon(on_durable, None)
-        return honest(self, *entry, lambda _: None)
+        number: int = honest(self, *entry, lambda _: None)
+        return number
 
     monkeypatch.setattr(DiskWriter, "append", lying)
-    with pytest.raises(AssertionError, match="repeat: python -m tests.support.power_cuts"):
+    with pytest.raises(AssertionError, match=r"lit before they were on disk.*; repeat: "):
         await cut_and_compare(GAME, seed, 20)
