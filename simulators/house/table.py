@@ -310,9 +310,11 @@ class House:
     async def close(self) -> None:
         """The table closes; every card must still be in exactly one place."""
         await self.people.close()
+        self.disk.cut_at = self.mains.cut_at = None
+        if self.box.powered:
+            self.controller.keep()
         await self.box.bury()
         if self.box.powered:
-            self.disk.cut_at = None
             await self.box.writer.close()
             self.box.store.close()
         for machine in self.machines.values():

@@ -179,6 +179,14 @@ class Controller:
     def _disk_full(self) -> None:
         self.journal_failed(DiskFull("the journal's disk is full; the ballast gave room to say so"))
 
+    def keep(self) -> None:
+        """Before the box is stopped in order: between rounds, leave the state as the journal's last word.
+
+        From there an upgrade may begin; in the middle of a round there is nothing to begin from.
+        """
+        if self.halted is None and not self._closed and self.table.state.round.state == mc.IDLE:
+            self._recorder.snapshot(self.table)
+
     def dead(self) -> None:
         """Be as if power had gone: nothing is taken, sent or told from here on."""
         self._closed = True

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
 import pytest
 
 from devices.bet_sensor import messages as bet_sensor
-from firmware_bridge.errors import DiskFailed, DiskFull, DiskReadOnly
+from devices.kinds import kind_named
+from firmware_bridge.errors import DiskFailed, DiskFull, DiskReadOnly, JournalError
+from simulators.hosts.memory import MemoryHost
 from simulators.house.dealer import DEALER
 from simulators.house.disk import DiskWriter
+from simulators.house.stand import trust_in
 from simulators.house.table import House
+from table_controller.controller.locked import LockedBox
+from table_controller.controller.slot import Slot
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -64,7 +70,6 @@ async def test_what_permits_waits_for_the_disk_and_what_makes_safe_does_not(seed
         await house.close()
 
 
-@clauses("688a.2(d)(2)")
 async def test_the_accepted_light_means_that_the_bet_is_on_disk(seed: int) -> None:
     house = await opened(seed)
     try:
@@ -190,7 +195,7 @@ async def restarted(house: House) -> None:
     await house.rest()
 
 
-@clauses("688a.3(c)")
+@clauses("688a.3(c)(2)")
 @pytest.mark.parametrize("right", [True, False])
 async def test_over_a_power_off_a_deck_is_expired_unless_a_trusted_clock_says_otherwise(seed: int, right: bool) -> None:
     house = await opened(seed)
@@ -209,13 +214,13 @@ async def test_a_clock_that_went_back_by_a_year_is_said_and_locks_until_a_floorp
     try:
         house.clock.ahead_ns = -YEAR_NS
         house.disk.cut()
-        house.people.take = lambda _: None  # type: ignore[method-assign] # nobody is there
+        house.people.take = lambda decision: None  # type: ignore[method-assign] # nobody is there
         await house.power_up()
         assert [hold.trigger for hold in house.controller.table.state.holds.values()] == ["clock_back"]
         assert {"any_irregularity", "deck_expired"} <= against_opening(house)
         box = [r for r in house.disk.records if r.kind == rec.BOX][-1]
         assert rec.decode_box(box.body).back
-        del house.people.take  # type: ignore[method-assign]
+        del house.people.take
         house.people.look_again()
         await house.rest()
         assert "deck_expired" in against_opening(house), "an acknowledgement makes no deck younger"
@@ -236,17 +241,60 @@ async def test_a_step_of_the_clock_is_written_down_and_ages_take_the_larger(seed
         await house.close()
 
 
+@pytest.mark.parametrize("trouble", ["damaged", "newer", "full"])
+async def test_a_box_whose_journal_cannot_be_taken_locks_what_answers_and_touches_nothing(
+    seed: int, trouble: str
+) -> None:
+    house = await opened(seed)
+    try:
+        house.controller.submit(ev.OpenRound(DEALER))
+        await house.wait(1.0)
+        assert all(sensor(house, seat).twin.memory.open for seat in range(1, 7))
+        house.disk.cut()
+        whole = list(house.disk.records)
+        if trouble == "damaged":
+            house.disk.records[-3] = msgspec.structs.replace(whole[-3], body=b"{}")
+        elif trouble == "newer":
+            house.disk.version += 1
+        else:
+            house.disk.fault = DiskFull("no room left")
+        await house.box.bury()
+        with pytest.raises(JournalError) as refused:
+            house._start()
+        box = LockedBox(refused.value, house.clock)
+        for name, machine in house.machines.items():
+            box.slots[name] = Slot(
+                name, kind_named(machine.kind), MemoryHost(machine).open, trust_in(machine), box.listener(name)
+            )
+            box.slots[name].start()
+        await house.wait(5.0)
+        assert sorted(box.stopped) == sorted(house.machines)
+        assert not any(sensor(house, seat).twin.memory.open for seat in range(1, 7))
+        assert box.cause.code in ("PB-712", "PB-713", "PB-716")
+        assert [record for record in house.disk.records if record.body != b"{}"] == [
+            record for record in whole if trouble != "damaged" or record.seq != whole[-3].seq
+        ], "nothing may be written"
+        await box.close()
+        for slot in box.slots.values():
+            await slot.close()
+    finally:
+        await house.people.close()
+        for machine in house.machines.values():
+            machine.board.power_off()
+
+
 async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The proof can fail: told that everything is durable at once, the box lights bets that a power cut then takes."""
-    honest = DiskWriter.append
+    honest: Any = DiskWriter.append
 
     def lying(self: DiskWriter, *details: Any) -> int:
         *entry, on_durable = details
         self._loop.call_soon(on_durable, None)
-        return honest(self, *entry, lambda _: None)
+        number: int = honest(self, *entry, lambda _: None)
+        return number
 
     monkeypatch.setattr(DiskWriter, "append", lying)
-    with pytest.raises(AssertionError, match="repeat: python -m tests.support.power_cuts"):
+    with pytest.raises(AssertionError, match=r"lit before they were on disk.*; repeat: "):
         await cut_and_compare(GAME, seed, 20)

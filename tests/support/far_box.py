@@ -148,6 +148,7 @@ class FarBox:
                     task.add_done_callback(self._tasks.discard)
                 case _:
                     break
+        self.controller.keep()
         await self.controller.close()
         for slot in self.slots.values():
             await slot.close()

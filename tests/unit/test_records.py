@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from table_controller.journal import records as rec
-from table_controller.table.decisions import Decision
 from table_controller.table.events import BoxStarted, Event, OpenRound, Person
 from tests.support.core import CHOICES, WILD_PROGRESSIVE
 from tests.support.prefixes import Run, steps_of
+
+if TYPE_CHECKING:
+    from table_controller.table.decisions import Decision
 
 
 def example(kind: type) -> st.SearchStrategy[Any]:
@@ -24,7 +26,8 @@ def example(kind: type) -> st.SearchStrategy[Any]:
 def _of(kind: Any) -> st.SearchStrategy[Any]:
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return example(kind)
-    origin, of = getattr(kind, "__origin__", None), getattr(kind, "__args__", ())
+    of: tuple[Any, ...] = getattr(kind, "__args__", ())
+    origin = getattr(kind, "__origin__", None)
     if origin is tuple:
         return st.lists(_of(of[0]), max_size=3).map(tuple) if of[-1] is ... else st.tuples(*map(_of, of))
     if kind is float:
