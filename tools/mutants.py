@@ -340,7 +340,8 @@ def _reason(reason: Reason) -> Iterator[tuple[str, str, Reason | None]]:
     yield "clears", f"cleared by the {clears}", changed(reason, clears=clears)
     yield "told", "without its evidence", changed(reason, evidence="")
     yield "told", "without its text", changed(reason, text="")
-    yield "duty", "cites another duty", changed(reason, duty="composition")
+    duty = "composition" if reason.duty != "composition" else "close"
+    yield "duty", "cites another duty", changed(reason, duty=duty)
 
 
 @cache

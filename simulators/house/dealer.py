@@ -304,9 +304,8 @@ class People:
     async def _out_of_machine(self, deck: str) -> None:
         """What is still inside a machine comes out by the technician's hands."""
         for slot, machine in self.house.machines.items():
-            if slot.startswith(("shuffler.", "shoe.")):
-                if self.house.inside(slot, deck):
-                    await self._clear(slot, machine)
+            if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
+                await self._clear(slot, machine)
 
     # --- the technician -----------------------------------------------------------------------------------------------
 

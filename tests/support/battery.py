@@ -25,7 +25,18 @@ _OUTCOMES: Final[tuple[Any, ...]] = ("done", "failed", "unknown", "revoked")
 
 def everything(floor: Floor) -> list[ev.Event]:
     """Every event that could be sent now, but for right answers to what an irregularity asks."""
-    return [*_people(floor), *_answers(floor), *_devices(floor), *_commands(floor)]
+    return [*_people(floor), *_meter(), *_answers(floor), *_devices(floor), *_commands(floor)]
+
+
+def box() -> list[ev.Event]:
+    """What the box itself sends: that it can go on no more, and that it has started again."""
+    return [ev.BoxHalted(1), ev.BoxStarted(2), ev.BoxStarted(3, clock_back=True)]
+
+
+def all_back(floor: Floor) -> list[ev.Event]:
+    """Every device appears and reports well, as after a start of the box."""
+    triggers: tuple[Any, ...] = ("appear", "verify")
+    return [ev.SlotChanged(name, trigger) for trigger in triggers for name in floor.state.slots]
 
 
 def _people(floor: Floor) -> Iterator[ev.Event]:
@@ -45,6 +56,14 @@ def _people(floor: Floor) -> Iterator[ev.Event]:
     for trigger in (*TRIGGERS, "player_leaves", "other"):
         yield ev.Declared(trigger, DEALER, seat=1, deck="blue", slot=next(iter(slots), None))
     yield ev.DealerChanged(DEALER)
+
+
+def _meter() -> Iterator[ev.Event]:
+    """What two people may do to a meter by hand, if they are the right two."""
+    for first, second in ((FLOOR, AUDITOR), (TECH, AUDITOR), (DEALER, FLOOR)):
+        yield ev.MeterCorrected(1_000_000, "slip 1", first, second)
+        yield ev.MeterReset("slip 2", first, second)
+        yield ev.MeterParameters("slip 3", first, second, limit_cents=9_000_000)
 
 
 def _one_of_each(floor: Floor) -> list[str]:
@@ -74,10 +93,15 @@ def _devices(floor: Floor) -> Iterator[ev.Event]:
             yield from (ev.ShoeLoaded(name, cards), ev.StackTaken(name), ev.StackOut(name, floor.edition.hand.cards))
             yield from (ev.CardsDrawn(name, 49), ev.StubOut(name, 4), ev.ShoeFault(name, 3), ev.FaceUpSeen(name))
         if slot.kind == "shaker":
-            yield from (ev.DicePlaced(name), ev.DiceRead(name, (2, 3, 5)), ev.NoRoll(name, "too_few_shakes"))
+            yield from (ev.DiceOpened(name), ev.DiceRead(name, (2, 3, 5)), ev.NoRoll(name, "too_few_shakes"))
         if slot.kind == "rng":
             yield ev.NumberDrawn(name, 4)
+        if slot.kind == "button":
+            yield from (ev.ButtonSeen(name, 1), ev.ButtonSeen(name, None))
+    number = floor.round_.number
     for seat in (1, 2):
+        lock = floor.state.progressive.seats[seat].lock if seat in floor.state.progressive.seats else 1
+        yield from (ev.SeatLatched(seat, number, lock, 9, bet=True), ev.LatchStands(seat, number, lock, 9, bet=True))
         yield from (ev.BetSensed(seat, 9, placed=True), ev.LateBet(seat), ev.CoverCardOut(seat=seat))
 
 

@@ -363,6 +363,7 @@ def check(cell: Cell, *, whole: bool = True) -> None:
     case, script = cell.case, BEHAVIOURS[cell.case.behaviour]
     floor = at(case.game, cell.kind, cell.phase)
     before = {deck.name: deck.state for deck in floor.state.decks.values()}
+    under_way = floor.table.context.under_way
     decided = ARRIVALS[case.how](floor, case.trigger)
     every = of(Found, decided)
     found = [one for one in every if one.trigger == case.trigger]
@@ -383,16 +384,15 @@ def check(cell: Cell, *, whole: bool = True) -> None:
         assert moved(decided) == _told(script.at_once, words)
     assert follows(floor, found[0], cell.choice, press=whole) == _told(script.branches[cell.choice], words)
     if whole:
-        _goes_on(floor, cell, void="round: void" in script.at_once + script.branches[cell.choice])
+        _goes_on(floor, cell, under_way=under_way, void="round: void" in script.at_once + script.branches[cell.choice])
 
 
 def _told(text: str, words: dict[str, str]) -> list[str]:
     return [line for line in text.format(**words).split("; ") if line]
 
 
-def _goes_on(floor: Floor, cell: Cell, *, void: bool) -> None:
+def _goes_on(floor: Floor, cell: Cell, *, under_way: bool, void: bool) -> None:
     """Once all is cleared the round is played to its end, or it is over; and with a whole deck another one opens."""
-    under_way = cell.phase not in (mc.IDLE, mc.COMPLETE)
     floor.clear_holds()
     for id_, issued in list(floor.state.commands.items()):
         if issued.act == "return_to_service":

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.service import CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
+from table_controller.ledger.hits import Hit
+from table_controller.ledger.meter import Bet
+from table_controller.ledger.money import DOLLAR
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Prompt
 from table_controller.table.state import RACK, TRAY, Deck, Hold, Issued, Slot
 from tests.support.core import DEALER
-from tests.support.setups import at
+from tests.support.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,9 +63,9 @@ def _until(floor: Floor, *events: ev.Event, act: str) -> Floor:
     return _ended(floor)
 
 
-def _inserted() -> Floor:
+def _inserted(game: str = PAI_GOW, kind: str = "auto") -> Floor:
     """After a round the deck was put into the shuffler."""
-    floor = at(PAI_GOW, "auto", "complete")
+    floor = at(game, kind, "complete")
     return _until(floor, *(event for prompt in floor.prompts() for event in floor.answer(prompt)), act="shuffle")
 
 
@@ -106,17 +109,27 @@ def _cleared(floor: Floor, slot: str) -> Floor:
     return floor
 
 
+def _void_but_settled(floor: Floor) -> Floor:
+    """The round is void and not cleared yet; its optional wagers are settled all the same (X13)."""
+    floor.state.round.state, floor.state.money.settles = mc.VOID, True
+    floor.state.holds[903] = Hold(903, "other", ("rule 2",), ["acknowledge"], deck="blue", this_round=True)
+    return floor
+
+
 # One table for each actuation, at which nothing stands against it.
 GRANTED: Final[dict[str, Callable[[], Asked]]] = {
     "shuffle": lambda: Asked(_inserted(), "shuffle", SHUFFLER, "blue"),
+    "shuffle seen": lambda: Asked(_inserted(SAIGON, "faces"), "shuffle", SHUFFLER, "blue"),
     "eject": lambda: Asked(_shuffled(), "eject", SHUFFLER, "blue"),
     "load": lambda: Asked(_taken_out(at(PAI_GOW, "auto", "idle")), "load", SHOE, "blue"),
     "load a batch": lambda: Asked(_taken_out(at(OVER, "shoe", "idle")), "load", SHOE, "blue"),
     "load uncounted": lambda: Asked(_taken_out(at(SAIGON, "auto_blind", "idle")), "load", SHOE, "blue"),
     "take back": lambda: Asked(_round_over("continuous"), "load", SHUFFLER, "blue"),
     "dispense": lambda: Asked(_ended(at(PAI_GOW, "auto", "dealing")), "dispense", SHOE, "blue", cards=7),
-    "dispense from store": lambda: Asked(
-        _ended(at(OVER, "continuous", "dealing")), "dispense", SHUFFLER, "blue", cards=3
+    "dispense from store": lambda: Asked(_ended(at(OVER, "continuous", BURNED)), "dispense", SHUFFLER, "blue", cards=3),
+    "dispense to burn": lambda: Asked(_ended(at(OVER, "continuous", NEW_SHOE)), "dispense", SHUFFLER, "blue", cards=1),
+    "dispense for a dealer": lambda: Asked(
+        _ended(at(OVER, "continuous", NEW_DEALER)), "dispense", SHUFFLER, "blue", cards=1
     ),
     "start_round": lambda: Asked(_ended(at(PAI_GOW, "manual", "dealing")), "start_round", SHOE, "blue"),
     "start a batch": lambda: Asked(_ended(at(OVER, "shoe", "dealing")), "start_round", SHOE, "blue"),
@@ -128,15 +141,21 @@ GRANTED: Final[dict[str, Callable[[], Asked]]] = {
     "open with button": lambda: Asked(at(ASIA, "button", "idle"), "open_bets", deck="blue"),
     "open a batch": lambda: Asked(at(OVER, "shoe", "idle"), "open_bets", deck="blue"),
     "open uncounted": lambda: Asked(at(SAIGON, "auto_blind", "idle"), "open_bets", deck="blue"),
+    "open seen": lambda: Asked(at(SAIGON, "faces", "idle"), "open_bets", deck="blue"),
+    "open of two": lambda: Asked(at(PAI_GOW, "two", "idle"), "open_bets", deck="blue"),
     "clear_out": lambda: Asked(_named(), "clear_out", SHUFFLER, "red"),
     "light": lambda: Asked(_latched(), "light", "bet_sensor.1", seat=1),
     "unlock": lambda: Asked(at(PAI_GOW, "auto", "idle"), "unlock", "bet_sensor.1"),
-    "pay": lambda: Asked(at(PAI_GOW, "auto", "settling"), "pay", seat=1),
+    "pay": lambda: Asked(at(PAI_GOW, "auto", HIT), "pay", seat=1),
+    "pay all the same": lambda: Asked(_void_but_settled(at(PAI_GOW, "auto", HIT)), "pay", seat=1),
     "return_to_service": lambda: Asked(_cleared(at(PAI_GOW, "auto", "idle"), SHAKER), "return_to_service", SHAKER),
     "test": lambda: Asked(at(PAI_GOW, "auto", "idle"), "test", SHAKER),
     "method": lambda: Asked(_signed(at(PAI_GOW, "auto", "idle"), SHOE), "method", SHOE),
     "use": lambda: Asked(at(PAI_GOW, "auto", "idle"), "use", SHOE),
     "collect": lambda: Asked(at(PAI_GOW, "auto", "complete"), "collect", deck="blue"),
+    "correct_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "correct_meter"),
+    "reset_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "reset_meter"),
+    "change_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "change_meter"),
 }  # fmt: skip
 
 
@@ -216,9 +235,14 @@ def _second(asked: Asked, state: str = mc.READY, place: str = TRAY) -> None:
 
 
 def _used_last(asked: Asked) -> None:
-    _second(asked)
+    """The other deck waits in the shuffler, as it should."""
+    _second(asked, mc.SHUFFLED, SHUFFLER)
     asked.floor.state.last_deck = "blue"
     asked.floor.deck().place = TRAY
+
+
+def _outside(asked: Asked) -> None:
+    asked.floor.deck("red").place = TRAY
 
 
 def _two_by_hand(asked: Asked) -> None:
@@ -262,6 +286,39 @@ def _unlatched(asked: Asked) -> None:
     asked.floor.state.progressive.seats[1].bet = False
 
 
+def _unbooked(asked: Asked) -> None:
+    del asked.floor.state.money.bets[1]
+
+
+def _unclaimed(asked: Asked) -> None:
+    asked.floor.state.money.hits.clear()
+
+
+def _hit(asked: Asked) -> Hit:
+    """The hit of seat 1, at the table or put there."""
+    hits = asked.floor.state.money.hits
+    return next(iter(hits.values()), None) or hits.setdefault(904, Hit(904, 1, 1, "royal_flush", 500 * DOLLAR, 0, 0))
+
+
+def hit_is(state: str) -> Callable[[Asked], None]:
+    """A hit of seat 1 stands so."""
+
+    def tweak(asked: Asked) -> None:
+        _hit(asked).state = state
+
+    return tweak
+
+
+def _share_of_meter(asked: Asked) -> None:
+    """The hit wins a part of the meter, and not a fixed award alone."""
+    _hit(asked).share = DOLLAR
+
+
+def _unsettled(asked: Asked) -> None:
+    """Nobody has said what the progressive bet of seat 1 became."""
+    asked.floor.state.money.bets[1] = Bet(1, DOLLAR, DOLLAR, 0)
+
+
 def _bets_locked(asked: Asked) -> None:
     asked.floor.state.progressive.state = mc.BETS_LOCKED
 
@@ -290,7 +347,9 @@ STANDS: Final[dict[str, Callable[[Asked], None]]] = {
     "deck_not_in_play": _other_round,
     "deck_unverified": _deck(verified=False),
     "deck_expired": _deck(passed=[4, 8, 24]),
+    "faces_due": _deck(unseen=[1, 2, 3]),
     "deck_used_last": _used_last,
+    "other_deck_outside": _outside,
     "two_decks_barred": _two_by_hand,
     "second_batch_missing": _alone,
     "look_due": _deck(look_due=True),
@@ -298,13 +357,15 @@ STANDS: Final[dict[str, Callable[[Asked], None]]] = {
     "not_in_place": _deck(place=TRAY),
     "rack_taken": _in_rack,
     "shoe_over": _set(shoe_over=True),
-    "burn_due": _set(burn_due=1),
+    "burn_due": _set(burn_shoe=1),
+    "dealer_burn_due": _set(burn_dealer=1),
     "count_due": _set(uncounted=5),
     "round_open": _round(state=mc.COMPLETE),
     "prompt_open": _asking,
     "bets_not_verified": _bets_locked,
     "seats_not_entered": _round(seats_entered=False),
     "dice_not_fresh": _set(dice="expired"),
+    "shaker_unattended": _set(shaker_for="D2"),
     "not_starting": _round(state=mc.LOCKED),
     "start_unknown": _round(start=None),
     "not_dealing": _round(state=mc.PLAYING),
@@ -312,6 +373,16 @@ STANDS: Final[dict[str, Callable[[Asked], None]]] = {
     "wrong_stack": _round(to_deal=[]),
     "deal_not_over": _round(state=mc.DEALING),
     "not_latched": _unlatched,
+    "not_booked": _unbooked,
     "bets_latched": _round(state=mc.BETTING),
     "not_settling": _round(state=mc.PLAYING),
+    "pay_irregular": _irregular,
+    "not_claimed": _unclaimed,
+    "hand_not_confirmed": hit_is(mc.HIT_CLAIMED),
+    "light_not_seen": hit_is(mc.HIT_CONFIRMED),
+    "not_validated": hit_is(mc.HIT_LIGHT_SEEN),
+    "not_from_table": _share_of_meter,
+    "hand_pay_open": hit_is(mc.HIT_HAND_PAY),
+    "bets_not_settled": _unsettled,
+    "meter_in_play": _round(state=mc.COMPLETE),
 }

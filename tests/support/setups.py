@@ -14,6 +14,7 @@ from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
+from table_controller.table.decisions import Prompt
 from table_controller.table.state import State
 from tests.support import core
 from tests.support.core import DEALER, PLAIN, SLOTS, WILD_PROGRESSIVE, Floor
@@ -38,6 +39,13 @@ _CONTINUOUS: Final[dict[str, Any]] = {
 _BATCH: Final[dict[str, Any]] = {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True}
 # The stub check of a fifth round, where the stub of every fifth is counted.
 FIFTH: Final = "fifth"
+# The first card of a new shoe is to be burned, before the round or in its deal; or one for a new dealer, in the deal.
+NEW_SHOE: Final = "new_shoe"
+NEW_DEALER: Final = "new_dealer"
+# The deal of a round before which nothing is to be burned.
+BURNED: Final = "burned"
+# A hand of seat 1 wins a fixed award of the progressive; the floorperson has validated it, the dealer has not paid it.
+HIT: Final = "hit"
 
 
 _SHAKER: Final[dict[str, DeviceFact]] = {"shaker.1": "shaker"}
@@ -94,7 +102,10 @@ KINDS: Final[dict[str, dict[str, Kind]]] = {
         **_by_number({}),
         "button": Kind({**_SHUFFLER, **_SHOE}, {"start": "flat_button", "two_decks": False}),
     },
-    "saigon_5_card": _kinds("saigon_5_card", {}),
+    "saigon_5_card": {
+        **_kinds("saigon_5_card", {}),
+        "faces": Kind(SLOTS["saigon_5_card"], {"two_decks": False, "face_check_rounds": 3}),
+    },
     "over_under": {
         "shoe": Kind({**_SHUFFLER, **_SHOE}, {**_BATCH, "two_decks": True}, ("blue", "red")),
         "shoe_blind": Kind(
@@ -145,6 +156,17 @@ def _snapshot(game: str, kind: str, phase: str) -> bytes:
         to_locked(floor)
     elif phase == FIFTH:
         _to_fifth(floor, preshuffled=KINDS[game][kind].preshuffled)
+    elif phase == NEW_SHOE:
+        floor = _new_shoe(game, kind)
+    elif phase == NEW_DEALER:
+        floor.round()
+        floor.to(mc.BETTING).step(ev.DealerChanged(DEALER))
+        floor.to(mc.DEALING)
+    elif phase == BURNED:
+        floor.round()
+        floor.to(mc.DEALING)
+    elif phase == HIT:
+        _to_hit(floor)
     elif phase == mc.COMPLETE and floor.table.context.by_shoe:
         floor.to(mc.SETTLING).step(ev.CoverCardOut())
         floor.to(phase)
@@ -173,6 +195,31 @@ def to_locked(floor: Floor) -> None:
         wanted = next(p for p in floor.prompts() if p.kind not in ("burn_dealer", "cut", "put_in_shoe"))
         for event in floor.answer(wanted):
             floor.step(event)
+
+
+def _new_shoe(game: str, kind: str) -> Floor:
+    """A shoe was loaded, and its first card is not burned; a continuous shuffler brings that one in the first deal."""
+    slots, choices, decks, _ = KINDS[game][kind]
+    floor = Floor(game, slots, rules=committed(game), **choices)
+    floor.twist = lambda one: [] if isinstance(one, Prompt) and one.kind == "burn_shoe" else None
+    floor.start(*decks)
+    if floor.state.dealing == "continuous_shuffler":
+        floor.to(mc.DEALING)
+    return floor
+
+
+def _to_hit(floor: Floor) -> None:
+    floor.bets = {1}
+    floor.to(mc.SETTLING)
+    while not floor.prompts("progressive"):
+        for event in floor.answer(floor.prompts()[0]):
+            floor.step(event)
+    rules = floor.table.context.meter
+    assert rules is not None
+    fixed = next(award.hand for award in rules.awards if not award.percent)
+    floor.say("progressive", fixed)
+    for kind in ("hit_hand", "hit_light", "hit_validate"):
+        floor.say(kind)
 
 
 def _to_fifth(floor: Floor, *, preshuffled: bool) -> None:

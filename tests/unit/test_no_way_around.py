@@ -9,9 +9,10 @@ import pytest
 
 from table_controller.rulebook import GAMES
 from table_controller.rulebook.load import CHAPTERS
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Moved
-from tests.support.battery import everything
+from tests.support.battery import all_back, box, everything
 from tests.support.behaviours import BEHAVIOURS
 from tests.support.core import of
 from tests.support.irregular import ARRIVALS, Case
@@ -53,19 +54,22 @@ def each_by_itself(case: Case, phase: str) -> None:
     """Every event upon the same state."""
     floor = arrived(case, phase)
     snapshot, stands = floor.table.snapshot(), floor.table.context.stopped
-    for event in everything(floor):
+    for event in [*everything(floor), *box()]:
         assert dealt_on(event, stands, again(floor, snapshot).step(event)) is None
 
 
 def all_of_them(case: Case, phase: str) -> None:
-    """Every event one after another, in a mixed order, twice; the irregularity is still there."""
+    """Every event one after another, in a mixed order, twice, and again after a new start of the box.
+
+    The irregularity is still there.
+    """
     floor = arrived(case, phase)
     open_ = set(floor.state.holds)
     rng = Random(f"{case.id} {phase}")
-    for _ in range(2):
+    for first in ([], [], box()):
         events = everything(floor)
         rng.shuffle(events)
-        for event in events:
+        for event in [*first, *(all_back(floor) if first else []), *events]:
             stood = floor.table.context.stopped
             assert dealt_on(event, stood, floor.step(event)) is None
     assert open_ <= set(floor.state.holds), "an irregularity ended without its answers"
@@ -73,6 +77,13 @@ def all_of_them(case: Case, phase: str) -> None:
 
 def test_every_game_is_here() -> None:
     assert {case.game for case in CASES} == set(GAMES) == set(CHAPTERS)
+
+
+def test_every_kind_of_event_is_sent() -> None:
+    sent = {type(event) for event in box()}
+    for game, kind in (("face_up_pai_gow", "full"), ("over_under", "continuous")):
+        sent |= {type(event) for event in everything(at(game, kind, "playing"))}
+    assert sent == set(ev.Event.__subclasses__())
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=f"{CHAPTERS[case.game]}-{case.id}") for case in FEW])

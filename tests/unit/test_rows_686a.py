@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.clauses import clauses
 from tests.support.irregular import Case, cells, check, parse
 from tests.support.rows import params
+from tests.support.setups import NEW_DEALER, NEW_SHOE, at
 
 GAME = "over_under"
 
@@ -19,10 +21,11 @@ face_up_card_more seen_again          | shoe shoe_blind        | dealing playing
 face_up_card_more declared_again      | shoe plain continuous shoe_blind | dealing playing settling
 = FINISH rack_shuffled card_burned : 686a.9(b)
 shoe_short declared                   | shoe plain continuous shoe_blind | dealing playing settling
+shoe_short declared                   | continuous             | new_shoe new_dealer
 = MISSED hand_confirmed : 686a.9(c)
 additional_cards_missed declared      | shoe plain continuous shoe_blind | playing settling
 = COUNT recount deck_verified : X8 O11
-count_wrong blue                      | shoe plain shoe_blind  | idle complete
+count_wrong blue                      | shoe plain shoe_blind  | idle complete new_shoe
 = COUNT_WAITING recount deck_verified : X8 O11
 count_wrong blue                      | plain                  | betting no_more_bets locked
 = COUNT_DEALT recount deck_verified : X8 O11
@@ -33,6 +36,7 @@ count_wrong cycle_count               | shoe                   | idle dealing se
 count_wrong blue                      | continuous | idle complete
 = RESHUFFLE cards_removed path_clear cards_counted : 686a.9(d)
 shuffler_fault jam                    | shoe shoe_blind        | idle betting locked dealing playing settling complete
+shuffler_fault jam                    | shoe shoe_blind        | new_shoe
 shuffler_fault cycle_jam              | shoe shoe_blind        | idle dealing settling
 shuffler_fault declared_shuffler      | shoe shoe_blind        | playing
 shuffler_fault jam                    | continuous | idle complete
@@ -44,7 +48,7 @@ shuffler_fault shuffler               | shoe shoe_blind        | idle dealing
 = RESHUFFLE_STOPS cards_removed path_clear cards_counted : 686a.9(d)
 shuffler_fault jam                    | continuous | betting no_more_bets locked
 = REFEED cards_removed path_clear cards_counted table_seen : 686a.9(d)
-shuffler_fault jam                    | continuous | dealing playing settling
+shuffler_fault jam                    | continuous | dealing playing settling new_shoe new_dealer
 shuffler_fault declared_shuffler      | continuous | dealing
 = REFEED_FAULTED cards_removed path_clear cards_counted table_seen : 686a.9(d)
 shuffler_fault fault                  | continuous | dealing settling
@@ -60,7 +64,7 @@ face_up_card_first seen               | shoe shoe_blind        | complete
 device_unusable shoe                  | shoe shoe_blind        | idle complete
 shoe_fault shoe_jam                   | shoe shoe_blind        | idle complete
 = ASK_IDLE
-face_up_card_first seen               | shoe shoe_blind        | idle
+face_up_card_first seen               | shoe shoe_blind        | idle new_shoe
 = ASK
 face_up_card_first seen               | shoe shoe_blind        | betting locked
 face_up_card_more declared_again      | shoe plain shoe_blind  | no_more_bets locked
@@ -90,3 +94,42 @@ device_unusable sign                  | full                   | betting settlin
 def test_row(case: Case) -> None:
     for cell in cells(case):
         check(cell)
+
+
+@clauses("686a.7(c)/1", "686a.7(c)/2")
+@pytest.mark.parametrize(
+    ("kind", "phase", "duty", "other"),
+    [
+        ("plain", "locked", "burn_dealer", "burn_shoe"),
+        ("shoe", "locked", "burn_dealer", "burn_shoe"),
+        ("continuous", NEW_DEALER, "burn_dealer", "burn_shoe"),
+        ("continuous", NEW_SHOE, "burn_shoe", "burn_dealer"),
+    ],
+)
+def test_a_burn_that_is_due_waits_while_the_round_stands_still_and_is_asked_for_again(
+    kind: str, phase: str, duty: str, other: str
+) -> None:
+    floor = at(GAME, kind, phase)
+    assert (getattr(floor.state, duty), getattr(floor.state, other)) == (1, 0)
+    floor.declare("other")
+    assert not floor.prompts("burn_shoe")
+    assert not floor.prompts("burn_dealer")
+    floor.clear_holds()
+    assert getattr(floor.state, duty) == 1
+    if kind == "continuous":  # it brings the one card to burn, and no other
+        assert [(one.act, one.number) for one in floor.state.commands.values()] == [("dispense", 1)]
+    else:
+        assert floor.prompt(duty).role == "dealer"
+    decided = floor.settle()
+    assert floor.phase == "idle"
+    assert getattr(floor.state, duty) == 0
+    assert floor.keys("open_bets", deck="blue") == set(), decided
+
+
+@clauses("686a.7(c)/1")
+@pytest.mark.parametrize("kind", ["shoe", "shoe_blind", "plain"])
+def test_no_round_opens_from_a_new_shoe_before_its_first_card_is_burned(kind: str) -> None:
+    floor = at(GAME, kind, NEW_SHOE)
+    assert floor.keys("open_bets", deck="blue") == {"burn_due", "prompt_open"}
+    floor.say("burn_shoe")
+    assert floor.keys("open_bets", deck="blue") == set()
