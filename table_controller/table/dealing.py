@@ -111,7 +111,7 @@ def cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
     allowed = round_.counting and round_.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)
     if allowed:
         round_.drawn = max(round_.drawn, event.count)
-    elif not c.state.burn_due and round_.state not in (mc.VOID, mc.STUB_CHECK):
+    elif not c.state.burn_due and not round_.stub_ordered and round_.state not in (mc.VOID, mc.STUB_CHECK):
         irregular(c, "drawn_without_deal", slot=event.slot, deck=c.state.slots[event.slot].deck)
 
 

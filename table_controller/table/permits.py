@@ -97,7 +97,7 @@ def _used_last(v: View, r: Resource) -> bool:
     """Two decks alternate, another one has passed its opening, and this one was used last (X19)."""
     unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
     others = [d for d in v.decks_at_table() if d.name != r.deck and d.state not in unopened]
-    return bool(others) and v.edition.second_set is not None and v.state.last_deck == r.deck
+    return bool(others) and v.edition.second_set is not None and r.deck is not None and v.state.last_deck == r.deck
 
 
 def _second_missing(v: View, _r: Resource) -> bool:
@@ -126,6 +126,16 @@ def _count_due(v: View, r: Resource) -> bool:
     stub = v.edition.stub
     uncounted = stub is not None and stub.every_rounds > 1 and v.state.uncounted >= stub.every_rounds
     return uncounted and not v.counted(v.state.decks.get(r.deck or ""))
+
+
+def _shoe_ended(v: View, r: Resource) -> bool:
+    """No round is dealt from this shoe any more: what is left in it comes out."""
+    return v.by_shoe and v.state.shoe_over and not v.under_way and _deck(v, r) == mc.IN_PLAY
+
+
+def _not_in_play(v: View, r: Resource) -> bool:
+    """Another deck than the round's, or one that is not in play."""
+    return (r.deck != v.state.round.deck or _deck(v, r) != mc.IN_PLAY) and not _shoe_ended(v, r)
 
 
 def _stays_stored(v: View, r: Resource) -> bool:
@@ -201,7 +211,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "the deck is not shuffled and cut", "dealer", "shuffle and cut"),
     Row("deck_not_named", ("clear_out",), lambda v, r: not v.held(deck=r.deck), "single_stack",
         "a deck leaves this way only when an irregularity names it", "floorperson", "the irregularity that names it"),
-    Row("deck_not_in_play", (*_DEALS, "give_stub"), lambda v, r: r.deck != v.state.round.deck or _deck(v, r) != mc.IN_PLAY,
+    Row("deck_not_in_play", (*_DEALS, "give_stub"), _not_in_play,
         "shuffle", "the cards in the shoe are not the deck of this round", "floorperson", "the deck of this round"),
     Row("deck_unverified", ("eject", "load", *_DEALS, "open_bets"),
         lambda v, r: r.deck in v.state.decks and not v.state.decks[r.deck].verified, "count",
@@ -254,7 +264,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "the last stack still lies in the shoe", "dealer", "the stack taken"),
     Row("wrong_stack", ("dispense",), _wrong_stack, "deal",
         "nobody waits for so many cards", "dealer", "the next stack of the deal"),
-    Row("deal_not_over", ("give_stub",), lambda v, _: v.state.round.state != mc.STUB_CHECK, "stub",
+    Row("deal_not_over", ("give_stub",), lambda v, r: v.state.round.state != mc.STUB_CHECK and not _shoe_ended(v, r), "stub",
         "the stub comes out after the deal", "dealer", "the deal finished"),
     # Bets and money.
     Row("not_latched", ("light",), lambda v, r: r.seat not in v.state.progressive.accepted, "seat_light",

@@ -118,6 +118,11 @@ def _finish(c: Context) -> None:
 def _ask_to_collect(c: Context, deck: Deck) -> None:
     if c.against("collect", deck=deck.name):
         return
+    if c.by_shoe and c.shoe is not None and c.state.slots[c.shoe].deck == deck.name and c.serves(c.shoe):
+        if not c.state.round.stub_ordered:  # what is left in the shoe comes out, and is counted on its way
+            c.state.round.stub_ordered = c.try_command("give_stub", c.shoe, deck=deck.name)
+        if c.in_flight(c.shoe, "give_stub"):
+            return
     choices = ("full", "not_full") if c.by_shoe else ("done",)
     clauses = c.clauses("rack_check") + c.clauses("cover_card") if c.by_shoe else c.clauses("rack")
     c.ask("collected", "dealer", *choices, deck=deck.name, clauses=clauses)

@@ -38,7 +38,7 @@ def expected(c: Context) -> int:
 
 def stub_out(c: Context, event: ev.StubOut) -> None:
     """A shoe gave the stub out and counted it."""
-    round_, deck = c.state.round, c.deck
+    round_, deck = c.state.round, c.deck or c.state.decks.get(c.state.slots[event.slot].deck or "")
     if deck is None or deck.state != mc.IN_PLAY or not round_.stub_ordered:
         irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
