@@ -43,8 +43,12 @@ class People:
         self.lies: dict[str, int] = {}
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
+        self.ignoring = False  # they see what an irregularity asks of them and do nothing about it
         self._ids = count(_SERVICE_IDS)
+        self._gone = False
         self._total = 0
+        self._collected = (0, 0)  # the round, and its chips in the tray
+        self._service_lock = asyncio.Lock()  # one technician at a time has a machine open
         self._tasks: set[asyncio.Task[None]] = set()
 
     # --- what they see ------------------------------------------------------------------------------------------------
@@ -53,14 +57,22 @@ class People:
         """See what the box asks for, and go about it."""
         if isinstance(decision, Prompt):
             self.asked.append(decision)
-            self._go(self._answer(decision))
+            if not self.ignoring or decision.hold is None:
+                self._go(self._answer(decision))
+
+    def heed(self) -> None:
+        """They go about what was asked meanwhile."""
+        self.ignoring = False
+        asked = self.house.controller.table.state.prompts.values()
+        for prompt in [prompt for prompt in asked if prompt.hold is not None]:
+            self._go(self._answer(prompt))
 
     def told(self, slot: str, event: Any) -> None:
         """See what a machine did."""
         machine = self.house.machines[slot]
         if isinstance(event, shuffler_state.GivenOut):
             self._go(self._later(lambda: machine.inject("take_deck")))
-        elif isinstance(event, shoe.Dispensed | shoe.Stub):
+        elif isinstance(event, shoe.Dispensed | shoe.Stub) and self._has_slot:
             self._go(self._later(lambda: machine.inject("take")))
         elif isinstance(event, shaker.Shaken) and event.shakes == 0 and event.roll is not None:
             self._go(self._roll(slot))
@@ -69,7 +81,15 @@ class People:
         elif isinstance(event, shaker.NoRoll):
             self._go(self._later(lambda: self._cover(slot)))
 
+    @property
+    def _has_slot(self) -> bool:
+        """Whether the shoe brings cards to a delivery slot; from a manual one hands draw them."""
+        return self.house.controller.table.context.submission.dealing == "automated_shoe"
+
     def _go(self, work: Any) -> None:
+        if self._gone:
+            work.close()
+            return
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -80,6 +100,7 @@ class People:
 
     async def close(self) -> None:
         """Everybody goes home."""
+        self._gone = True
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -110,6 +131,7 @@ class People:
             "deck_removed": self._remove,
             "additional_cards": self._more_cards,
             "burn": self._burn,
+            "late_chip": self._give_back,
         }
         number = self._plain_number(prompt)
         act = acts.get(prompt.kind)
@@ -121,6 +143,8 @@ class People:
         choice = self.choices.get(prompt.kind, prompt.choices[0])
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
+        if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
+            choice = "not_whole"
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
         seats = self.house.seats[:1] if prompt.kind == "first_arrival" else self.house.seats * prompt.seats
@@ -153,13 +177,20 @@ class People:
         await asyncio.sleep(PACE)
 
     async def _collect_chips(self, _: Prompt) -> int:
-        chips = 0
+        """Collect the chips that count, and tell how many of this round lie in the tray; late ones are given back."""
+        state = self.house.controller.table.state
+        number, chips = self._collected if self._collected[0] == state.round.number else (state.round.number, 0)
         for slot, machine in self.house.machines.items():
-            if slot.startswith("bet_sensor."):
+            if slot.startswith("bet_sensor.") and int(slot.rpartition(".")[2]) not in state.late_chips:
                 before = self.house.chips_in_tray(machine)
                 machine.inject("collect")
                 chips += self.house.chips_in_tray(machine) - before
+        self._collected = (number, chips)
         return chips
+
+    async def _give_back(self, prompt: Prompt) -> None:
+        """A chip that was laid too late goes back to its player."""
+        self.house.machines[f"bet_sensor.{prompt.seat}"].inject("take_bet")
 
     async def _count_stub(self, _: Prompt) -> int:
         return self.house.stub
@@ -169,21 +200,27 @@ class People:
         cards = self.house.cards_of_deal()
         machine = self.house.machines.get("shoe.1")
         if machine is not None and self.house.controller.table.state.dealing != "hand":
-            machine.inject(f"draw:cards={cards}")
-            await asyncio.sleep(cards * 2.0)
+            await self._draw(cards)
         else:
             self.house.deal(cards)
 
     async def _more_cards(self, _: Prompt) -> None:
         """Draw the additional cards of one player."""
-        cards = self.house.edition.hand.second_deal
-        self.house.machines["shoe.1"].inject(f"draw:cards={cards}")
-        await asyncio.sleep(cards * 2.0)
+        await self._draw(self.house.edition.hand.second_deal)
+
+    async def _draw(self, cards: int) -> None:
+        """Draw so many playing cards from the manual shoe; the cover card is none of them."""
+        before = self.house.drawn()
+        for _ in range(3):
+            missing = cards - (self.house.drawn() - before)
+            if missing <= 0 or not self.house.in_well():
+                return
+            self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
+            await asyncio.sleep(missing * 2.0)
 
     async def _burn(self, _: Prompt) -> None:
         """Draw a card and lay it into the rack unseen."""
-        self.house.machines["shoe.1"].inject("draw:cards=1")
-        await asyncio.sleep(2.0)
+        await self._draw(1)
 
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
@@ -203,6 +240,9 @@ class People:
         machine.inject("shake:times=1")
 
     async def _collect(self, prompt: Prompt) -> None:
+        left = self.house.inside("shoe.1", prompt.deck or "") if self.house.edition.shuffle_after == "shoe" else 0
+        if left:  # the rest of the shoe, past its counter
+            await self._draw(left)
         self.house.lay(prompt.deck or "", RACK)
         happens, self.house.on_collect = self.house.on_collect, None
         if happens is not None:
@@ -222,14 +262,18 @@ class People:
     async def _out_of_machine(self, deck: str) -> None:
         """What is still inside a machine comes out by the technician's hands."""
         for slot, machine in self.house.machines.items():
-            if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
-                await self._clear(slot, machine)
+            if slot.startswith(("shuffler.", "shoe.")):
+                async with self._service_lock:
+                    if self.house.inside(slot, deck):
+                        self.house.note_strays(slot, deck)
+                        await self._clear(slot, machine)
 
     # --- the technician -----------------------------------------------------------------------------------------------
 
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""
-        await self._clear(slot, self.house.machines[slot])
+        async with self._service_lock:
+            await self._clear(slot, self.house.machines[slot])
 
     async def _clear(self, slot: str, machine: Any) -> None:
         """Clear a machine by the book: path, compartments, a look inside, a self-test."""
@@ -239,6 +283,8 @@ class People:
             return
         try:
             machine.inject("mend")
+            if slot.startswith("shuffler."):
+                self.house.empty_intake(slot)
             machine.inject("clear_path")
             await driver.clear_jam(next(self._ids))
             if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
