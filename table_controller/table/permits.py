@@ -280,8 +280,5 @@ def permit(
     v: View, act: Actuation | Order, resource: Resource, reasons: tuple[Row, ...] = REASONS
 ) -> tuple[Reason, ...]:
     """Return every reason why this may not be done; none means granted."""
-    return tuple(
-        Reason(row.key, v.clause(row.duty), row.text, row.clears, row.evidence)
-        for row in reasons
-        if act in row.acts and row.holds(v, resource)
-    )
+    found = [row for row in reasons if act in row.acts and row.holds(v, resource)]
+    return tuple(Reason(row.key, v.clause(row.duty), row.text, row.clears, row.evidence) for row in found)
