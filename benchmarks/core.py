@@ -29,8 +29,7 @@ BUDGET: Final = 4.0  # times a bare trigger, per event
 YEAR: Final = 500_000  # rounds of one table
 YEAR_MINUTES: Final = 10.0
 RECORDED: Final = 30  # rounds in a recording: several shoes where a shoe is long
-GROWTH: Final = (1_000, 2_000)
-WINDOW: Final = 200  # rounds measured at each of these
+GROWTH: Final = (1_000, 5_000, 20_000)
 FLAT: Final = 1.2  # a step after 20,000 rounds, in steps after 1,000
 JAM: Final = 4  # of so many shuffles one jams
 SHOE: Final = 20  # rounds until the cover card comes out, where a shoe serves many
@@ -125,27 +124,30 @@ class Recording:
         return [(process_time() - start) / len(self.events)]
 
 
-def growth(game: str) -> list[tuple[int, float, int]]:
-    """Return, after each number of rounds: seconds of one step, and bytes of the state."""
-    floor = table(game, trouble=False)
-    found = []
-    for rounds in GROWTH:
-        while floor.state.round.number < rounds - WINDOW:
+class Aged(Recording):
+    """The rounds of a table that has been played for a long time."""
+
+    def __init__(self, floor: Floor, rounds: int) -> None:
+        while floor.state.round.number < rounds - RECORDED:
             play(floor, trouble=False)
             floor.log.clear()
-        snapshot = floor.table.snapshot()
+        self.table, self.snapshot = floor.table, floor.table.snapshot()
         while floor.state.round.number < rounds:
             play(floor, trouble=False)
-        took = []
-        for _ in range(3):  # the least of three: what else the computer does is no growth
-            floor.table.restore(snapshot)
-            start = process_time()
-            for event, _ in floor.log:
-                floor.table.step(event)
-            took.append((process_time() - start) / len(floor.log))
+        self.events = [event for event, _ in floor.log]
         floor.log.clear()
-        found.append((rounds, min(took), len(floor.table.snapshot())))
-    return found
+        self.after = floor.table.snapshot()
+
+
+def growth(game: str, rounds: int) -> None:
+    """Play a table on and on; measure its rounds at each age in turn, and print what became of step and state."""
+    floor = table(game, trouble=False)
+    ages = [Aged(floor, age) for age in GROWTH]
+    rows = [Row(f"{game}, {age:,} rounds old, {len(aged.after):,} B", aged.batch)
+            for age, aged in zip(GROWTH, ages, strict=True)]  # fmt: skip
+    interleave(rows, rounds)
+    print_table("one event through step", rows, rows[:1])
+    print_at_most(f"{game}: {GROWTH[-1]:,} rounds old / {GROWTH[0]:,}", FLAT, rows[-1].ratio(rows[0]))
 
 
 def main() -> None:
@@ -173,12 +175,8 @@ def main() -> None:
         )
     for row in rows.values():
         print_at_most(f"{row.name} / bare trigger", BUDGET, row.ratio(bare))
-    print("\nhow it grows: one event, and the whole state")
     for game in GAMES:
-        found = growth(game)
-        told = ", ".join(f"{rounds:,} rounds {took * 1e6:.1f} us {size:,} B" for rounds, took, size in found)
-        print(f"  {game}: {told}")
-        print_at_most(f"  {game}: after {GROWTH[-1]:,} rounds / after {GROWTH[0]:,}", FLAT, found[-1][1] / found[0][1])
+        growth(game, rounds)
 
 
 if __name__ == "__main__":
