@@ -53,6 +53,7 @@ proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill ru
 bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
+	$(BIN)/python -m benchmarks.core
 	$(BIN)/python -m benchmarks.link
 	$(BIN)/python -m benchmarks.usb
 	$(BIN)/python -m benchmarks.lockout

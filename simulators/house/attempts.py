@@ -76,12 +76,11 @@ async def ignore_the_light(house: House) -> Attempts:
     """The shuffler stops with a red light. Staff look away and try to go on, again and again, and nobody answers."""
     tried = Attempts()
     people = house.people
+    people.ignoring = True
     house.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(1.0)
     house.controller.submit(ev.NoMoreBets(DEALER))
-    await house.until(lambda: bool(house.controller.table.state.holds), 600.0)
-    people.ignoring = True
-    await asyncio.sleep(30.0)  # whoever was about something has done it
+    await house.until_held()
     for _ in range(TIMES):
         make(house, tried)
         await asyncio.sleep(60.0)
@@ -89,3 +88,68 @@ async def ignore_the_light(house: House) -> Attempts:
     people.heed()
     await house.rest()
     return tried
+
+
+# --- a bet while "no more bets" is announced --------------------------------------------------------------------------
+
+# When the chip lands, in seconds after the call: before it, in the same instant, while the locks travel, and after.
+LANDINGS: Final = {1: -0.5, 2: 0.0, 3: 0.0005, 4: 0.002, 5: 0.05, 6: 5.0}
+
+
+class LateBets(msgspec.Struct, frozen=True):
+    """How bets around the call ended, by the world's truth."""
+
+    accepted: tuple[int, ...]  # seats whose bet the box accepted
+    collected: int  # chips that went into the dealer's tray
+    returned: tuple[int, ...]  # seats whose chip was refused and lies before its player again
+    placed: tuple[int, ...]  # seats that laid a chip
+    dealt: bool  # the round was dealt after all
+
+
+async def late_bets(house: House) -> LateBets:
+    """Players lay chips before, at and after the call of no more bets; then the round is played to its end."""
+    sensors = {seat: house.machines[f"bet_sensor.{seat}"] for seat in LANDINGS}
+    house.seats = tuple(LANDINGS)
+    before = house.chips_in_tray(sensors[1])
+    loop = asyncio.get_running_loop()
+    house.controller.submit(ev.OpenRound(DEALER))
+    await asyncio.sleep(2.0)
+    for seat, when in LANDINGS.items():
+        loop.call_later(1.0 + when, sensors[seat].inject, "place_bet")
+    await asyncio.sleep(1.0)
+    house.controller.submit(ev.NoMoreBets(DEALER))
+    at = len(house.log)
+    await house.rest()
+    decided = [decision for _, decisions in house.log[at - 1 :] for decision in decisions]
+    lit = [d.slot for d in decided if isinstance(d, Command) and d.act == "light"]  # the light follows the acceptance
+    late = {event.seat for event, _ in house.log[at - 1 :] if isinstance(event, ev.LateBet)}
+    dealt = any(Moved("round", mc.DEALING) in decisions for _, decisions in house.log[at:])
+    accepted = tuple(sorted(int(slot.rpartition(".")[2]) for slot in lit))
+    collected = house.chips_in_tray(sensors[1]) - before
+    return LateBets(accepted, collected, tuple(sorted(late)), tuple(LANDINGS), dealt)
+
+
+# --- a device that is not what it says --------------------------------------------------------------------------------
+
+
+class Rogue(msgspec.Struct, frozen=True):
+    """What became of a device that cannot prove its key, or runs firmware that nobody approved."""
+
+    cause: str  # why its link is refused
+    served: bool  # whether its slot was ever in service
+    opened: bool  # whether a round could be opened
+    reasons: tuple[str, ...]  # what stood against it
+
+
+async def rogue(house: House, slot: str, seconds: float = 600.0) -> Rogue:
+    """Switch everything on with a rogue device in one slot, bring a deck, and try to open a round."""
+    for each in house.slots.values():
+        each.start()
+    await asyncio.sleep(seconds)
+    await house.bring("blue")
+    house.controller.submit(ev.OpenRound(DEALER))
+    decisions = house.log[-1][1]
+    keys = tuple(reason.key for d in decisions if isinstance(d, Refused) for reason in d.reasons)
+    served = any(Moved(f"slot {slot}", "in_service") in decided for _, decided in house.log)
+    opened = any(Moved("round", mc.BETTING) in decided for _, decided in house.log)
+    return Rogue(getattr(house.slots[slot].cause, "code", ""), served, opened, keys)

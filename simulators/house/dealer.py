@@ -48,12 +48,13 @@ class People:
         self.lies: dict[str, int] = {}
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
-        self.ignoring = False  # they see what is asked and do nothing about it
+        self.ignoring = False  # they see what an irregularity asks of them and do nothing about it
         self.returned: list[int] = []  # rounds whose wagers went back
         self._done: dict[int, int | None] = {}  # what hands have done for a question, with what they counted
         self._about: set[int] = set()  # questions that somebody is about
         self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and from whose spot
         self._ids = count(_SERVICE_IDS)
+        self._gone = False
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._one_technician = asyncio.Lock()
@@ -65,7 +66,7 @@ class People:
         """See what the box asks for, and go about it."""
         if isinstance(decision, Prompt) and decision.id not in self._about:
             self.asked.append(decision)
-            if not self.ignoring:
+            if not self.ignoring or decision.hold is None:
                 self._about.add(decision.id)
                 self._go(self._answer(decision))
 
@@ -105,6 +106,9 @@ class People:
         return self.house.controller.table.context.submission.dealing == "automated_shoe"
 
     def _go(self, work: Any) -> None:
+        if self._gone:
+            work.close()
+            return
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -115,6 +119,7 @@ class People:
 
     async def close(self) -> None:
         """Everybody goes home."""
+        self._gone = True
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -207,11 +212,11 @@ class People:
         await self.house.wait(PACE)
 
     async def _collect_chips(self, _: Prompt) -> int:
-        """Take the chips from the spots to the tray; who has laid which is remembered until the round is over."""
-        number = self.house.controller.table.state.round.number
-        taken = self.collected.setdefault(number, [])
+        """Take the chips that count from the spots to the tray, late ones apart; who has laid which is remembered."""
+        state = self.house.controller.table.state
+        taken = self.collected.setdefault(state.round.number, [])
         for slot, machine in self.house.machines.items():
-            if slot.startswith("bet_sensor."):
+            if slot.startswith("bet_sensor.") and int(slot.rpartition(".")[2]) not in state.late_chips:
                 chips = self.house.chips.at(f"{slot}/spot")
                 machine.inject("collect")
                 taken += [(chip, slot) for chip in chips]
@@ -305,6 +310,7 @@ class People:
         """What is still inside a machine comes out by the technician's hands."""
         for slot, machine in self.house.machines.items():
             if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
+                self.house.note_strays(slot, deck)
                 await self._clear(slot, machine)
 
     # --- the technician -----------------------------------------------------------------------------------------------

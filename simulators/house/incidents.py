@@ -2,19 +2,24 @@
 
 Each incident is a table, something that happens at it, and rounds played until the box has noticed and people have done
 what it asked. What is counted is the truth: rounds that were dealt from a deck that was not whole, and the rounds dealt
-from each deck between its last good check and the one that found it wrong. Incidents without bad cards are in
+from each deck between its last good check and the one that found it wrong. What people and devices try is in
 `attempts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
+from firmware_bridge.handshake import Trust
 from simulators.house import attempts
+from simulators.house.stand import trust_in
 from simulators.house.table import House
+from simulators.models import make
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Finding, Found, Moved
 
@@ -62,11 +67,20 @@ class Replay(msgspec.Struct, frozen=True):
     passed: int = 0  # and those that were not refused: must be none
     findings: tuple[str, ...] = ()  # kinds of what the box kept for people
     limit: str = ""
+    told: str = ""  # how it went, where no bad cards are counted
 
     @property
     def good(self) -> bool:
         """Whether it went as it must."""
         return self.noticed and not self.after and self.listed == self.truth and not self.passed
+
+    @property
+    def ours(self) -> str:
+        """How it went, in words."""
+        if self.told:
+            return self.told
+        said = f"{len(self.after)} rounds after the first check able to see it, {len(self.before)} before"
+        return said + (f"; {self.attempts} attempts, {self.passed} passed" if self.attempts else "")
 
 
 def _shuffler(fault: str) -> Callable[[House], None]:
@@ -197,3 +211,54 @@ def _judge(house: House, mark: int, incident: Incident, tried: attempts.Attempts
         findings=tuple(sorted({f.kind for f in kept})),
         limit=incident.limit,
     )  # fmt: skip
+
+
+# --- incidents without bad cards --------------------------------------------------------------------------------------
+
+
+async def replay_late_bet(seed: int = 1) -> Replay:
+    """Chips land around the call of no more bets: those that count are collected, the others go back."""
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        went = await attempts.late_bets(house)
+        right = went.collected == len(went.accepted) and sorted(went.accepted + went.returned) == list(went.placed)
+        told = f"{went.collected} chips collected for {len(went.accepted)} accepted bets, {len(went.returned)} returned"
+        return Replay("late_bet", LATE_BET, "-", len(house.dealt_rounds), noticed=bool(went.returned) and went.dealt,
+                      passed=int(not right), attempts=len(went.placed), told=told)  # fmt: skip
+    finally:
+        await house.close()
+
+
+async def replay_rogue(seed: int = 1) -> Replay:
+    """A shuffler with another key, then one with firmware that nobody approved, stands at the table."""
+    said, passed = [], 0
+    for wrong in ("key", "firmware"):
+        house = House("saigon_5_card", seed=seed, trust={"shuffler.1": _distrust(seed, wrong)})
+        try:
+            went = await attempts.rogue(house, "shuffler.1")
+        finally:
+            await house.close()
+        said.append(f"wrong {wrong}: {'served' if went.served else 'never in service'} ({went.cause})")
+        passed += went.served or went.opened or "shuffler_missing" not in went.reasons
+    return Replay("rogue_shuffler", ROGUE, "-", noticed=not passed, attempts=2, passed=passed, told="; ".join(said))
+
+
+def _distrust(seed: int, wrong: str) -> Trust:
+    """Return what a table expects that enrolled another board under this serial number, or approved other firmware."""
+    right = trust_in(make("shuffler", "shuffler.1", seed=seed))
+    if wrong == "firmware":
+        other = frozenset(replace(each, digest=bytes(len(each.digest))) for each in right.approved)
+        return Trust(right.kind, right.keys, other)
+    keys = {serial: replace(key, key=bytes(len(key.key))) for serial, key in right.keys.items()}
+    return Trust(right.kind, keys, right.approved)
+
+
+LATE_BET: Final = 'progressive bets land while "no more bets" is announced'
+ROGUE: Final = "a shuffler that cannot prove its key, or runs firmware that nobody approved"
+# Every incident that concerns cards, by its id: what happens, and how to replay it.
+REPLAYS: Final[dict[str, tuple[str, Callable[[int], Coroutine[Any, Any, Replay]]]]] = {
+    **{incident.id: (incident.what, partial(replay, incident)) for incident in INCIDENTS},
+    "late_bet": (LATE_BET, replay_late_bet),
+    "rogue_shuffler": (ROGUE, replay_rogue),
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from simulators.house.dealer import DEALER, LAYOUT, People
+from simulators.house.dealer import DEALER, FLOOR, LAYOUT, People
 from simulators.house.disk import Disk, PowerCut
 from simulators.house.power import Box, HouseClock, Mains
 from simulators.house.truth import Truth
@@ -76,6 +76,8 @@ class House:
         self.log: list[tuple[ev.Event, list[Decision]]] = []
         self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really whole
         self.stub = 0
+        self._asked_again: list[str] = []
+        self.strays: dict[str, list[Any]] = {}  # cards with other backs that lie among a deck
         self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
         self.chips = Chips()
         self.disk = disk or Disk(seed)
@@ -162,6 +164,8 @@ class House:
             self.controller.table.state.dealing, TRAY
         )
         cards = [c for p in self.world.census() if p == place or p.startswith(place + "/") for c in self.world.at(p)]
+        if any(card.id in self.world.torn for card in cards):
+            return False
         faces = sorted(card.face for card in cards if card.face >= 0)
         printed = sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
         rest = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
@@ -170,8 +174,13 @@ class House:
         } <= {back}
 
     def lay(self, back: str, to: str) -> None:
-        """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray."""
+        """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray.
+
+        A torn one is no card any more and stays aside.
+        """
         for card in self.deck(back):
+            if card.id in self.world.torn and "/" not in self.world.where(card) and to != "quarantine":
+                self.world.move(card, "set_aside")
             if "/" not in self.world.where(card) and self.world.where(card) not in (RAIL, "set_aside", to):
                 self.world.move(card, to)
 
@@ -196,7 +205,16 @@ class House:
     def reachable(self, back: str) -> int:
         """The truth: how many cards of a deck hands can count, on the table and in the tray."""
         lying = [card for card in self.deck(back) if "/" not in self.world.where(card) and card.face >= 0]
-        return sum(1 for card in lying if self.world.where(card) not in (RAIL, "set_aside", "quarantine"))
+        mixed = [card for card in self.strays.get(back, []) if self.world.where(card) not in ("quarantine", RACK)]
+        return len(mixed) + sum(1 for c in lying if self.world.where(c) not in (RAIL, "set_aside", "quarantine"))
+
+    def note_strays(self, slot: str, back: str) -> None:
+        """Cards with another back come out of a machine together with a deck: they are counted with it."""
+        inside = [card for p in self.world.census() if p.startswith(slot + "/") for card in self.world.at(p)]
+        if 2 * sum(1 for card in inside if card.back == back) > len(inside):
+            self.strays[back] = [
+                card for card in inside if card.back != back and "behind" not in self.world.where(card)
+            ]
 
     def drawn(self) -> int:
         """The truth: how many playing cards lie on the layout."""
@@ -209,8 +227,9 @@ class House:
         )
 
     def inside(self, slot: str, back: str) -> int:
-        """The truth: how many cards of a deck are in a machine."""
-        return sum(1 for card in self.deck(back) if self.world.where(card).startswith(slot + "/"))
+        """The truth: how many cards of a deck are in a machine where hands find them: not behind its shelves."""
+        places = [self.world.where(card) for card in self.deck(back)]
+        return sum(1 for place in places if place.startswith(slot + "/") and "behind" not in place)
 
     def deal(self, cards: int) -> None:
         """Deal from the hand."""
@@ -273,10 +292,27 @@ class House:
             locking = state.progressive.state == mc.LOCKING
             busy = self.people.busy or bool(state.commands) or bool(state.prompts) or locking or self.people.mend()
             quiet = 0 if busy else quiet + 1
-            if quiet > 8:
+            if quiet > 8 and not self._ask_again():
                 return
             await self.wait(0.5)
         raise TimeoutError(f"the table does not come to rest: {self.controller.table.state.prompts}")
+
+    def _ask_again(self) -> bool:
+        """Have a machine report once more that did not report well while somebody had it open; tell whether one did."""
+        state = self.controller.table.state
+        doubtful = [name for name, slot in state.slots.items() if slot.state == "unverified"]
+        self._asked_again = [name for name in self._asked_again if name in doubtful]
+        ready = [name for name in doubtful if name not in self._asked_again and self.slots[name].view.connected]
+        for name in ready:
+            self._asked_again.append(name)  # once: who is still in doubt then is the technician's
+            self.controller.submit(ev.SlotOrdered(name, "acknowledge", FLOOR))
+        return bool(ready)
+
+    def empty_intake(self, slot: str) -> None:
+        """Hands take back what a shuffler has not drawn in."""
+        if self.world.count(f"{slot}/intake"):
+            self.world.move_all(f"{slot}/intake", TRAY)
+            self.machines[slot].firmware.hands_moved()  # type: ignore[attr-defined]
 
     def _feed_shuffler(self) -> None:
         """Put a deck that waits for the shuffler into it, if it is empty and serves."""
@@ -298,6 +334,16 @@ class House:
     async def wait(self, seconds: float) -> None:
         """Let time pass at the pace of the people here."""
         await asyncio.sleep(seconds * self.pace)
+
+    async def until_held(self, seconds: float = ROUND_TIME) -> None:
+        """Let everybody go on until the box holds something back, and nobody is about anything any more."""
+        for _ in range(round(seconds / 0.5)):
+            self._feed_shuffler()
+            state = self.controller.table.state
+            if state.holds and not self.people.busy and not state.commands:
+                return
+            await self.wait(0.5)
+        raise TimeoutError("the box has found nothing")
 
     async def until(self, condition: Any, seconds: float = 60.0) -> None:
         """Wait until something holds."""

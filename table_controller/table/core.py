@@ -29,6 +29,7 @@ from table_controller.table import (
 )
 from table_controller.table import events as ev
 from table_controller.table.context import Context
+from table_controller.table.decisions import Prompt
 from table_controller.table.state import Slot, State
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeviceFact
-    from table_controller.table.decisions import Actuation, Decision, Order, Prompt, Reason
+    from table_controller.table.decisions import Actuation, Decision, Order, Reason
 
 # How often a step may look whether something more follows from it; far more than any chain of steps is long.
 _MOST_PASSES: Final = 32
@@ -78,7 +79,7 @@ class Table:
             c.wanted.clear()
             for advance in _ADVANCE:
                 advance(c)
-            if len(c.out) == before:
+            if all(type(decision) is Prompt for decision in c.out[before:]):  # a question alone leads to nothing more
                 c.close_unwanted()
                 return c.out
         raise AssertionError(f"a step that does not come to an end: {event}")

@@ -110,7 +110,7 @@ def _used_last(v: View, r: Resource) -> bool:
     if deck is None or v.in_place(deck) or (v.under_way and deck.name == v.state.round.deck):
         return False
     others = [d for d in v.decks_at_table() if d.name != r.deck and d.state not in unopened]
-    return bool(others) and v.edition.second_set is not None and v.state.last_deck == r.deck
+    return bool(others) and v.edition.second_set is not None and r.deck is not None and v.state.last_deck == r.deck
 
 
 def _second_missing(v: View, _r: Resource) -> bool:
@@ -357,8 +357,5 @@ def permit(
     v: View, act: Actuation | Order, resource: Resource, reasons: tuple[Row, ...] = REASONS
 ) -> tuple[Reason, ...]:
     """Return every reason why this may not be done; none means granted."""
-    return tuple(
-        Reason(row.key, v.clause(row.duty), row.text, row.clears, row.evidence)
-        for row in reasons
-        if act in row.acts and row.holds(v, resource)
-    )
+    found = [row for row in reasons if act in row.acts and row.holds(v, resource)]
+    return tuple(Reason(row.key, v.clause(row.duty), row.text, row.clears, row.evidence) for row in found)

@@ -81,7 +81,8 @@ def ordered(c: Context, event: ev.SlotOrdered) -> None:
     if event.who.role not in _MAY_ORDER[event.act]:
         c.refuse(f"{event.act} is for: {', '.join(_MAY_ORDER[event.act])}")
         return
-    if not mc.may(mc.SERVICE, slot, event.act):
+    again = event.act == "acknowledge" and slot.state == UNVERIFIED  # its report was not good: it is asked once more
+    if not again and not mc.may(mc.SERVICE, slot, event.act):
         c.refuse(f"{event.slot} is {slot.state}; it cannot be ordered to {event.act}")
         return
     reasons = c.against("return_to_service", event.slot) if event.act == "acknowledge" else ()
@@ -91,7 +92,8 @@ def ordered(c: Context, event: ev.SlotOrdered) -> None:
     if event.act == "give_up":
         unusable(c, event.slot)
     else:
-        c.fire_slot(event.slot, event.act)
+        if not again:
+            c.fire_slot(event.slot, event.act)
         if event.act == "acknowledge":
             c.try_command("return_to_service", event.slot)
 

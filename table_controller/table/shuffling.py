@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from table_controller.table.state import Deck
 
 _WAITING: Final = (mc.STACKED, mc.RACK)
+_BEFORE_SHUFFLE: Final = (*_WAITING, mc.IN_DEVICE)
 
 
 # --- into the shuffler ------------------------------------------------------------------------------------------------
@@ -185,7 +186,7 @@ def advance(c: Context) -> None:
     """Ask for, or order, whatever comes next between a stack and a deck in place."""
     _identify(c)
     for deck in c.state.decks.values():
-        if c.held(deck=deck.name):
+        if deck.state not in _BEFORE_SHUFFLE or c.held(deck=deck.name):
             continue
         if c.source is not None and c.source == c.shuffler and deck.place == TRAY and mc.may(mc.DECK, deck, "take_out"):
             c.fire_deck(deck, "take_out")  # however it was shuffled: a continuous shuffler takes stacks
@@ -206,9 +207,11 @@ def advance(c: Context) -> None:
 
 def _make_room(c: Context) -> None:
     """The deck of a round in which no card was dealt must be shuffled again: the shuffler gives out the other one."""
-    waits = c.under_way and c.deck is not None and c.deck.state in _WAITING and c.state.shuffling == "machine"
+    deck = c.deck
+    if deck is None or deck.state not in _WAITING or not c.under_way or c.state.shuffling != "machine":
+        return
     stored = c.state.decks.get(c.state.slots[c.shuffler].deck or "") if c.shuffler is not None else None
-    if waits and stored is not None and stored.place.endswith(GATE) and c.shuffler is not None:
+    if stored is not None and stored.place.endswith(GATE) and c.shuffler is not None:
         c.try_command("eject", c.shuffler, deck=stored.name)
 
 

@@ -39,6 +39,8 @@ class View:
         self.by_shoe = edition.shuffle_after == "shoe"  # one batch serves many rounds
         self.progressive = edition.progressive is not None and edition.progressive.wager in submission.wagers
         self._meter = meter_rules(edition, submission)
+        # What stands where never changes while a table is open.
+        self._slot_of = {slot.kind: name for name, slot in reversed(state.slots.items())}
 
     @property
     def meter(self) -> MeterRules | None:
@@ -53,7 +55,7 @@ class View:
 
     def slot_of(self, kind: str) -> str | None:
         """Return the slot of the only device of a kind."""
-        return next((name for name, slot in self.state.slots.items() if slot.kind == kind), None)
+        return self._slot_of.get(kind)  # type: ignore[call-overload,no-any-return]
 
     @property
     def shuffler(self) -> str | None:
@@ -93,7 +95,9 @@ class View:
 
     def in_flight(self, slot: str | None, *acts: str) -> bool:
         """Tell whether a command (one of these, if any are named) to a slot has not ended."""
-        return any(i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values())
+        return bool(self.state.commands) and any(
+            i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values()
+        )
 
     # --- decks -------------------------------------------------------------------------------------------------------
 
@@ -142,7 +146,7 @@ class View:
 
     def held(self, *, slot: str | None = None, deck: str | None = None) -> bool:
         """Tell whether an open irregularity names this slot, or this deck."""
-        return any(
+        return bool(self.state.holds) and any(
             (slot is not None and hold.slot == slot) or (deck is not None and self.names(hold, deck))
             for hold in self.state.holds.values()
         )
@@ -163,7 +167,7 @@ class View:
     @property
     def stopped(self) -> bool:
         """Whether an irregularity makes the round stand still."""
-        return any(hold.this_round for hold in self.state.holds.values())
+        return bool(self.state.holds) and any(hold.this_round for hold in self.state.holds.values())
 
     def facts(self, *, slot: str | None, deck: str | None, finding: StubFinding | None) -> Facts:
         """Return the facts that the rulebook's conditions may ask for."""

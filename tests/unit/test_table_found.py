@@ -141,3 +141,12 @@ def test_a_deck_that_was_found_wrong_twice_is_free_once_it_was_counted_for_both(
     assert len(floor.state.holds) == 2
     floor.clear_holds()
     assert floor.deck(deck).state == mc.STACKED
+
+
+def test_a_device_whose_report_was_not_good_can_be_asked_again() -> None:
+    floor = Floor("asia_poker").start("blue", "red")
+    floor.step(ev.SlotChanged("shaker.1", "doubt"))
+    assert "is for: floorperson" in refused(floor.step(ev.SlotOrdered("shaker.1", "acknowledge", TECH)))
+    assert acts(floor.step(ev.SlotOrdered("shaker.1", "acknowledge", FLOOR))) == ["return_to_service"]
+    assert floor.state.slots["shaker.1"].state == "unverified", "only its report makes it serve"
+    assert "device_busy" in floor.keys("return_to_service", "shaker.1")
