@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simulators.house.table import House
+    from table_controller.table.decisions import Decision
 
 # How often the published light was ignored.
 TIMES: Final = 3
@@ -60,16 +61,22 @@ def everything(house: House) -> Iterator[ev.Event]:
     yield ev.OpenRound(DEALER)
 
 
-def make(house: House, attempts: Attempts) -> None:
+async def make(house: House, attempts: Attempts) -> None:
     """Try everything once."""
-    for event in everything(house):
-        at = len(house.log)
-        house.controller.submit(event)
-        decisions = [decision for _, decided in house.log[at:] for decision in decided]
+    for event in list(everything(house)):
+        decisions = await _sent(house, event)
         refused = any(isinstance(decision, Refused) for decision in decisions)
         moved = any(isinstance(d, Command) or d == Moved("round", mc.BETTING) for d in decisions)
         attempts.made += 1
-        attempts.passed += not refused or moved or not house.log[at:]
+        attempts.passed += not refused or moved
+
+
+async def _sent(house: House, event: ev.Event) -> list[Decision]:
+    """Send an event to the box; return what was decided, once that is durable."""
+    at = len(house.log)
+    house.controller.submit(event)
+    await house.until(lambda: any(each is event for each, _ in house.log[at:]))
+    return next(decisions for each, decisions in house.log[at:] if each is event)
 
 
 async def ignore_the_light(house: House) -> Attempts:
@@ -82,7 +89,7 @@ async def ignore_the_light(house: House) -> Attempts:
     house.controller.submit(ev.NoMoreBets(DEALER))
     await house.until_held()
     for _ in range(TIMES):
-        make(house, tried)
+        await make(house, tried)
         await asyncio.sleep(60.0)
     assert house.controller.table.state.holds, "the irregularity went away by itself"
     people.heed()
@@ -147,8 +154,7 @@ async def rogue(house: House, slot: str, seconds: float = 600.0) -> Rogue:
         each.start()
     await asyncio.sleep(seconds)
     await house.bring("blue")
-    house.controller.submit(ev.OpenRound(DEALER))
-    decisions = house.log[-1][1]
+    decisions = await _sent(house, ev.OpenRound(DEALER))
     keys = tuple(reason.key for d in decisions if isinstance(d, Refused) for reason in d.reasons)
     served = any(Moved(f"slot {slot}", "in_service") in decided for _, decided in house.log)
     opened = any(Moved("round", mc.BETTING) in decided for _, decided in house.log)

@@ -15,6 +15,7 @@ from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
+from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadFault, PitboxError
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
@@ -58,6 +59,7 @@ class People:
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._one_technician = asyncio.Lock()
+        self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
         self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
     # --- what they see ------------------------------------------------------------------------------------------------
@@ -159,6 +161,7 @@ class People:
             "burn_dealer": self._burn,
             "wagers_returned": self._return_chips,
             "late_chip": self._give_back,
+            "acknowledge": self._look_at,
         }
         if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
             self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
@@ -176,6 +179,9 @@ class People:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
         if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
             choice = "not_whole"
+        if prompt.kind == "choose" and "reverify" in prompt.choices and "choose" not in self.choices:
+            choice = "remove" if prompt.deck in self._reverified else "reverify"  # found wrong again: it leaves
+            self._reverified.add(prompt.deck)
         if prompt.kind == "seat_undecided":
             choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
@@ -314,6 +320,13 @@ class People:
                 await self._clear(slot, machine)
 
     # --- the technician -----------------------------------------------------------------------------------------------
+
+    async def _look_at(self, prompt: Prompt) -> None:
+        """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
+        if "path_clear" in prompt.evidence and (prompt.slot or "").startswith("shuffler."):
+            self.house.machines[prompt.slot or ""].inject("mend")
+            with suppress(PitboxError):  # one that cannot be asked is the technician's
+                await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
 
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""
