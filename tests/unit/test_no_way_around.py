@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from table_controller.ledger.money import FIXED, HAND_PAYS
 from table_controller.rulebook import GAMES
 from table_controller.rulebook.load import CHAPTERS
 from table_controller.table import events as ev
@@ -14,9 +15,9 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Moved
 from tests.support.battery import all_back, box, everything
 from tests.support.behaviours import BEHAVIOURS
-from tests.support.core import of
+from tests.support.core import DEALER, of
 from tests.support.irregular import ARRIVALS, Case
-from tests.support.setups import again, at
+from tests.support.setups import HIT, again, at
 from tests.unit import test_rows_575, test_rows_680a, test_rows_686a, test_rows_687a, test_rows_688a
 
 if TYPE_CHECKING:
@@ -90,6 +91,28 @@ def test_every_kind_of_event_is_sent() -> None:
 def test_nothing_that_anybody_sends_deals_on(case: Case) -> None:
     each_by_itself(case, case.phases[-1])
     all_of_them(case, case.phases[-1])
+
+
+@pytest.mark.parametrize(("game", "kind"), [("face_up_pai_gow", "auto"), ("dj_wild", "wild")])
+@pytest.mark.parametrize("trigger", ["other", "dealer_hand_misset"])
+def test_nothing_that_anybody_sends_pays_a_hit_while_the_round_stands_still(game: str, kind: str, trigger: str) -> None:
+    """A validated hit waits for the dealer's payment when something goes wrong."""
+    floor = at(game, kind, HIT)
+    paid = ev.Answer(floor.prompt("hit_pay").id, "paid", DEALER)
+    floor.declare(trigger, seat=3)
+    assert floor.table.context.stopped
+    (hit,) = floor.state.money.hits.values()
+    assert hit.state == mc.HIT_VALIDATED
+    snapshot, held = floor.table.snapshot(), dict(floor.state.money.book.held)
+    for event in [paid, *everything(floor), *box()]:
+        other = again(floor, snapshot)
+        other.step(event)
+        money = other.state.money
+        assert (money.book.at(FIXED), money.book.at(HAND_PAYS)) == (0, 0), event
+        if other.phase == mc.VOID and not money.settles:  # something worse was reported, and all of it goes back
+            assert money.hits[hit.id].state == mc.HIT_WITHDRAWN, event
+        else:
+            assert (money.book.held, money.hits[hit.id].state) == (held, mc.HIT_VALIDATED), event
 
 
 @pytest.mark.proof
