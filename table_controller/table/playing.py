@@ -53,9 +53,10 @@ def advance(c: Context) -> None:
         _settle(c)
     if round_.state in (mc.COMPLETE, mc.VOID):
         _finish(c)
-    elif round_.state == mc.IDLE and c.by_shoe and c.state.shoe_over:
+    elif round_.state == mc.IDLE and c.by_shoe:
         for deck in c.decks_at_table():
-            if deck.state == mc.IN_PLAY:  # the cover card was burned, or a floorperson ordered the shuffle
+            # The cover card was burned, a floorperson ordered the shuffle, or cards are dealt from elsewhere now.
+            if deck.state == mc.IN_PLAY and (c.state.shoe_over or not c.in_place(deck)):
                 _ask_to_collect(c, deck)
 
 

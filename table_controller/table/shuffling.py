@@ -237,7 +237,7 @@ def _into_place(c: Context) -> None:
         return  # it waits until the other one is shuffled and dealt
     elif any(reason.key == "count_due" for reason in c.against("open_bets", deck=deck.name)):
         c.ask("count_deck", "dealer", deck=deck.name, number=True, clauses=c.clauses("stub"))
-    elif deck.state == mc.READY and deck.place == TRAY:
+    elif deck.state == mc.READY and deck.place in (TRAY, HANDS, PLAIN_SHOE):  # also where nobody deals from any more
         if c.state.dealing not in SHOES:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.against("load", c.shoe, deck.name):

@@ -68,7 +68,11 @@ class View:
         if self.state.dealing not in SHOES or self.state.dealing != self.submission.dealing:
             return None
         slot = self.slot_of("shoe")
-        return None if self.state.dealing in _MANUAL_SHOES and self.signed(slot) else slot
+        if self.state.dealing not in _MANUAL_SHOES:
+            return slot
+        # A round that was opened from a plain shoe is dealt from it, also if the device comes back meanwhile.
+        plain = self.under_way and self.deck is not None and self.deck.place == PLAIN_SHOE
+        return None if plain or self.signed(slot) else slot
 
     @property
     def source(self) -> str | None:

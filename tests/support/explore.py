@@ -81,6 +81,23 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     return _ENCODER.encode((kept, prompts, commands, held, monitor.key()))
 
 
+def walk(model: Model, *story: str) -> list[Decision]:
+    """Take a table through moves by their names, watched; return what the last of them decided."""
+    monitor = model.prepared()
+    decided: list[Decision] = []
+    for name in story:
+        known = {move.name.strip(): move for move in model.moves()}
+        assert name in known, f"{name} cannot happen now; there are: {', '.join(known)}"
+        waiting: deque[ev.Event] = deque(known[name].events)
+        decided = []
+        while waiting or (waiting := deque(model.at_once())):
+            event = waiting.popleft()
+            decisions = model.table.step(event)
+            monitor.watch(event, decisions, model.table.state)
+            decided += decisions
+    return decided
+
+
 class Node(NamedTuple):
     """A state that was visited: how to come back to it, and how it was reached."""
 

@@ -416,7 +416,7 @@ class Model:
             events = [ev.ShuffleEnded(name, self.whole, shuffled=True), ev.GivenOut(name), ev.TakenIn(name, 1)]
         elif kind == "shoe" and state.dealing == "automated_shoe":
             events = [ev.StackOut(name, 1), ev.StubOut(name, 2), ev.ShoeLoaded(name, self.whole), ev.FaceUpSeen(name)]
-        elif kind == "shoe":
+        elif kind == "shoe" and state.round.drawn <= state.round.dealt + state.round.discarded + state.round.burned:
             events = [ev.CardsDrawn(name, state.round.drawn + 1)]
         elif kind == "shaker":
             events = [ev.DiceRead(name, (1, 3, 4))]

@@ -204,9 +204,6 @@ _changing_mind.calls = 0  # type: ignore[attr-defined]
 _SELF_CLEARING: Final = [["clear", "faulted", "unverified"] if row[0] == "clear" else row
                          for row in mc.MACHINES["service"][2]]  # fmt: skip
 _NO_RELEASE: Final = [row for row in mc.DECK_TRANSITIONS if row[0] != "release"]
-_VOID_PLAYS_ON: Final = [
-    ["void", row[1], mc.PLAYING] if row[0] == "void" and row[1] == mc.DEALING else row for row in mc.ROUND_TRANSITIONS
-]
 
 MISTAKES: Final[dict[str, Mistake]] = {
     # Reasons against something that nobody looks at.
@@ -281,10 +278,8 @@ MISTAKES: Final[dict[str, Mistake]] = {
     "no way from held to stacked": Mistake(
         ASIA, Trouble(declared=("count_wrong",)), _machine("DECK", mc.DECK_STATES, _NO_RELEASE)
     ),
-    "a void deal plays on": Mistake(
-        ASIA,
-        Trouble(declared=("wrong_card_count",), slow=("shoe.1",)),
-        _machine("ROUND", mc.ROUND_STATES, _VOID_PLAYS_ON),
+    "questions that nothing asks for stay open": Mistake(
+        ASIA, Trouble(declared=("wrong_card_count",), slow=("shoe.1",)), _put(Context, "close_unwanted", _nothing)
     ),
     # The same events must give the same decisions.
     "a step that remembers": Mistake(HAND, Trouble(), _handle(ev.OpenRound, _changing_mind)),

@@ -80,13 +80,11 @@ TABLES: Final[dict[str, Setup]] = {
 }
 # What people never report themselves, or report by what devices do.
 _TOLD_OTHERWISE: Final = {"stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable"}
-# What two decks, or sensors, multiply: these tables are searched with these kinds of trouble, the rest at other tables.
-_KEPT_APART: Final[dict[str, tuple[str, ...]]] = {
-    "two": (
-        "calm", "counts shuffler.1", "ends shuffler.1", "links shuffler.1", "ages", "declared count_wrong",
-        "declared wrong_card_count", "people",
-    ),
-}  # fmt: skip
+# Two decks multiply the states: these tables are searched with what concerns decks and the shuffler that prepares one.
+_TWO_DECKS: Final = (
+    "calm", "counts shuffler.1", "ends shuffler.1", "links shuffler.1", "ages", "people", "declared count_wrong",
+    "declared wrong_card_count",
+)  # fmt: skip
 
 
 def model(name: str, trouble: Trouble) -> Model:
@@ -124,5 +122,5 @@ def kinds(name: str) -> dict[str, Trouble]:
     slow = ("shoe.1",) if setup.choices["dealing"] == "automated_shoe" else ()
     for trigger in (*sorted(triggers), "player_leaves", "other"):
         found[f"declared {trigger}"] = Trouble(declared=(trigger,), slow=slow)
-    kept = _KEPT_APART["two"] if setup.choices.get("two_decks") else tuple(found)
+    kept = _TWO_DECKS if setup.choices.get("two_decks") else tuple(found)
     return {kind: trouble for kind, trouble in found.items() if kind in kept}
