@@ -62,7 +62,7 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     round_ = kept["round"]
     round_["number"] = 0
     round_["face_up"] = min(round_["face_up"], 2)
-    # What a manual shoe counted is compared with what was dealt: only a difference that nobody knows tells states apart.
+    # What a manual shoe counted is compared with what was dealt: only an unknown difference tells states apart.
     missed = round_["dealt"] + round_["discarded"] + round_["burned"] - round_["drawn"] - round_["slip"]
     round_["drawn"] = missed if state.round.counting else 0
     round_["dealt"], round_["discarded"], round_["burned"] = round_["dealt"] > 0, round_["discarded"] > 0, 0

@@ -390,7 +390,7 @@ class Model:
         state = self.table.state
         if SHAKER in self.trouble.counts and state.round.state == mc.STARTING_POSITION and state.start == "shaker":
             for what in ("dice_not_flat", "too_few_shakes"):
-                yield Move(f"no roll: {what}", (ev.NoRoll(SHAKER, what),), trouble=True)  # type: ignore[arg-type]
+                yield Move(f"no roll: {what}", (ev.NoRoll(SHAKER, what),), trouble=True)
         if self.trouble.bets:
             yield from self._bets()
         if self.trouble.ages:

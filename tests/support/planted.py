@@ -1,4 +1,4 @@
-"""Mistakes to plant in the core, each with the table and the trouble that must show it. The core itself has none of them.
+"""Mistakes to plant in the core, each with the table and the trouble that must show it. The core has none of them.
 
 A search is worth something only if it can fail: every one of these must be found, by a broken promise, by an event that
 the core cannot take, or by a state without a way out.
@@ -14,6 +14,7 @@ from table_controller.table import (
     dealing,
     decks,
     irregularities,
+    opening,
     orders,
     playing,
     service,
@@ -176,7 +177,7 @@ def _removed_at_once(c: Context, event: ev.Ordered) -> None:
 
 
 def _spread_is_a_look(c: Context, prompt: Any, answer: ev.Answer) -> None:
-    opened = core.opening._opened
+    opened = opening._opened
     opened(c, prompt, answer)
     c.state.decks[prompt.deck].verified = True
 
