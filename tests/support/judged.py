@@ -44,7 +44,9 @@ class Judged(Floor):
 
     def _fresh(self) -> Table:
         """Another table of the same kind, with nothing at it."""
-        return Table(self.table.context.edition, self.table.context.submission, self.slots)
+        fresh = Table(self.table.context.edition, self.table.context.submission, self.slots)
+        fresh.context.reasons = self.table.context.reasons
+        return fresh
 
     # --- judging ------------------------------------------------------------------------------------------------------
 
