@@ -26,6 +26,8 @@ What is not: whether what was recorded is true; permits that need the whole stat
 does not begin with record 1 is checked for 1 and 2 alone, and says so.
 """  # noqa: E501 - a page that is read, not code
 
+from __future__ import annotations
+
 import argparse
 import base64
 import json
@@ -34,12 +36,19 @@ import sys
 from collections import Counter
 from hashlib import blake2b, sha256
 from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+Ways = dict[tuple[str, str], int]  # (from, to) -> micro-dollars
 
 FORMAT = "pitbox export 1"
 CENT = 10_000  # micro-dollars
 WHOLE = 10_000  # hundredths of a percent
-ACCOUNTS = "bets seed meter reserve house pending fixed_awards hand_pays envy stakes_returned corrections".split()
-NEVER_BELOW_ZERO = "meter reserve pending fixed_awards hand_pays envy stakes_returned".split()
+ACCOUNTS = (
+    "bets", "seed", "meter", "reserve", "house", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned",
+    "corrections",
+)  # fmt: skip
+NEVER_BELOW_ZERO = ("meter", "reserve", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned")
 LOWERS_METER = ("hit", "correction", "reset", "bet_returned")
 # Which state of a round may follow which.
 NEXT = {
@@ -70,7 +79,7 @@ class Bad(Exception):
     """Something does not hold; says what."""
 
 
-def need(holds, why):
+def need(holds: Any, why: str) -> None:
     """Go on only if it holds."""
     if not holds:
         raise Bad(why)
@@ -79,7 +88,7 @@ def need(holds, why):
 # --- 1 and 2: the file and the chain ----------------------------------------------------------------------------------
 
 
-def head_after(before, record, body):
+def head_after(before: bytes, record: Json, body: bytes) -> bytes:
     """Return the head after a record, as docs/journal.md defines it."""
     kind = record["kind"].encode()
     fixed = struct.pack(
@@ -91,14 +100,14 @@ def head_after(before, record, body):
 class Chain:
     """Follows the records one by one: numbers, heads, contents, boots, digests."""
 
-    def __init__(self, manifest, against):
+    def __init__(self, manifest: Json, against: str | None) -> None:
         self.manifest, self.against = manifest, against
         self.seq = manifest["first"] - 1
         self.head = bytes.fromhex(manifest["head_before"])
-        self.boot = None
+        self.boot: int | None = None
         self.seen = against is None or self.head.hex() == against
 
-    def take(self, record):
+    def take(self, record: Json) -> Any:
         """Check one record and return its content."""
         need(record["seq"] == self.seq + 1, f"record {self.seq + 1} is missing or out of its place")
         self.seq = record["seq"]
@@ -111,7 +120,7 @@ class Chain:
         self.seen = self.seen or record["head"] == self.against
         return content
 
-    def _boot(self, record, content):
+    def _boot(self, record: Json, content: Json) -> None:
         if record["kind"] == "genesis":
             need((record["seq"], record["boot"]) == (1, 0), "a journal begins once")
             need(content["journal"] == self.manifest["journal"], "the manifest names another journal")
@@ -122,7 +131,7 @@ class Chain:
             need(self.boot in (None, record["boot"]), "its boot is not that of the last start")
         self.boot = record["boot"]
 
-    def end(self, count):
+    def end(self, count: int) -> None:
         """Compare the end with the manifest."""
         need((self.seq, count) == (self.manifest["last"], self.manifest["count"]), "the manifest counts other records")
         need(self.head.hex() == self.manifest["head_after"], "the manifest names another last head")
@@ -135,20 +144,23 @@ class Chain:
 class Money:
     """The book of one meter, worked out again."""
 
-    def __init__(self):
-        self.terms = None
+    def __init__(self) -> None:
+        self.terms: Json = {}
         self.held = dict.fromkeys(ACCOUNTS, 0)
         self.entries = 0
-        self.bets = {}  # (round, seat) -> [to the meter, to the reserve, state]
-        self.hits = {}  # id -> what was claimed
-        self.told = Counter()
+        self.bets: dict[tuple[int, int], list[Any]] = {}  # (round, seat) -> [to the meter, to the reserve, state]
+        self.hits: dict[int, Json] = {}  # id -> what was claimed
+        self.told: Counter[str] = Counter()
 
-    def book(self, entry, wanted, round_, seat):
+    def book(self, entry: Json, wanted: Ways, round_: int, seat: int | None) -> None:
         """Take one entry: it must move exactly what is wanted, and break no promise."""
         self.entries += 1
         need(entry["number"] == self.entries, f"entry {entry['number']} is not the next one, {self.entries}")
-        need(entry["meter_before"] == self.held["meter"], "the meter before the entry is not what it was after the last one")
-        moved = Counter()
+        need(
+            entry["meter_before"] == self.held["meter"],
+            "the meter before the entry is not what it was after the last one",
+        )
+        moved: Counter[tuple[str, str]] = Counter()
         for one in entry["transfers"]:
             need(type(one["amount"]) is int and one["amount"] > 0, f"{one['amount']!r} is no amount")
             need(one["source"] in ACCOUNTS and one["to"] in ACCOUNTS, "there is no such account")
@@ -165,7 +177,7 @@ class Money:
         need(entry.get("round", 0) == round_ and entry.get("seat") == seat, "the entry names another round or seat")
         self.told[entry["kind"]] += 1
 
-    def accepted(self, d):
+    def accepted(self, d: Json) -> None:
         """A bet counts, once, and adds its parts."""
         t, key = self.terms, (d["round"], d["seat"])
         need(key not in self.bets or self.bets[key][2] == "returned", f"the bet of seat {key[1]} counts twice")
@@ -181,11 +193,11 @@ class Money:
         self.book(d["entry"], wanted, *key)
         self.bets[key] = [to_meter, to_reserve, "open"]
 
-    def returned(self, d):
+    def returned(self, d: Json) -> None:
         """A bet goes back with what it added, never from below the seed."""
         key = (d["round"], d["seat"])
-        bet = self.bets.get(key)
-        need(bet is not None and bet[2] != "returned", "a bet goes back that does not stand")
+        bet = self.bets.get(key, [0, 0, "returned"])
+        need(bet[2] != "returned", "a bet goes back that does not stand")
         need(d["clauses"] and d["entry"]["kind"] == "bet_returned", "a bet goes back without the clause that orders it")
         from_meter = min(bet[0], max(0, self.held["meter"] - self.terms["seed"]))
         from_reserve = min(bet[1] + bet[0] - from_meter, self.held["reserve"])
@@ -194,13 +206,13 @@ class Money:
         self.book(d["entry"], wanted, *key)
         bet[2] = "returned"
 
-    def award(self, hand):
+    def award(self, hand: str) -> Json:
         """Return what a hand pays by the terms."""
-        found = [award for award in self.terms["awards"] if award["hand"] == hand]
+        found: list[Json] = [award for award in self.terms["awards"] if award["hand"] == hand]
         need(found, f"no line pays {hand}")
         return found[0]
 
-    def claimed(self, d):
+    def claimed(self, d: Json) -> None:
         """A hit takes its share out of the meter as it stands; one that wins it whole seeds it again."""
         award, key = self.award(d["hand"]), (d["round"], d["seat"])
         need(self.bets.get(key, [0, 0, ""])[2] == "won", "a hit is claimed for a bet that was not won")
@@ -221,7 +233,7 @@ class Money:
             "seed": again - reserve, "state": "claimed",
         }  # fmt: skip
 
-    def booked(self, entry, event):
+    def booked(self, entry: Json, event: Json) -> None:
         """Everything else: seed, payments, what falls, what people do by hand."""
         kind, round_, seat = entry["kind"], entry.get("round", 0), entry.get("seat")
         if kind == "seed":
@@ -236,13 +248,16 @@ class Money:
         elif kind == "envy_returned":
             wanted = {("envy", "house"): sum(one["amount"] for one in entry["transfers"])}
         else:
-            hit = self.hits.get(entry.get("hit"))
-            need(hit is not None and hit["key"] == (round_, seat), f"a {kind} of a hit that was never claimed")
+            hit = self.hits.get(entry.get("hit", 0), {"key": None})
+            need(hit["key"] == (round_, seat), f"a {kind} of a hit that was never claimed")
             wanted = self._of_hit(kind, entry, hit)
         self.book(entry, wanted, round_, seat)
 
-    def _by_hand(self, kind, entry, event):
-        need(event["type"] == {"correction": "MeterCorrected", "reset": "MeterReset"}[kind], f"a {kind} that nobody entered")
+    def _by_hand(self, kind: str, entry: Json, event: Json) -> Ways:
+        need(
+            event["type"] == {"correction": "MeterCorrected", "reset": "MeterReset"}[kind],
+            f"a {kind} that nobody entered",
+        )
         need(event["who"]["credential"] != event["second"]["credential"], "one person alone touched the meter")
         need(entry.get("document") and entry["document"] == event["document"], f"a {kind} without its document")
         by = event["amount"] if kind == "correction" else self.terms["seed"] - self.held["meter"]
@@ -250,7 +265,7 @@ class Money:
             return {("meter", "corrections"): -by}
         return {("corrections" if kind == "correction" else "seed", "meter"): by}
 
-    def _of_hit(self, kind, entry, hit):
+    def _of_hit(self, kind: str, entry: Json, hit: Json) -> Ways:
         was, amount = hit["state"], hit["share"] + hit["fixed"]
         if kind == "hit_withdrawn":
             need(was == "claimed", "a hit is withdrawn that is not open")
@@ -273,10 +288,12 @@ class Money:
         to = "fixed_awards" if by_table else "hand_pays"
         return {("pending", to): amount, ("house", "stakes_returned"): hit["stake"]}
 
-    def open_of(self, round_):
+    def open_of(self, round_: int) -> list[int]:
         """Return the seats whose bets stand and are not settled, and whose hits are not paid."""
         bets = [seat for (number, seat), bet in self.bets.items() if number == round_ and bet[2] == "open"]
-        return bets + [hit["key"][1] for hit in self.hits.values() if hit["key"][0] == round_ and hit["state"] == "claimed"]
+        return bets + [
+            hit["key"][1] for hit in self.hits.values() if hit["key"][0] == round_ and hit["state"] == "claimed"
+        ]
 
 
 # --- 3 to 6: what happened at the table -------------------------------------------------------------------------------
@@ -285,40 +302,49 @@ class Money:
 class Table:
     """Follows events and decisions, record by record."""
 
-    def __init__(self):
-        self.terms = None
-        self.digests = None
+    def __init__(self) -> None:
+        self.terms: Json = {}
+        self.digests: Json = {}
+        self.was: Json = {}
         self.money = Money()
-        self.commands, self.prompts, self.holds, self.decks = {}, {}, {}, {}
-        self.ids = set()
+        self.commands: dict[int, Json] = {}
+        self.prompts: dict[int, Json] = {}
+        self.holds: dict[int, Json] = {}
+        self.decks: dict[str, str] = {}
+        self.ids: set[int] = set()
         self.round = 0
         self.state, self.bets = "idle", "closed"
-        self.told = Counter()
+        self.told: Counter[str] = Counter()
         self._new_round()
 
-    def _new_round(self):
-        self.opened, self.locks, self.latched = set(), {}, {}
+    def _new_round(self) -> None:
+        self.opened: set[str] = set()
+        self.locks: dict[int, str] = {}
+        self.latched: dict[int, bool] = {}
+        self.seats: list[int] = []
         self.out = 0  # cards that devices counted out, or that people said they dealt
         self.aside = 0  # laid aside or discarded, of what was not counted out
 
-    def start(self, content):
+    def start(self, content: Json) -> None:
         """A start of the box names the digests."""
         self.was, self.digests = self.digests, content["digests"]
 
-    def box(self, content):
+    def box(self, content: Json) -> None:
         """And what the table plays by: other terms only with other digests."""
-        terms = content.get("terms")
+        terms: Json = content.get("terms") or {}
         need(terms, "this start does not say what the table plays by; nothing after it can be judged")
-        same = self.terms is None or self.was != self.digests or terms == self.terms | {"dealing": terms["dealing"]}
+        same = not self.terms or self.was != self.digests or terms == self.terms | {"dealing": terms["dealing"]}
         need(same, "the terms changed, and the digests did not")
         self.terms, self.money.terms = terms, terms["meter"]
 
-    def step(self, content):
+    def step(self, content: Json) -> None:
         """One event and everything that was decided on it."""
         event, decisions = content["event"], content["decisions"]
         kinds = Counter(d["type"] for d in decisions)
         slot = event.get("slot")
-        excused = kinds["Found"] or kinds["Finding"] or any(hold["slot"] == slot for hold in self.holds.values() if slot)
+        excused = (
+            kinds["Found"] or kinds["Finding"] or any(hold["slot"] == slot for hold in self.holds.values() if slot)
+        )
         self.told[event["type"]] += 1
         self._event(event, decisions, kinds, excused)
         for decision in decisions:
@@ -328,7 +354,7 @@ class Table:
 
     # --- events -------------------------------------------------------------------------------------------------------
 
-    def _event(self, event, decisions, kinds, excused):
+    def _event(self, event: Json, decisions: list[Json], kinds: Counter[str], excused: Any) -> None:
         kind = event["type"]
         if kind in REPORTS:
             self._reported(event, excused)
@@ -336,19 +362,22 @@ class Table:
             self._ended(event)
         elif kind == "Answer":
             self._answered(event, decisions, kinds)
-        elif kind in ("SeatLatched", "LatchStands"):
-            if kind == "LatchStands" or self.locks.get(event["lock"]) == f"bet_sensor.{event['seat']}":
-                self.latched.setdefault(event["seat"], event["bet"])
+        ours = kind == "SeatLatched" and self.locks.get(event["lock"]) == f"bet_sensor.{event['seat']}"
+        if ours or kind == "LatchStands":
+            self.latched.setdefault(event["seat"], event["bet"])
 
-    def _reported(self, event, excused):
+    def _reported(self, event: Json, excused: Any) -> None:
         """A device did something: it was ordered, and the count is what must be there, or the record says otherwise."""
         kind, slot = event["type"], event["slot"]
-        orders = [c for c in self.commands.values() if c["slot"] == slot and c["act"] in REPORTS[kind] and not c["told"]]
+        orders = [
+            c for c in self.commands.values() if c["slot"] == slot and c["act"] in REPORTS[kind] and not c["told"]
+        ]
         need(orders or excused, f"{slot} reports {kind}, and nobody ordered it")
         order = orders[-1] if orders else None
         if order is not None:
             order["told"] = True
-        count, whole = event.get("count"), self.terms["cards"]
+        count: Any = event.get("count")
+        whole = self.terms["cards"]
         if kind == "StackOut":
             self.out += count
             if order is not None:
@@ -358,28 +387,35 @@ class Table:
         elif kind == "StubOut" and self.state == "stub_check":
             self._counted(count, whole - self.out, excused)
 
-    def _counted(self, count, wanted, excused):
+    def _counted(self, count: int, wanted: int, excused: Any) -> None:
         self.told["counts"] += 1
-        need(count == wanted or excused, f"{count} cards were counted where {wanted} must be, and no irregularity follows")
+        need(
+            count == wanted or excused,
+            f"{count} cards were counted where {wanted} must be, and no irregularity follows",
+        )
 
-    def _ended(self, event):
-        command = self.commands.get(event["command"])
-        need(command is not None, f"command {event['command']} ended and was never ordered")
+    def _ended(self, event: Json) -> None:
+        need(event["command"] in self.commands, f"command {event['command']} ended and was never ordered")
+        command = self.commands[event["command"]]
         need(not command["ended"], f"command {event['command']} ended twice")
         command["ended"] = event["outcome"] != "unknown"
         if event["outcome"] in ("revoked", "failed") or command["act"] not in ("arm_dice", "eject", "clear_out"):
             command["told"] = command["told"] or command["ended"]
 
-    def _answered(self, event, decisions, kinds):
-        prompt = self.prompts.get(event["prompt"])
-        closes = any(d["type"] == "PromptClosed" and (d["id"], d["choice"]) == (event["prompt"], event["choice"]) for d in decisions)
+    def _answered(self, event: Json, decisions: list[Json], kinds: Counter[str]) -> None:
+        closes = any(
+            d["type"] == "PromptClosed" and (d["id"], d["choice"]) == (event["prompt"], event["choice"])
+            for d in decisions
+        )
         need(closes or kinds["Refused"], "an answer was neither taken nor refused")
         if not closes:
             return
-        need(prompt is not None, f"question {event['prompt']} was answered and is not open")
+        need(event["prompt"] in self.prompts, f"question {event['prompt']} was answered and is not open")
+        prompt = self.prompts[event["prompt"]]
         need(event["who"]["role"] == prompt["role"], f"the {event['who']['role']} answered for the {prompt['role']}")
         need(event["choice"] in prompt["choices"], f"{event['choice']} is none of the choices")
-        kind, number = prompt["kind"], event.get("number")
+        kind = prompt["kind"]
+        number: Any = event.get("number")
         if kind in WHOLE_DECK and number is not None:
             self._counted(number, self.terms["cards"], kinds["Found"])
         elif kind == "stub":
@@ -387,7 +423,10 @@ class Table:
             self._counted(number, self.terms["cards"] - self.out - self.aside, again or kinds["Found"])
         elif kind == "chips" and number is not None:
             bets = [seat for (n, seat), bet in self.money.bets.items() if n == self.round and bet[2] == "open"]
-            need(number == len(bets) or kinds["Found"], f"{number} chips for {len(bets)} accepted bets, and no irregularity")
+            need(
+                number == len(bets) or kinds["Found"],
+                f"{number} chips for {len(bets)} accepted bets, and no irregularity",
+            )
         elif kind == "dealt" and self.terms["dealing"] != "continuous_shuffler":
             places = self.terms["seats"] if self.terms["all_places"] else len(self.seats)
             self.out += self.terms["hand"] * (places + self.terms["dealer_hand"])
@@ -400,11 +439,11 @@ class Table:
 
     # --- decisions ----------------------------------------------------------------------------------------------------
 
-    def _fresh(self, id_):
+    def _fresh(self, id_: int) -> None:
         need(id_ not in self.ids, f"number {id_} was given out before")
         self.ids.add(id_)
 
-    def _Command(self, d, _event):  # noqa: N802 - named as the decision
+    def _Command(self, d: Json, _event: Json) -> None:  # noqa: N802 - named as the decision
         self.told["commands"] += 1
         old = self.commands.get(d["id"])
         if old is not None and d["act"] == "lock" and (old["slot"], old["number"]) == (d["slot"], d["number"]):
@@ -416,7 +455,10 @@ class Table:
             for hold in self.holds.values():
                 in_play = hold["deck"] and self.decks.get(hold["deck"]) == "in_play"
                 concerned = hold["slot"] == d["slot"] or (d["act"] in OF_THE_ROUND and (in_play or hold["stops"]))
-                need(not concerned, f"{d['act']} of {d['slot']} while irregularity {hold['hold']} ({hold['trigger']}) is open")
+                need(
+                    not concerned,
+                    f"{d['act']} of {d['slot']} while irregularity {hold['hold']} ({hold['trigger']}) is open",
+                )
         if d["act"] in DEALS:
             self._may_deal(d)
         elif d["act"] == "open_bets":
@@ -429,7 +471,7 @@ class Table:
             bet = self.money.bets.get((self.round, int(d["slot"].rpartition(".")[2])), [0, 0, ""])
             need(bet[2] == "open", f"{d['slot']} is lit, and its bet is not booked")
 
-    def _may_deal(self, d):
+    def _may_deal(self, d: Json) -> None:
         late = self.terms["second"] and self.state == "settling"
         need(self.state == "dealing" or late, f"{d['act']} of {d['slot']} while the round is {self.state}")
         if self.terms["meter"]:
@@ -439,7 +481,7 @@ class Table:
                 need(slot in locked, f"cards are dealt, and {slot} was never locked")
                 need(int(slot.rpartition(".")[2]) in self.latched, f"cards are dealt, and nobody latched {slot}")
 
-    def _Moved(self, d, event):  # noqa: N802
+    def _Moved(self, d: Json, event: Json) -> None:  # noqa: N802
         what, state = d["what"], d["state"]
         if what == "round":
             need(state in NEXT[self.state], f"the round goes from {self.state} to {state}")
@@ -458,24 +500,24 @@ class Table:
         elif what.startswith("deck "):
             self.decks[what[5:]] = state
 
-    def _Prompt(self, d, _event):  # noqa: N802
+    def _Prompt(self, d: Json, _event: Json) -> None:  # noqa: N802
         self._fresh(d["id"])
         self.prompts[d["id"]] = d
 
-    def _PromptClosed(self, d, event):  # noqa: N802
+    def _PromptClosed(self, d: Json, event: Json) -> None:  # noqa: N802
         need(self.prompts.pop(d["id"], None), f"question {d['id']} is closed and was not open")
         answered = event["type"] == "Answer" and (event["prompt"], event["choice"]) == (d["id"], d["choice"])
         need(d["choice"] is None or answered, f"question {d['id']} was answered by nobody")
         self.told["answers"] += answered
 
-    def _Found(self, d, _event):  # noqa: N802
+    def _Found(self, d: Json, _event: Json) -> None:  # noqa: N802
         self._fresh(d["hold"])
         under_way = self.state not in ("idle", "complete", "void")
         stops = under_way and d["slot"] is None and d["deck"] is None and d["trigger"] != "clock_back"
         self.holds[d["hold"]] = {**d, "stops": stops}
         self.told["irregularities"] += 1
 
-    def _Cleared(self, d, event):  # noqa: N802
+    def _Cleared(self, d: Json, event: Json) -> None:  # noqa: N802
         need(self.holds.pop(d["hold"], None), f"irregularity {d['hold']} is cleared and was not open")
         who = event.get("who", {}).get("credential")
         need(event["type"] == "Answer" and event["choice"] == "acknowledged" and who == d["credential"],
@@ -483,27 +525,30 @@ class Table:
 
     # --- money --------------------------------------------------------------------------------------------------------
 
-    def _BetAccepted(self, d, _event):  # noqa: N802
+    def _BetAccepted(self, d: Json, _event: Json) -> None:  # noqa: N802
         need(d["round"] == self.round, f"a bet of round {d['round']} in round {self.round}")
-        need(self.latched.get(d["seat"]) is True, f"the bet of seat {d['seat']} counts, and no latch says that it lay there")
+        need(
+            self.latched.get(d["seat"]) is True,
+            f"the bet of seat {d['seat']} counts, and no latch says that it lay there",
+        )
         self.money.accepted(d)
 
-    def _BetReturned(self, d, _event):  # noqa: N802
+    def _BetReturned(self, d: Json, _event: Json) -> None:  # noqa: N802
         self.money.returned(d)
 
-    def _BetSettled(self, d, _event):  # noqa: N802
-        bet = self.money.bets.get((d["round"], d["seat"]))
-        need(bet is not None and bet[2] != "returned", "a bet is settled that does not stand")
+    def _BetSettled(self, d: Json, _event: Json) -> None:  # noqa: N802
+        bet = self.money.bets.get((d["round"], d["seat"]), [0, 0, "returned"])
+        need(bet[2] != "returned", "a bet is settled that does not stand")
         bet[2] = d["outcome"]
 
-    def _HitClaimed(self, d, _event):  # noqa: N802
+    def _HitClaimed(self, d: Json, _event: Json) -> None:  # noqa: N802
         self._fresh(d["hit"])
         self.money.claimed(d)
 
-    def _Booked(self, d, event):  # noqa: N802
+    def _Booked(self, d: Json, event: Json) -> None:  # noqa: N802
         self.money.booked(d["entry"], event)
 
-    def _MeterSet(self, d, event):  # noqa: N802
+    def _MeterSet(self, d: Json, event: Json) -> None:  # noqa: N802
         need(event["type"] == "MeterParameters" and self.state == "idle", "parameters of the meter change out of turn")
         need(len(set(d["credentials"])) == 2 and d["document"], "parameters change without two people and a document")
         self.terms["meter"] = self.money.terms = self.money.terms | {"rate_bp": d["rate_bp"], "limit": d["limit"]}
@@ -512,7 +557,7 @@ class Table:
 # --- all of it --------------------------------------------------------------------------------------------------------
 
 
-def check(folder, against):
+def check(folder: Path, against: str | None) -> list[str]:
     """Check an export; return what was checked, in lines. Bad names the record and what is wrong."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
     need(manifest["format"] == FORMAT, f"the manifest has another format than {FORMAT!r}")
@@ -533,26 +578,32 @@ def check(folder, against):
                 raise Bad(f"record {manifest['first'] + count - 1}: it cannot be read ({error!r})") from None
     chain.end(count)
     need(whole.hexdigest() == manifest["sha256"], "the file's digest is not the manifest's")
-    lines = [f"chain     {count} records, {manifest['first']} to {manifest['last']}, {len(manifest['boots'])} boots; head {chain.head.hex()}"]
-    lines += [f"          the head {against} is among them"] if against else []
+    told = [
+        f"chain     {count} records, {manifest['first']} to {manifest['last']}, {len(manifest['boots'])} boots",
+        f"          head {chain.head.hex()}",
+    ]
+    told += [f"          the head {against} is among them"] if against else []
     if not judged:
-        return [*lines, "not judged: commands, permits, cards and money, for the export does not begin with record 1"]
-    told, money = table.told, table.money
+        return [*told, "not judged: commands, permits, cards and money, for the export does not begin with record 1"]
+    saw, money = table.told, table.money
+    title = table.terms.get("title", "nothing")
     paid = ", ".join(f"{number} {kind}" for kind, number in sorted(money.told.items())) or "none"
     return [
-        *lines,
-        f"table     {table.terms['title'] if table.terms else 'none'}: {table.round} rounds, {told['rounds void']} void",
-        f"commands  {told['commands']} ordered, {told['CommandEnded']} ends, each of an order and none twice",
-        f"permits   {told['irregularities']} irregularities, {len(table.holds)} open; nothing moved against one",
-        f"questions {told['answers']} answers, each by the role that was asked",
-        f"cards     {told['counts']} counts, each right or with its irregularity",
+        *told,
+        f"table     {title}: {table.round} rounds, {saw['rounds void']} void",
+        f"commands  {saw['commands']} ordered, {saw['CommandEnded']} ends, each of an order and none twice",
+        f"permits   {saw['irregularities']} irregularities, {len(table.holds)} open; nothing moved against one",
+        f"questions {saw['answers']} answers, each by the role that was asked",
+        f"cards     {saw['counts']} counts, each right or with its irregularity",
         f"money     {money.entries} entries ({paid}); accounts sum to zero; meter {money.held['meter']} micro-dollars",
     ]
 
 
-def main(words=None):
+def main(words: list[str] | None = None) -> int:
     """Check and print."""
-    parser = argparse.ArgumentParser(description="Checks an export of a table's journal.", epilog="see the top of this file")
+    parser = argparse.ArgumentParser(
+        description="Checks an export of a table's journal.", epilog="see the top of this file"
+    )
     parser.add_argument("export", type=Path, help="the folder with manifest.json")
     parser.add_argument("--against", metavar="HEAD", help="a head that left the box")
     args = parser.parse_args(words)

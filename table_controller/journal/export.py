@@ -18,7 +18,7 @@ from table_controller.journal.records import BOX
 from table_controller.journal.trouble import plainly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from table_controller.journal.chain import Record
@@ -102,13 +102,20 @@ def export(
         head_before=_before(folder, first).hex(), first=first, journal=reader.begin(folder).journal.hex()
     )
     _named(manifest, folder, first)
+    return write(manifest, reader.read(folder, first, last), target, on_record)
+
+
+def write(
+    manifest: Manifest, records: Iterable[Record], target: Path, on_record: Callable[[int], None] = lambda _: None
+) -> Manifest:
+    """Write records into a folder, and the manifest, which is filled up on the way."""
     whole = sha256()
     with plainly(target):
         target.mkdir(parents=True, exist_ok=True)
         if (target / MANIFEST).exists() or (target / RECORDS).exists():
             raise ConfigurationError(f"{target} holds an export already; name another folder")
         with (target / RECORDS).open("wb") as file:
-            for record in reader.read(folder, first, last):
+            for record in records:
                 written = _line(record)
                 whole.update(written)
                 file.write(written)

@@ -26,15 +26,23 @@ from table_controller.table.decisions import BetAccepted, Found, Moved
 from tests.support.audited import GAMES, Recorded
 from tests.support.clauses import clauses
 from tests.support.core import of
-from tests.support.journals import entries, opened
+from tests.support.journals import entries, opened, quick_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 @pytest.fixture(scope="module")
-def pai_gow(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    return Recorded(tmp_path_factory.mktemp("pai_gow") / "j", "face_up_pai_gow").day()
+def pai_gow() -> Iterator[Recorded]:
+    with quick_folder() as folder:
+        yield Recorded(folder / "j", "face_up_pai_gow").day()
+
+
+@pytest.fixture
+def quick() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield folder
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> str:
@@ -224,14 +232,14 @@ def test_a_void_round_is_told_with_the_clause_that_voids_it(
 
 
 @pytest.mark.parametrize("game", list(GAMES))
-def test_every_bet_and_every_irregularity_of_a_round_is_told(tmp_path: Path, game: str) -> None:
-    recorded = Recorded(tmp_path / "j", game, quick=True).open_table()
+def test_every_bet_and_every_irregularity_of_a_round_is_told(quick: Path, game: str) -> None:
+    recorded = Recorded(quick / "j", game, quick=True).open_table()
     recorded.round()
     before = len(recorded.floor.log)
     recorded.void_round()
     told = recorded.floor.log[before:]
     recorded.store.close()
-    story = round_of(tmp_path / "j", 2)
+    story = round_of(quick / "j", 2)
     text = "\n".join(story.lines())
     decisions = [decision for _, decided in told for decision in decided]
     assert of(Found, decisions)
@@ -254,19 +262,19 @@ def test_a_round_that_is_not_there_is_told_with_those_that_are(
         assert "it holds rounds 1 to 8" in said(capsys, "show", str(pai_gow.folder), number, expect=USAGE)
 
 
-def test_rounds_keep_their_numbers_when_the_beginning_was_retired(tmp_path: Path) -> None:
-    recorded = Recorded(tmp_path / "j", "dj_wild", every=20)
+def test_rounds_keep_their_numbers_when_the_beginning_was_retired(quick: Path) -> None:
+    recorded = Recorded(quick / "j", "dj_wild", every=20)
     recorded.store.policy = Policy(segment_bytes=20_000, ballast_bytes=0, keep_bytes=1)
     recorded.open_table()
     for _ in range(12):
         recorded.round()
     money = recorded.floor.state.money.book
     recorded.store.close()
-    assert reader.begin(tmp_path / "j").first > 1
-    begun = number_at_begin(tmp_path / "j")
+    assert reader.begin(quick / "j").first > 1
+    begun = number_at_begin(quick / "j")
     assert begun > 0
-    assert round_of(tmp_path / "j", 12).ended
-    assert book_of(tmp_path / "j").held == money.held
+    assert round_of(quick / "j", 12).ended
+    assert book_of(quick / "j").held == money.held
 
 
 # --- restore ----------------------------------------------------------------------------------------------------------
