@@ -54,7 +54,7 @@ class Controller:
 
     def begin(self) -> None:
         """Say that the box has started, and what fell due while it was off. Ports are opened after this."""
-        self._recorder.begin()
+        self._recorder.begin(self.table)
         come = self._deadlines.resume()
         self.submit(ev.BoxStarted(self._recorder.boot, self._recorder.back))
         for timer in come:

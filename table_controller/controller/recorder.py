@@ -9,6 +9,7 @@ from table_controller.journal import records as rec
 from table_controller.journal.clocks import Reading, back_since, watch
 from table_controller.journal.port import JournalWriter
 from table_controller.journal.recovery import keep
+from table_controller.journal.terms import terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,9 +74,9 @@ class Recorder:
         """Return the present instant."""
         return rec.Stamp(*self._clock.now(), self._clock.kernel)
 
-    def begin(self) -> None:
-        """Write down what time is worth in this start."""
-        body = rec.Box(VERSION, self._clock.kernel, self.set, self.back)
+    def begin(self, table: Table) -> None:
+        """Write down what time is worth in this start, and what the table plays by."""
+        body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context))
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
     def step(self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[], None]) -> None:

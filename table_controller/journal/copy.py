@@ -30,7 +30,7 @@ from table_controller.journal.tip import Tip, TipFile, create_tip, sync_folder
 from table_controller.journal.trouble import TROUBLE, plainly, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 # Records in one transaction of the copy: one sync for many, and the reader's hold on the log stays short.
@@ -45,11 +45,15 @@ class Ack(msgspec.Struct, frozen=True):
 
 
 class RestoredBody(msgspec.Struct, frozen=True):
-    """Body of a `restored` record: what the journal was restored up to, and what is known to be lost after it."""
+    """Body of a `restored` record: what the journal was restored up to, what is known to be lost after it, by whom.
+
+    `by`: role and credential of each person who answers for it.
+    """
 
     seq: int
     head: str
     lost: str
+    by: dict[str, str] = {}
 
 
 class Mirror:
@@ -261,10 +265,18 @@ class _Source(Exception):
         self.error = error
 
 
-def restore(source: Path, target: Path, *, against: bytes | None = None, accept_loss: bool = False) -> Ack:
+def restore(
+    source: Path,
+    target: Path,
+    *,
+    against: bytes | None = None,
+    accept_loss: bool = False,
+    by: Mapping[str, str] | None = None,
+) -> Ack:
     """Make a journal in an empty folder from a copy (or from a damaged journal), and write down that this was done.
 
-    With `accept_loss` everything before the first bad record is taken; without it a copy that does not hold is refused.
+    `by` is who did it, credentials by role. With `accept_loss` everything before the first bad record is taken; without
+    it a copy that does not hold is refused.
     """
     verdict = reader.verify(source, None, against)
     if not verdict.ok and not accept_loss:
@@ -281,7 +293,7 @@ def restore(source: Path, target: Path, *, against: bytes | None = None, accept_
                 mirror.take(*batch)
             end = list(reader.read(target, verdict.last))[-1]
             assert end.head == verdict.head
-            body = msgspec.json.encode(RestoredBody(end.seq, end.head.hex(), verdict.why))
+            body = msgspec.json.encode(RestoredBody(end.seq, end.head.hex(), verdict.why, dict(by or {})))
             entry = (RESTORED, time.time_ns(), time.monotonic_ns(), end.boot, body)
             mirror.add(chained(end.head, end.seq + 1, [entry])[0])
         finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.errors import JournalDamaged, JournalForeign, JournalNewer, JournalShort
+from firmware_bridge.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalShort
 from table_controller.journal.chain import FIRST, NOTHING, SNAPSHOT, Broken, Record, Verdict
 from table_controller.journal.segment import (
     Announced,
@@ -24,7 +24,7 @@ from table_controller.journal.trouble import TROUBLE, plainly, told
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _NAME: Final = re.compile(r"journal-(\d{6,})\.db")
@@ -77,6 +77,28 @@ def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY
             raise _damaged(folder, broken) from None
 
 
+def bounds(folder: Path) -> tuple[int, int]:
+    """Return the numbers of the first and the last record that are there; JournalError if there is no journal."""
+    first = begin(folder).first
+    with plainly(folder):
+        found = segments(folder)
+        with reading(found[-1][1], ANY_VERSION) as (connection, _):
+            ((last,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
+    if not isinstance(last, int):
+        raise JournalDamaged(f"{folder}: {found[-1][1].name} holds no record")
+    return first, last
+
+
+def begin(folder: Path) -> Place:
+    """Return where the first segment that is kept stands: the journal's id, its first record, the head before it."""
+    with plainly(folder):
+        found = segments(folder)
+        if not found:
+            raise JournalError(f"{folder} holds no journal")
+        with reading(found[0][1], ANY_VERSION, closed=len(found) > 1) as (_, place):
+            return place
+
+
 def latest_snapshot(folder: Path, *, newest: int = ANY_VERSION) -> Snapshot | None:
     """Return the newest snapshot, compared with the record that announces it."""
     with plainly(folder):
@@ -95,8 +117,9 @@ def latest_snapshot(folder: Path, *, newest: int = ANY_VERSION) -> Snapshot | No
 class _Walk:
     """One pass over the segments: how far the chain held, and which of the wanted heads went by."""
 
-    def __init__(self, first: int | None, wanted: dict[bytes, int | None]) -> None:
+    def __init__(self, first: int | None, wanted: dict[bytes, int | None], on_record: Callable[[int], None]) -> None:
         self.from_seq = first
+        self._on_record = on_record
         self.first = 0
         self.last = 0
         self.head = NOTHING
@@ -123,6 +146,7 @@ class _Walk:
         start = self.last + 1
         for record in checked_in(connection, place, start):
             self.last, self.head = record.seq, record.head
+            self._on_record(record.seq)
             if record.head in self.wanted and self.wanted[record.head] in (None, record.seq):
                 self.seen.add(record.head)
             if record.kind == SNAPSHOT:
@@ -139,11 +163,17 @@ class _Walk:
 
 
 def verify(
-    folder: Path, from_seq: int | None = None, against: bytes | None = None, *, newest: int = ANY_VERSION
+    folder: Path,
+    from_seq: int | None = None,
+    against: bytes | None = None,
+    *,
+    newest: int = ANY_VERSION,
+    on_record: Callable[[int], None] = lambda _: None,
 ) -> Verdict:
     """Check the chain of everything, or from one record on, the tip, and that `against` is one of the heads.
 
-    Raises only where nothing can be said: a newer format, or a folder that cannot be read at all.
+    `on_record` is called with the number of each record that holds. Raises only where nothing can be said: a newer
+    format, or a folder that cannot be read at all.
     """
     with plainly(folder):
         found = segments(folder)
@@ -156,7 +186,7 @@ def verify(
         wanted[tip.head] = tip.seq
     if against is not None:
         wanted[against] = None
-    walk = _Walk(from_seq, wanted)
+    walk = _Walk(from_seq, wanted, on_record)
     bad = _walked(walk, _needed(found, from_seq, newest), newest)
     if bad is not None:
         return bad

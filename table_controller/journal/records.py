@@ -10,6 +10,7 @@ from typing import Any, Final, Union
 
 import msgspec
 
+from table_controller.journal.terms import Terms
 from table_controller.table.decisions import Decision
 from table_controller.table.events import Event
 
@@ -35,13 +36,15 @@ class Box(msgspec.Struct, frozen=True):
     """Body of a `box` record, before the first step of every start: what time is worth in this start.
 
     `kernel` names the run of the operating system: monotonic time is compared only within one. `set`: whether the clock
-    is known to be right; `back`: whether it shows less than the newest record of the start before.
+    is known to be right; `back`: whether it shows less than the newest record of the start before. `terms`: what the
+    table plays by.
     """
 
     version: str
     kernel: str
     set: bool
     back: bool
+    terms: Terms | None = None
 
 
 class ClockStep(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simulators.house.disk import Disk
 from table_controller.journal import records as rec
 from table_controller.journal.recovery import keep, recover
+from table_controller.journal.terms import terms_of
 from table_controller.journal.timers import Timers
 from table_controller.journal.versions import digests_of
 from table_controller.table import events as ev
@@ -44,7 +45,7 @@ class Run:
         self.digests = digests_of(context.edition, context.submission, dict(floor.slots))
         self._timers = Timers()
         self._store = self.disk.open(version=rec.VERSION, digests=self.digests)
-        self._append(rec.BOX, rec.encode_body(rec.Box("test", "kernel", set=True, back=False)))
+        self._append(rec.BOX, rec.encode_body(rec.Box("test", "kernel", set=True, back=False, terms=terms_of(context))))
         self._since = 0
         step = floor.table.step
 

@@ -141,7 +141,7 @@ def test_a_journal_is_restored_from_its_copy_and_goes_on(tmp_path: Path) -> None
     again = opened(tmp_path / "new")
     tail = list(again.read(ack.seq))
     assert [record.kind for record in tail[1:]] == [RESTORED, START]
-    assert msgspec.json.decode(tail[1].body) == {"seq": ack.seq, "head": ack.head.hex(), "lost": ""}
+    assert msgspec.json.decode(tail[1].body) == {"seq": ack.seq, "head": ack.head.hex(), "lost": "", "by": {}}
     assert tail[0].head == ack.head
     assert again.latest_snapshot() == snapshot
     assert again.verify(against=ack.head).ok
