@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins.
-APT     = tshark ser2net socat usbip
+APT     = tshark ser2net socat usbip strace
 
 .PHONY: help demo test check proof bench vhci recording format clean apt
 
@@ -53,9 +53,11 @@ proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill ru
 bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
+	$(BIN)/python -m benchmarks.core
 	$(BIN)/python -m benchmarks.link
 	$(BIN)/python -m benchmarks.usb
 	$(BIN)/python -m benchmarks.lockout
+	$(BIN)/python -m benchmarks.journal
 
 vhci: $(VENV)/.dev  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
 	$(BIN)/python -m tools.vhci

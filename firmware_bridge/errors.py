@@ -316,3 +316,109 @@ class BadHand(ConfigurationError):
     """Cards, their setting or the wagers on them cannot be as they were told."""
 
     number = 621
+
+
+# --- the journal: the box's own disk -------------------------------------------------------------------------
+
+
+class JournalError(PitboxError):
+    """The journal cannot be used; without it nothing that needs a record may happen."""
+
+    number = 710
+
+
+class JournalBusy(JournalError):
+    """Another process writes this journal."""
+
+    number = 711
+
+
+class JournalNewer(JournalError):
+    """The journal was written by newer software; nothing in it was touched."""
+
+    number = 712
+
+
+class JournalDamaged(JournalError):
+    """Something in the journal is not what was written. `bad` is the first bad record, where one can be named."""
+
+    number = 713
+
+    def __init__(self, message: str, bad: int | None = None) -> None:
+        super().__init__(message)
+        self.bad = bad
+
+
+class JournalShort(JournalError):
+    """Records that were acknowledged are not in the journal: its end is lost, or an older file lies in its place."""
+
+    number = 714
+
+
+class JournalForeign(JournalError):
+    """A file in the journal's folder belongs to another journal."""
+
+    number = 715
+
+
+class DiskFull(JournalError):
+    """The journal's disk has no room left. What was acknowledged is safe; what was refused had no effect."""
+
+    number = 716
+
+
+class DiskReadOnly(JournalError):
+    """The journal's disk or folder cannot be written."""
+
+    number = 717
+
+
+class DiskFailed(JournalError):
+    """The journal's disk gave an error, or does not keep up; nobody knows whether the last records are on it."""
+
+    number = 718
+
+
+class JournalFailed(JournalError):
+    """The journal failed earlier and takes nothing more until the box is restarted."""
+
+    number = 719
+
+
+class CopyDiverged(JournalError):
+    """The second copy holds another history than this journal."""
+
+    number = 720
+
+
+class CopyUnreachable(JournalError):
+    """The second copy's folder is not there, or cannot be written or read."""
+
+    number = 721
+
+
+class RestoreRefused(JournalError):
+    """A journal can only be restored into an empty folder, from a copy that verifies."""
+
+    number = 722
+
+
+# --- recovery: the journal holds, and cannot be taken ---------------------------------------------------------
+
+
+class ReplayDiffers(JournalError):
+    """Replaying the journal gave other decisions than were recorded: the software is not what it was."""
+
+    number = 730
+
+
+class VersionsDiffer(JournalError):
+    """The journal was written with other software, edition or configuration, and no migration leads here from there."""
+
+    number = 731
+
+
+class RecordUnreadable(JournalError):
+    """A record's place in the chain is right and its content is nothing that this software knows."""
+
+    number = 732

@@ -29,7 +29,8 @@ from simulators.faults import EVERY, OWN
 from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
 from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
-from tools import clause_table, dissector, hand_tables, recordings, rule_tables
+from table_controller.table.diagrams import mermaid
+from tools import clause_table, core_tables, dissector, hand_tables, money_tables, recordings, rule_tables
 from tools.markdown import table as _table
 
 if TYPE_CHECKING:
@@ -267,12 +268,7 @@ def errors() -> str:
 
 def service_diagram() -> str:
     """The service machine as a picture (loops left out) and as a table of every state and trigger."""
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for trigger, source, destination in service.TRANSITIONS:
-        if source != destination:
-            arrows.setdefault((source, destination), []).append(trigger)
-    drawn = [f"    {source} --> {to}: {', '.join(by)}" for (source, to), by in arrows.items()]
-    picture = "\n".join(["```mermaid", "stateDiagram-v2", f"    [*] --> {service.ABSENT}", *drawn, "```"])
+    picture = f"```mermaid\n{mermaid('service')}\n```"
     results = {(source, trigger): to for trigger, source, to in service.TRANSITIONS}
     rows = [
         (f"`{state}`", *(results.get((state, trigger), "refused") for trigger in service.TRIGGERS))
@@ -334,7 +330,9 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "faults": ("docs/faults.md", partial(faults, EVERY)),
     "jam": ("README.md", recordings.jam_text),
     **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
+    **{part: ("docs/table.md", make) for part, make in core_tables.PARTS.items()},
     **{part: ("docs/hands.md", make) for part, make in hand_tables.PARTS.items()},
+    **{part: ("docs/money.md", make) for part, make in money_tables.PARTS.items()},
     "conform": ("docs/conformance.md", recordings.conform_text),
     "requirements": ("docs/conformance.md", requirements),
     **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},

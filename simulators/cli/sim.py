@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
+from simulators.cli.incidents import show_incidents
 from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
 from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
 from simulators.hosts.pty import PtyHost
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     incidents = commands.add_parser("incidents", help="replay what really went wrong at card tables, and compare")
     incidents.add_argument("id", nargs="*", help="only these (default: all)")
     incidents.add_argument("--seed", type=int, default=1, help="the same seed gives the same replay (default 1)")
-    incidents.set_defaults(what=_incidents)
+    incidents.set_defaults(what=show_incidents)
 
     for command in (up, inject, world, commands.choices["list"]):
         command.add_argument("--folder", type=Path, help="where ports, keys and sockets are (default: per user)")
@@ -203,34 +204,3 @@ def _faults(args: argparse.Namespace) -> int:
                     details = ",".join(f"{name}={value}" for name, value in kind.details.items())
                     print(f"  {acts_on:9s} {kind.name + (':' + details if details else ''):38s} {kind.meaning}")
     return 0
-
-
-def _incidents(args: argparse.Namespace) -> int:
-    from simulators.house.incidents import INCIDENTS, replay
-    from simulators.virtual_time import run_virtual
-    from table_controller.cli.screen import Screen
-
-    known = {incident.id: incident for incident in INCIDENTS}
-    for wrong in [name for name in args.id if name not in known]:
-        raise ConfigurationError(f"there is no incident {wrong!r}; there are {', '.join(known)}")
-    rows: list[tuple[str, ...]] = []
-    bad = 0
-    with Screen() as screen:
-        for incident in (known[name] for name in args.id or known):
-            screen.line(f"{incident.id}: {incident.what}", "dim")
-            found = run_virtual(replay(incident, args.seed))
-            bad += len(found.after) + (not found.noticed)
-            rows.append((
-                found.id, found.theirs, str(len(found.before)), str(len(found.after)), ", ".join(found.clauses),
-                ", ".join(map(str, found.listed)) or "none",
-            ))  # fmt: skip
-        heads = (
-            "incident",
-            "hands, theirs",
-            "rounds before the first check",
-            "and after it",
-            "clause",
-            "rounds listed",
-        )
-        screen.table(rows, heads)
-    return 1 if bad else 0

@@ -7,13 +7,17 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
-from firmware_bridge.errors import PitboxError
+from devices.shuffler.messages import Mode
+from firmware_bridge.errors import BadFault, PitboxError
+from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
@@ -31,8 +35,10 @@ _PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECHNICI
 QUARANTINE: Final = "quarantine"
 # How long people need for anything (s).
 PACE: Final = 0.5
+# A machine in doubt is left alone for so many looks: mostly it is only read again.
+LONG: Final = 60
 # A technician's own commands: far above every number that the core gives.
-_SERVICE_IDS: Final = 1 << 40
+_SERVICE_IDS: Final = 1 << 62
 
 
 class People:
@@ -43,24 +49,51 @@ class People:
         self.lies: dict[str, int] = {}
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
+        self.ignoring = False  # they see what an irregularity asks of them and do nothing about it
+        self.returned: list[int] = []  # rounds whose wagers went back
+        self._done: dict[int, int | None] = {}  # what hands have done for a question, with what they counted
+        self._about: set[int] = set()  # questions that somebody is about
+        self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and from whose spot
         self._ids = count(_SERVICE_IDS)
+        self._gone = False
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._one_technician = asyncio.Lock()
+        self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
+        self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
     # --- what they see ------------------------------------------------------------------------------------------------
 
     def take(self, decision: Decision) -> None:
         """See what the box asks for, and go about it."""
-        if isinstance(decision, Prompt):
+        if isinstance(decision, Prompt) and decision.id not in self._about:
             self.asked.append(decision)
-            self._go(self._answer(decision))
+            if not self.ignoring or decision.hold is None:
+                self._about.add(decision.id)
+                self._go(self._answer(decision))
+
+    def heed(self) -> None:
+        """They go about what was asked meanwhile."""
+        self.ignoring = False
+        for prompt in list(self.house.controller.table.state.prompts.values()):
+            self.take(prompt)
+
+    def look_again(self) -> None:
+        """The screen is back: take what lies before the machines, and go about every question that it shows."""
+        for slot, machine in self.house.machines.items():
+            if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/presented"):
+                machine.inject("take_deck")
+            elif slot.startswith("shoe.") and self.house.world.count(f"{slot}/slot"):
+                machine.inject("take")
+        for prompt in list(self.house.controller.table.state.prompts.values()):
+            self.take(prompt)
 
     def told(self, slot: str, event: Any) -> None:
         """See what a machine did."""
         machine = self.house.machines[slot]
         if isinstance(event, shuffler_state.GivenOut):
             self._go(self._later(lambda: machine.inject("take_deck")))
-        elif isinstance(event, shoe.Dispensed | shoe.Stub):
+        elif isinstance(event, shoe.Dispensed | shoe.Stub) and self._has_slot:
             self._go(self._later(lambda: machine.inject("take")))
         elif isinstance(event, shaker.Shaken) and event.shakes == 0 and event.roll is not None:
             self._go(self._roll(slot))
@@ -69,17 +102,26 @@ class People:
         elif isinstance(event, shaker.NoRoll):
             self._go(self._later(lambda: self._cover(slot)))
 
+    @property
+    def _has_slot(self) -> bool:
+        """Whether the shoe brings cards to a delivery slot; from a manual one hands draw them."""
+        return self.house.controller.table.context.submission.dealing == "automated_shoe"
+
     def _go(self, work: Any) -> None:
+        if self._gone:
+            work.close()
+            return
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _later(self, act: Callable[[], object]) -> None:
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         act()
 
     async def close(self) -> None:
         """Everybody goes home."""
+        self._gone = True
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -93,7 +135,13 @@ class People:
     # --- answering ----------------------------------------------------------------------------------------------------
 
     async def _answer(self, prompt: Prompt) -> None:
-        await asyncio.sleep(PACE)
+        try:
+            await self._obey(prompt)
+        finally:
+            self._about.discard(prompt.id)
+
+    async def _obey(self, prompt: Prompt) -> None:
+        await self.house.wait(PACE)
         acts: dict[str, Callable[[Prompt], Awaitable[int | None]]] = {
             "put_in_shoe": self._put_in_shoe,
             "chips": self._collect_chips,
@@ -109,22 +157,39 @@ class People:
             "deck_counted": self._gather,
             "deck_removed": self._remove,
             "additional_cards": self._more_cards,
-            "burn": self._burn,
+            "burn_shoe": self._burn,
+            "burn_dealer": self._burn,
+            "wagers_returned": self._return_chips,
+            "late_chip": self._give_back,
+            "acknowledge": self._look_at,
         }
+        if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
+            self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
         number = self._plain_number(prompt)
         act = acts.get(prompt.kind)
         if act is not None:
-            found = await act(prompt)
+            if prompt.id not in self._done:  # hands do it once, however often the box starts
+                self._done[prompt.id] = await act(prompt)
+            found = self._done[prompt.id]
             number = found if found is not None else number
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
         choice = self.choices.get(prompt.kind, prompt.choices[0])
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
+        if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
+            choice = "not_whole"
+        if prompt.kind == "choose" and "reverify" in prompt.choices and "choose" not in self.choices:
+            choice = "remove" if prompt.deck in self._reverified else "reverify"  # found wrong again: it leaves
+            self._reverified.add(prompt.deck)
+        if prompt.kind == "seat_undecided":
+            choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
-        seats = self.house.seats[:1] if prompt.kind == "first_arrival" else self.house.seats * prompt.seats
-        self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+        alone = prompt.kind in ("first_arrival", "cover_seat")
+        seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
+        if not self.house.dark:
+            self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""
@@ -150,16 +215,33 @@ class People:
         self.house.machines[prompt.slot or ""].inject("load")
         if self.house.edition.cards.decks > 1:  # a quarter of the stack stays below the cover card
             self.house.machines[prompt.slot or ""].inject(f"cover_card:depth={self.house.edition.cards.count * 3 // 4}")
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
 
     async def _collect_chips(self, _: Prompt) -> int:
-        chips = 0
+        """Take the chips that count from the spots to the tray, late ones apart; who has laid which is remembered."""
+        state = self.house.controller.table.state
+        taken = self.collected.setdefault(state.round.number, [])
         for slot, machine in self.house.machines.items():
-            if slot.startswith("bet_sensor."):
-                before = self.house.chips_in_tray(machine)
+            if slot.startswith("bet_sensor.") and int(slot.rpartition(".")[2]) not in state.late_chips:
+                chips = self.house.chips.at(f"{slot}/spot")
                 machine.inject("collect")
-                chips += self.house.chips_in_tray(machine) - before
-        return chips
+                taken += [(chip, slot) for chip in chips]
+        return len(taken)
+
+    async def _return_chips(self, _: Prompt) -> None:
+        """The wagers of this round go back: from the spots, and from the tray."""
+        number = self.house.controller.table.state.round.number
+        for slot, machine in self.house.machines.items():
+            if slot.startswith("bet_sensor.") and self.house.chips.at(f"{slot}/spot"):
+                machine.inject("take_bet")
+        for chip, slot in self.collected.pop(number, []):
+            self.house.chips.move(chip, hand(slot))
+        self.returned.append(number)
+
+    async def _give_back(self, prompt: Prompt) -> None:
+        """The chip that was laid too late, on top or alone, goes back to its player."""
+        if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot"):
+            self.house.machines[f"bet_sensor.{prompt.seat}"].inject("take_bet:chips=1")
 
     async def _count_stub(self, _: Prompt) -> int:
         return self.house.stub
@@ -169,40 +251,51 @@ class People:
         cards = self.house.cards_of_deal()
         machine = self.house.machines.get("shoe.1")
         if machine is not None and self.house.controller.table.state.dealing != "hand":
-            machine.inject(f"draw:cards={cards}")
-            await asyncio.sleep(cards * 2.0)
+            await self._draw(cards)
         else:
             self.house.deal(cards)
 
     async def _more_cards(self, _: Prompt) -> None:
         """Draw the additional cards of one player."""
-        cards = self.house.edition.hand.second_deal
-        self.house.machines["shoe.1"].inject(f"draw:cards={cards}")
-        await asyncio.sleep(cards * 2.0)
+        await self._draw(self.house.edition.hand.second_deal)
+
+    async def _draw(self, cards: int) -> None:
+        """Draw so many playing cards from the manual shoe; the cover card is none of them."""
+        before = self.house.drawn()
+        for _ in range(3):
+            missing = cards - (self.house.drawn() - before)
+            if missing <= 0 or not self.house.in_well():
+                return
+            self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
+            await self.house.wait(missing * 2.0)
 
     async def _burn(self, _: Prompt) -> None:
         """Draw a card and lay it into the rack unseen."""
-        self.house.machines["shoe.1"].inject("draw:cards=1")
-        await asyncio.sleep(2.0)
+        await self._draw(1)
 
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         machine.inject("shake:times=3")
-        await asyncio.sleep(3.0)
+        await self.house.wait(3.0)
         machine.inject("lid:to=off")
 
     def _cover(self, slot: str) -> None:
+        if self.house.machines[slot].mechanics.lid_on:  # type: ignore[attr-defined]
+            return
         self.house.machines[slot].inject("pick_up")
         self.house.machines[slot].inject("lid:to=on")
 
     async def _park(self, prompt: Prompt) -> None:
         machine = self.house.machines[prompt.slot or ""]
         machine.inject("lid:to=on")
-        await asyncio.sleep(PACE)
+        await self.house.wait(PACE)
         machine.inject("shake:times=1")
 
     async def _collect(self, prompt: Prompt) -> None:
+        left = self.house.inside("shoe.1", prompt.deck or "") if self.house.edition.shuffle_after == "shoe" else 0
+        if left:  # the rest of the shoe, past its counter
+            await self._draw(left)
         self.house.lay(prompt.deck or "", RACK)
         happens, self.house.on_collect = self.house.on_collect, None
         if happens is not None:
@@ -223,31 +316,71 @@ class People:
         """What is still inside a machine comes out by the technician's hands."""
         for slot, machine in self.house.machines.items():
             if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
+                self.house.note_strays(slot, deck)
                 await self._clear(slot, machine)
 
     # --- the technician -----------------------------------------------------------------------------------------------
+
+    async def _look_at(self, prompt: Prompt) -> None:
+        """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
+        if "path_clear" in prompt.evidence and (prompt.slot or "").startswith("shuffler."):
+            self.house.machines[prompt.slot or ""].inject("mend")
+            with suppress(PitboxError):  # one that cannot be asked is the technician's
+                await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
 
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""
         await self._clear(slot, self.house.machines[slot])
 
+    def mend(self) -> bool:
+        """A machine does not serve and no question is open about it: the technician goes there. Tell whether one is."""
+        state = self.house.controller.table.state
+        named = {hold.slot for hold in state.holds.values()}
+        for name, slot in state.slots.items():
+            doubtful = slot.state == UNVERIFIED and slot.deck is None
+            self._doubted[name] = self._doubted.get(name, 0) + 1 if doubtful else 0
+            wanted = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
+            if wanted and name not in named and not self.busy:
+                self._doubted[name] = 0
+                self._go(self._mend(name))
+                return True
+        return False
+
+    async def _mend(self, slot: str) -> None:
+        await self._clear(slot, self.house.machines[slot])
+        if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
+            self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
+        await self.house.wait(PACE)
+        if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
+            self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
+
     async def _clear(self, slot: str, machine: Any) -> None:
-        """Clear a machine by the book: path, compartments, a look inside, a self-test."""
-        driver = self.house.slots[slot].driver
+        """Clear a machine by the book: path, compartments, a look inside, a self-test. One after the other."""
         take = "take_deck" if slot.startswith("shuffler.") else "take"
         if not slot.startswith(("shuffler.", "shoe.")):
             return
-        try:
-            machine.inject("mend")
-            machine.inject("clear_path")
-            await driver.clear_jam(next(self._ids))
-            if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
-                await driver.eject(next(self._ids))
-            machine.inject(take)
-            machine.inject("clear_path")
-            await driver.self_test(next(self._ids))
-        except PitboxError as failed:
-            self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+        async with self._one_technician:
+            driver = self.house.slots[slot].driver
+            try:
+                machine.inject("mend")
+                self._empty_intake(slot, machine)
+                machine.inject("clear_path")
+                await driver.clear_jam(next(self._ids))
+                if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
+                    await driver.eject(next(self._ids))
+                machine.inject(take)
+                machine.inject("clear_path")
+                await driver.self_test(next(self._ids))
+            except PitboxError as failed:
+                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
+    def _empty_intake(self, slot: str, machine: Any) -> None:
+        """What was put in and not drawn in is taken out again, and out of a manual shoe everything."""
+        for card in self.house.world.at(f"{slot}/intake"):
+            self.house.world.move(card, TRAY)
+        machine.firmware.hands_moved()
+        with suppress(BadFault):  # only a manual shoe has a well that hands reach
+            machine.inject("lift")
 
 
 __all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

@@ -1,22 +1,35 @@
 """What really went wrong at card tables, replayed: the fault is made in the world, the box is left to find it.
 
 Each incident is a table, something that happens at it, and rounds played until the box has noticed and people have done
-what it asked. What is counted is the truth: rounds that were dealt from a deck that was not whole.
+what it asked. What is counted is the truth: rounds that were dealt from a deck that was not whole, and the rounds dealt
+from each deck between its last good check and the one that found it wrong. What people and devices try is in
+`attempts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
+from firmware_bridge.handshake import Trust
+from simulators.house import attempts
+from simulators.house.stand import trust_in
 from simulators.house.table import House
-from table_controller.table.decisions import Finding, Found
+from simulators.models import make
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Finding, Found, Moved
 
 # Rounds before something happens, and at most after it.
 BEFORE: Final = 2
-AFTER: Final = 30
+AFTER: Final = 60
+# At tables that only count: after so many rounds somebody looks at the faces of a deck.
+FACES: Final = 4
+
+Listed = tuple[tuple[str, tuple[int, ...]], ...]  # a deck that was found wrong, and the rounds in question
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -28,8 +41,12 @@ class Incident(msgspec.Struct, frozen=True):
     game: str
     happens: Callable[[House], None]
     sees: tuple[str, ...]  # the triggers of which one must be found
+    findings: tuple[str, ...] = ()  # what must be kept for people besides
     models: dict[str, str] = {}
+    choices: dict[str, Any] = {}
     decks: tuple[str, ...] = ("blue", "red")
+    found: Callable[[House], Awaitable[attempts.Attempts]] | None = None  # what is done before anybody heeds the box
+    limit: str = ""  # what no check of this table can see, and what is done about it
 
 
 class Replay(msgspec.Struct, frozen=True):
@@ -38,12 +55,32 @@ class Replay(msgspec.Struct, frozen=True):
     id: str
     what: str
     theirs: str
-    rounds: int  # dealt in all
-    before: tuple[int, ...]  # rounds dealt from bad cards before the first check that could see it
-    after: tuple[int, ...]  # and after it: must be none
-    listed: tuple[int, ...]  # the rounds that the box listed as affected
-    clauses: tuple[str, ...]
-    noticed: bool
+    rounds: int = 0  # dealt in all
+    before: tuple[int, ...] = ()  # rounds dealt from bad cards before the first check that could see it
+    after: tuple[int, ...] = ()  # and after it: must be none
+    listed: Listed = ()  # the rounds that the box listed as affected, finding by finding
+    truth: Listed = ()  # and what the truth says it should have listed
+    linked: tuple[str, ...] = ()  # decks whose findings the box linked
+    clauses: tuple[str, ...] = ()
+    noticed: bool = False
+    attempts: int = 0  # events that tried to go on regardless
+    passed: int = 0  # and those that were not refused: must be none
+    findings: tuple[str, ...] = ()  # kinds of what the box kept for people
+    limit: str = ""
+    told: str = ""  # how it went, where no bad cards are counted
+
+    @property
+    def good(self) -> bool:
+        """Whether it went as it must."""
+        return self.noticed and not self.after and self.listed == self.truth and not self.passed
+
+    @property
+    def ours(self) -> str:
+        """How it went, in words."""
+        if self.told:
+            return self.told
+        said = f"{len(self.after)} rounds after the first check able to see it, {len(self.before)} before"
+        return said + (f"; {self.attempts} attempts, {self.passed} passed" if self.attempts else "")
 
 
 def _shuffler(fault: str) -> Callable[[House], None]:
@@ -70,19 +107,26 @@ def _cover_swapped(house: House) -> None:
     house.on_collect = lambda back: house.lose_one(back, "set_aside")
 
 
+_COUNTS_ONLY: Final = (
+    f"a machine that only counts cannot see a wrong face; after {FACES} rounds a floorperson looks at every face"
+)
 INCIDENTS: Final = (
     Incident("cards_left_inside", "16 cards stay inside a six-deck shuffler", "122", "over_under",
              _shuffler("cards_left_inside:count=16"), ("shuffler_fault", "count_wrong")),
     Incident("card_migrates", "a card wanders from one six-deck set into the other", "60", "over_under",
-             _shuffler("card_migrates"), ("shuffler_fault", "count_wrong")),
+             _shuffler("card_migrates"), ("count_wrong",), ("migrated",)),
     Incident("sort_mode", "a shuffler is left in SORT mode", "16", "saigon_5_card", _shuffler("sort_mode"),
              ("shuffler_fault",)),
-    Incident("ignored_light", "staff ignore a red light", "many", "face_up_pai_gow",
-             _shuffler("jam:segment=lift,card=20"), ("shuffler_fault",)),
+    Incident("ignored_light", "staff ignore a red light three times", "many", "face_up_pai_gow",
+             _shuffler("jam:segment=lift,card=20"), ("shuffler_fault",), found=attempts.ignore_the_light),
     Incident("damaged_card", "the shuffler tears a card and play goes on one card short", "42", "face_up_pai_gow",
              _shuffler("torn_card:segment=bridge,card=11"), ("shuffler_fault", "count_wrong")),
     Incident("right_count_wrong_card", "a queen is missing and a jack extra; the count is right", "420",
-             "face_up_pai_gow", _swap_in_rack, ("count_wrong",), {"shuffler.1": "shuffler-identifying"}),
+             "face_up_pai_gow", _swap_in_rack, ("count_wrong",), ("wrong_cards",),
+             {"shuffler.1": "shuffler-identifying"}),
+    Incident("right_count_wrong_card/counted", "the same, with a shuffler that only counts", "420", "saigon_5_card",
+             _swap_in_rack, ("count_wrong",), ("wrong_cards",), choices={"face_check_rounds": FACES},
+             limit=_COUNTS_ONLY),
     Incident("card_under_rail", "52 reported, the 53rd under the rail", "-", "dj_wild", _lose_from_rack,
              ("count_wrong", "shuffler_fault")),
     Incident("cover_card_swapped", "a playing card is used as the cut card", "1 round", "asia_poker", _cover_swapped,
@@ -92,23 +136,39 @@ INCIDENTS: Final = (
 
 async def replay(incident: Incident, seed: int = 1) -> Replay:
     """Play an incident from before it happens until the box has noticed and the table plays on, or cannot."""
-    house = House(incident.game, seed=seed, models=incident.models)
+    house = House(incident.game, seed=seed, models=incident.models, choices=incident.choices)
+    tried = attempts.Attempts()
     try:
         await house.open(*incident.decks)
         for _ in range(BEFORE):
             await house.round()
         mark = len(house.log)
         incident.happens(house)
-        first = 0
+        if incident.found is not None:
+            tried = await incident.found(house)
+        spare = iter(("green", "white", "grey"))
         for _ in range(AFTER):
             await house.round()
-            if _found(house, mark, incident.sees) is not None:
-                first = first or _found_in_round(house, mark, incident.sees)
+            if _complete(house, mark, incident):
                 break
+            if any(deck.state == mc.REMOVED for deck in house.controller.table.state.decks.values()):
+                await _replace(house, spare)
         await house.round()
-        return _judge(house, mark, incident, first)
+        return _judge(house, mark, incident, tried)
     finally:
         await house.close()
+
+
+async def _replace(house: House, spare: Any) -> None:
+    """A new deck comes for each one that was removed."""
+    state = house.controller.table.state
+    here = [deck for deck in state.decks.values() if deck.state != mc.REMOVED]
+    if len(here) < 2 and state.round.state == mc.IDLE and not state.holds:
+        await house.bring(next(spare))
+
+
+def _findings(house: House, mark: int) -> list[Finding]:
+    return [d for _, decisions in house.log[mark:] for d in decisions if isinstance(d, Finding)]
 
 
 def _found(house: House, mark: int, triggers: tuple[str, ...]) -> Found | None:
@@ -116,24 +176,89 @@ def _found(house: House, mark: int, triggers: tuple[str, ...]) -> Found | None:
     return next((d for d in found if d.trigger in triggers), None)
 
 
-def _found_in_round(house: House, mark: int, triggers: tuple[str, ...]) -> int:
-    """Return how many rounds had been dealt when it was found."""
+def _complete(house: House, mark: int, incident: Incident) -> bool:
+    """Tell whether everything was noticed that there was to notice."""
+    kinds = {finding.kind for finding in _findings(house, mark)}
+    return _found(house, mark, incident.sees) is not None and kinds >= set(incident.findings)
+
+
+def _dealt_when_found(house: House, mark: int, triggers: tuple[str, ...]) -> int:
+    """Return the number of the last round that was dealt when it was found."""
     dealt = 0
     numbers = [number for number, _, _ in house.dealt_rounds]
     for at, (_, decisions) in enumerate(house.log):
-        dealt += sum(1 for d in decisions if getattr(d, "what", "") == "round" and getattr(d, "state", "") == "dealing")
+        dealt += decisions.count(Moved("round", mc.DEALING))
         if at >= mark and any(isinstance(d, Found) and d.trigger in triggers for d in decisions):
             return numbers[dealt - 1] if dealt else 0
     return 0
 
 
-def _judge(house: House, mark: int, incident: Incident, first: int) -> Replay:
+def _judge(house: House, mark: int, incident: Incident, tried: attempts.Attempts) -> Replay:
     bad = [number for number, _, whole in house.dealt_rounds if not whole]
     found = _found(house, mark, incident.sees)
-    told = [d for _, decisions in house.log[mark:] for d in decisions if isinstance(d, Finding)]
-    listed = sorted({number for finding in told if finding.kind == "affected_rounds" for number in finding.rounds})
+    first = _dealt_when_found(house, mark, incident.sees)
+    kept = _findings(house, mark)
     return Replay(
         incident.id, incident.what, incident.theirs, len(house.dealt_rounds),
-        tuple(n for n in bad if n <= first), tuple(n for n in bad if n > first or not found), tuple(listed),
-        found.clauses if found else (), found is not None,
+        before=tuple(n for n in bad if n <= first),
+        after=tuple(n for n in bad if n > first or not found),
+        listed=tuple((f.deck or "", f.rounds) for f in kept if f.kind == "affected_rounds"),
+        truth=tuple(house.truth.wrong),
+        linked=tuple(sorted({f.deck or "" for f in kept if f.kind == "migrated"})),
+        clauses=found.clauses if found else (),
+        noticed=_complete(house, mark, incident),
+        attempts=tried.made, passed=tried.passed,
+        findings=tuple(sorted({f.kind for f in kept})),
+        limit=incident.limit,
     )  # fmt: skip
+
+
+# --- incidents without bad cards --------------------------------------------------------------------------------------
+
+
+async def replay_late_bet(seed: int = 1) -> Replay:
+    """Chips land around the call of no more bets: those that count are collected, the others go back."""
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        went = await attempts.late_bets(house)
+        right = went.collected == len(went.accepted) and sorted(went.accepted + went.returned) == list(went.placed)
+        told = f"{went.collected} chips collected for {len(went.accepted)} accepted bets, {len(went.returned)} returned"
+        return Replay("late_bet", LATE_BET, "-", len(house.dealt_rounds), noticed=bool(went.returned) and went.dealt,
+                      passed=int(not right), attempts=len(went.placed), told=told)  # fmt: skip
+    finally:
+        await house.close()
+
+
+async def replay_rogue(seed: int = 1) -> Replay:
+    """A shuffler with another key, then one with firmware that nobody approved, stands at the table."""
+    said, passed = [], 0
+    for wrong in ("key", "firmware"):
+        house = House("saigon_5_card", seed=seed, trust={"shuffler.1": _distrust(seed, wrong)})
+        try:
+            went = await attempts.rogue(house, "shuffler.1")
+        finally:
+            await house.close()
+        said.append(f"wrong {wrong}: {'served' if went.served else 'never in service'} ({went.cause})")
+        passed += went.served or went.opened or "shuffler_missing" not in went.reasons
+    return Replay("rogue_shuffler", ROGUE, "-", noticed=not passed, attempts=2, passed=passed, told="; ".join(said))
+
+
+def _distrust(seed: int, wrong: str) -> Trust:
+    """Return what a table expects that enrolled another board under this serial number, or approved other firmware."""
+    right = trust_in(make("shuffler", "shuffler.1", seed=seed))
+    if wrong == "firmware":
+        other = frozenset(replace(each, digest=bytes(len(each.digest))) for each in right.approved)
+        return Trust(right.kind, right.keys, other)
+    keys = {serial: replace(key, key=bytes(len(key.key))) for serial, key in right.keys.items()}
+    return Trust(right.kind, keys, right.approved)
+
+
+LATE_BET: Final = 'progressive bets land while "no more bets" is announced'
+ROGUE: Final = "a shuffler that cannot prove its key, or runs firmware that nobody approved"
+# Every incident that concerns cards, by its id: what happens, and how to replay it.
+REPLAYS: Final[dict[str, tuple[str, Callable[[int], Coroutine[Any, Any, Replay]]]]] = {
+    **{incident.id: (incident.what, partial(replay, incident)) for incident in INCIDENTS},
+    "late_bet": (LATE_BET, replay_late_bet),
+    "rogue_shuffler": (ROGUE, replay_rogue),
+}

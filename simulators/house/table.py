@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.kinds import kind_named
-from simulators.hosts.memory import MemoryHost
-from simulators.house.dealer import DEALER, LAYOUT, People
-from simulators.house.stand import trust_in
+from simulators.house.dealer import DEALER, FLOOR, LAYOUT, People
+from simulators.house.disk import Disk, PowerCut
+from simulators.house.power import Box, HouseClock, Mains
+from simulators.house.truth import Truth
 from simulators.models import make
 from simulators.table import layout
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
 from simulators.world.table import RACK, RAIL, TRAY
-from table_controller.controller.loop import Controller
-from table_controller.controller.slot import Slot
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.core import Table
 from table_controller.table.dealing import first_deal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from firmware_bridge.handshake import Trust
     from simulators.machine import Machine
+    from table_controller.controller.loop import Controller
+    from table_controller.controller.slot import Slot
     from table_controller.table.decisions import Decision
 
 # Far longer than any round takes at its pace (s of virtual time).
@@ -52,45 +51,99 @@ CHOICES: Final[dict[str, dict[str, Any]]] = {
 class House:
     """One table with everything around it, in memory and (usually) in virtual time."""
 
-    def __init__(self, game: str, *, seed: int = 0, speed: float = 1.0, models: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        game: str,
+        *,
+        seed: int = 0,
+        speed: float = 1.0,
+        models: dict[str, str] | None = None,
+        choices: dict[str, Any] | None = None,
+        trust: dict[str, Trust] | None = None,
+        disk: Disk | None = None,
+        snapshot_every: int = 1000,
+        pace: float = 1.0,
+    ) -> None:
+        """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine."""
+        self.pace = pace  # how long people take for everything, against their usual pace
         self.edition = edition(game)
+        self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
+        self.truth = Truth(self)
+        self._trust = trust or {}
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
         self.notes: list[str] = []
         self.log: list[tuple[ev.Event, list[Decision]]] = []
         self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really whole
         self.stub = 0
+        self._asked_again: list[str] = []
+        self.strays: dict[str, list[Any]] = {}  # cards with other backs that lie among a deck
         self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
-        chips = Chips()
-        table = Table(self.edition, check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game]), {})
+        self.chips = Chips()
+        self.disk = disk or Disk(seed)
+        self.mains = Mains(self.disk)
+        self.clock = HouseClock()
+        self._seed = seed
+        self._snapshot_every = snapshot_every
         chosen = {s: m for s, m in layout(game).items() if not s.startswith(("keypad", "meter"))} | (models or {})
         self.machines: dict[str, Machine] = {}
         for slot, model in chosen.items():
-            more = {"chips": chips} if model == "bet-sensor" else {}
+            more = {"chips": self.chips} if model == "bet-sensor" else {}
             self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
-        kinds: dict[str, Any] = {slot: machine.kind for slot, machine in self.machines.items()}
-        table = Table(table.context.edition, table.context.submission, kinds)
-        self.controller = Controller(table, self._stepped)
         self.people = People(self)
-        self.slots: dict[str, Slot[Any, Any]] = {}
-        for slot, machine in self.machines.items():
-            self.slots[slot] = Slot(
-                slot, kind_named(machine.kind), MemoryHost(machine).open, trust_in(machine), self._listener(slot),
-                jitter=Random(seed),
-            )  # fmt: skip
-        self.controller.slots = self.slots
+        self.box = self._start()
 
-    def _listener(self, slot: str) -> Any:
-        submit = self.controller.listener(slot)
+    # --- the box ------------------------------------------------------------------------------------------------------
+
+    def _start(self) -> Box:
+        return Box.start(
+            self.mains, self.clock, self.edition, self.submission, self.machines, self._stepped, self._listener,
+            trust=self._trust, seed=self._seed, snapshot_every=self._snapshot_every,
+        )  # fmt: skip
+
+    @property
+    def controller(self) -> Controller:
+        """The box's controller: of this boot."""
+        return self.box.controller
+
+    @property
+    def slots(self) -> dict[str, Slot[Any, Any]]:
+        """The box's slots: of this boot."""
+        return self.box.slots
+
+    @property
+    def dark(self) -> bool:
+        """Whether the box has no power."""
+        return not self.box.powered
+
+    async def power_up(self) -> None:
+        """Power comes back: the box starts, as often as it must, and people look at its screen again."""
+        while self.dark:
+            await self.box.bury()
+            await asyncio.sleep(1.0)
+            self.clock.kernel = str(int(self.clock.kernel) + 1)
+            try:
+                self.box = self._start()
+            except PowerCut:
+                continue
+            for slot in self.slots.values():
+                slot.start()
+        await asyncio.sleep(1.0)  # the start is on disk and shown
+        self.people.look_again()
+
+    def _listener(self, slot: str, controller: Controller) -> Any:
+        submit = controller.listener(slot)
 
         def take(event: Any) -> None:
             submit(event)
-            self.people.told(slot, event)
+            if self.box.powered:
+                self.people.told(slot, event)
 
         return take
 
     def _stepped(self, event: ev.Event, decisions: list[Decision]) -> None:
         self.log.append((event, decisions))
+        self.truth.take(event, decisions)
         if isinstance(event, ev.StubOut):
             self.stub = event.count
         for decision in decisions:
@@ -111,6 +164,8 @@ class House:
             self.controller.table.state.dealing, TRAY
         )
         cards = [c for p in self.world.census() if p == place or p.startswith(place + "/") for c in self.world.at(p)]
+        if any(card.id in self.world.torn for card in cards):
+            return False
         faces = sorted(card.face for card in cards if card.face >= 0)
         printed = sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
         rest = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
@@ -119,8 +174,13 @@ class House:
         } <= {back}
 
     def lay(self, back: str, to: str) -> None:
-        """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray."""
+        """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray.
+
+        A torn one is no card any more and stays aside.
+        """
         for card in self.deck(back):
+            if card.id in self.world.torn and "/" not in self.world.where(card) and to != "quarantine":
+                self.world.move(card, "set_aside")
             if "/" not in self.world.where(card) and self.world.where(card) not in (RAIL, "set_aside", to):
                 self.world.move(card, to)
 
@@ -145,11 +205,31 @@ class House:
     def reachable(self, back: str) -> int:
         """The truth: how many cards of a deck hands can count, on the table and in the tray."""
         lying = [card for card in self.deck(back) if "/" not in self.world.where(card) and card.face >= 0]
-        return sum(1 for card in lying if self.world.where(card) not in (RAIL, "set_aside", "quarantine"))
+        mixed = [card for card in self.strays.get(back, []) if self.world.where(card) not in ("quarantine", RACK)]
+        return len(mixed) + sum(1 for c in lying if self.world.where(c) not in (RAIL, "set_aside", "quarantine"))
+
+    def note_strays(self, slot: str, back: str) -> None:
+        """Cards with another back come out of a machine together with a deck: they are counted with it."""
+        inside = [card for p in self.world.census() if p.startswith(slot + "/") for card in self.world.at(p)]
+        if 2 * sum(1 for card in inside if card.back == back) > len(inside):
+            self.strays[back] = [
+                card for card in inside if card.back != back and "behind" not in self.world.where(card)
+            ]
+
+    def drawn(self) -> int:
+        """The truth: how many playing cards lie on the layout."""
+        return sum(1 for card in self.world.at(LAYOUT) if card.face >= 0)
+
+    def in_well(self) -> int:
+        """The truth: how many playing cards are in the shoe."""
+        return sum(
+            1 for p in self.world.census() if p.startswith("shoe.1/") for card in self.world.at(p) if card.face >= 0
+        )
 
     def inside(self, slot: str, back: str) -> int:
-        """The truth: how many cards of a deck are in a machine."""
-        return sum(1 for card in self.deck(back) if self.world.where(card).startswith(slot + "/"))
+        """The truth: how many cards of a deck are in a machine where hands find them: not behind its shelves."""
+        places = [self.world.where(card) for card in self.deck(back)]
+        return sum(1 for place in places if place.startswith(slot + "/") and "behind" not in place)
 
     def deal(self, cards: int) -> None:
         """Deal from the hand."""
@@ -171,35 +251,68 @@ class House:
         for slot in self.slots.values():
             slot.start()
         await self.until(lambda: all(slot.service.serves for slot in self.slots.values()))
-        faces = DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS
         for back in decks:
-            self.world.make_deck(TRAY, back, faces)
-            self.controller.submit(ev.DeckReceived(back, DEALER))
-            await self.rest()
+            await self.bring(back)
+
+    async def bring(self, back: str) -> None:
+        """A new deck comes to the table, is opened and shuffled."""
+        self.world.make_deck(TRAY, back, DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
+        self.controller.submit(ev.DeckReceived(back, DEALER))
+        await self.rest()
+
+    def faces_right(self, back: str) -> bool:
+        """The truth: whether the cards of a deck that hands can reach are each there once."""
+        hidden = (RAIL, "set_aside", "quarantine")
+        faces = sorted(card.face for card in self.deck(back) if self.world.where(card) not in hidden and card.face >= 0)
+        return faces == sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
 
     async def round(self, bets: tuple[int, ...] = ()) -> None:
         """Play one round from open to idle, or as far as it goes."""
         self.controller.submit(ev.OpenRound(DEALER))
-        await asyncio.sleep(1.0)
+        await self.wait(1.0)
         for seat in bets:
-            self.machines[f"bet_sensor.{seat}"].inject("place_bet")
-        await asyncio.sleep(1.0)
+            betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
+            if betting and not self.chips.at(f"bet_sensor.{seat}/spot"):
+                self.machines[f"bet_sensor.{seat}"].inject("place_bet")
+        await self.wait(1.0)
+        if self.dark:
+            return
         if self.controller.table.state.round.state == mc.BETTING:
             self.controller.submit(ev.NoMoreBets(DEALER))
         await self.rest()
 
     async def rest(self, seconds: float = ROUND_TIME) -> None:
-        """Let everybody do what is to be done, until nobody has anything to do."""
+        """Let everybody do what is to be done, until nobody has anything to do, or the box has no power."""
         quiet = 0
         for _ in range(round(seconds / 0.5)):
+            if self.dark:
+                return
             self._feed_shuffler()
             state = self.controller.table.state
-            busy = self.people.busy or bool(state.commands) or bool(state.prompts)
+            locking = state.progressive.state == mc.LOCKING
+            busy = self.people.busy or bool(state.commands) or bool(state.prompts) or locking or self.people.mend()
             quiet = 0 if busy else quiet + 1
-            if quiet > 8:
+            if quiet > 8 and not self._ask_again():
                 return
-            await asyncio.sleep(0.5)
+            await self.wait(0.5)
         raise TimeoutError(f"the table does not come to rest: {self.controller.table.state.prompts}")
+
+    def _ask_again(self) -> bool:
+        """Have a machine report once more that did not report well while somebody had it open; tell whether one did."""
+        state = self.controller.table.state
+        doubtful = [name for name, slot in state.slots.items() if slot.state == "unverified"]
+        self._asked_again = [name for name in self._asked_again if name in doubtful]
+        ready = [name for name in doubtful if name not in self._asked_again and self.slots[name].view.connected]
+        for name in ready:
+            self._asked_again.append(name)  # once: who is still in doubt then is the technician's
+            self.controller.submit(ev.SlotOrdered(name, "acknowledge", FLOOR))
+        return bool(ready)
+
+    def empty_intake(self, slot: str) -> None:
+        """Hands take back what a shuffler has not drawn in."""
+        if self.world.count(f"{slot}/intake"):
+            self.world.move_all(f"{slot}/intake", TRAY)
+            self.machines[slot].firmware.hands_moved()  # type: ignore[attr-defined]
 
     def _feed_shuffler(self) -> None:
         """Put a deck that waits for the shuffler into it, if it is empty and serves."""
@@ -218,20 +331,38 @@ class House:
                 self.machines["shuffler.1"].firmware.hands_moved()  # type: ignore[attr-defined]
                 return
 
+    async def wait(self, seconds: float) -> None:
+        """Let time pass at the pace of the people here."""
+        await asyncio.sleep(seconds * self.pace)
+
+    async def until_held(self, seconds: float = ROUND_TIME) -> None:
+        """Let everybody go on until the box holds something back, and nobody is about anything any more."""
+        for _ in range(round(seconds / 0.5)):
+            self._feed_shuffler()
+            state = self.controller.table.state
+            if state.holds and not self.people.busy and not state.commands:
+                return
+            await self.wait(0.5)
+        raise TimeoutError("the box has found nothing")
+
     async def until(self, condition: Any, seconds: float = 60.0) -> None:
         """Wait until something holds."""
         for _ in range(round(seconds * 10)):
             if condition():
                 return
-            await asyncio.sleep(0.1)
+            await self.wait(0.1)
         raise TimeoutError("what the house waits for did not come true")
 
     async def close(self) -> None:
         """The table closes; every card must still be in exactly one place."""
         await self.people.close()
-        await self.controller.close()
-        for slot in self.slots.values():
-            await slot.close()
+        self.disk.cut_at = self.mains.cut_at = None
+        if self.box.powered:
+            self.controller.keep()
+        await self.box.bury()
+        if self.box.powered:
+            await self.box.writer.close()
+            self.box.store.close()
         for machine in self.machines.values():
             machine.board.power_off()
         self.world.check()

@@ -1,4 +1,7 @@
-"""`pitbox rules`: prints games, clauses with their readings and rows, irregularities. The data is the rulebook's."""
+"""`pitbox rules`: prints games, clauses with their readings and rows, irregularities, and the core's machines.
+
+The data is the rulebook's; the diagrams are made from the machines themselves.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook import Clause, Edition, Reading, Row
 
-HELP = "print the rules: games, clauses, readings, irregularities"
+HELP = "print the rules: games, clauses, readings, irregularities, diagrams of the state machines"
 EXAMPLE = "pitbox rules show '688a.13(l)'"
 
 # Digits of a digest that tell editions apart at a glance; --json has them all.
@@ -38,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     irregularities.add_argument("game", help=f"one of {', '.join(GAMES)}, or a chapter such as 688a")
     irregularities.add_argument("--trigger", help="only this trigger")
     irregularities.set_defaults(show=_irregularities)
+    diagram = parsers.add_parser("diagram", help="a state machine of the table, as Mermaid text")
+    diagram.add_argument("machine", help="ROUND, DECK, PROGRESSIVE or SERVICE, in any case")
+    diagram.set_defaults(show=_diagram)
     for each in (games, show, irregularities):
         each.add_argument("--json", action="store_true", help="print the data instead of a table")
 
@@ -239,3 +245,14 @@ def conditions_text(row: Row) -> str:
     over = when.pop("hand_deal_over", False)
     parts = [f"{name} {' or '.join(values)}" for name, values in when.items()]
     return "; ".join([*parts, *(["not while dealing from the hand"] if over else [])])
+
+
+# --- diagrams ---------------------------------------------------------------------------------------------------------
+
+
+def _diagram(args: argparse.Namespace) -> None:
+    from table_controller.table import diagrams  # the state machines, which nothing else here needs
+
+    if args.machine.upper() not in diagrams.NAMES:
+        raise ConfigurationError(f"there is no machine {args.machine}; known are {', '.join(diagrams.NAMES)}")
+    print(diagrams.mermaid(args.machine))

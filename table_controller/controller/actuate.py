@@ -23,6 +23,7 @@ _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]]
     ("shoe", "give_stub"): lambda d, c: d.count_stub(c.id),
     ("shoe", "stop"): lambda d, c: d.stop(c.id),
     ("shaker", "arm_dice"): lambda d, c: d.arm(c.id),
+    ("shaker", "stop"): lambda d, c: d.disarm(c.id),
     ("shoe", "start_round"): lambda d, c: d.start_round(c.id),
     ("bet_sensor", "open_bets"): lambda d, c: d.open(c.id, c.number),
     ("bet_sensor", "light"): lambda d, c: d.light(c.id, Light.ACCEPTED, c.number),

@@ -1,46 +1,65 @@
 """The single writer: `submit` is the only caller of `step`, and what was decided is carried out in its order.
 
-Fail-safe commands are written in the call that decided them. Permissive ones are asked for once more at the moment of
-sending. So far nothing is durable: the journal will stand between the two.
+Fail-safe commands are written in the call that decided them. Everything else waits until the step is on disk: people
+are told then, and permissive commands go out then, if they are still permitted at that moment.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any
 
-from devices.report import Reported
-from firmware_bridge.errors import PitboxError
+from firmware_bridge.commands import Settled
+from firmware_bridge.errors import DiskFull, JournalFailed, PitboxError
 from table_controller.controller.actuate import begin, ended
+from table_controller.controller.asking import Asking
+from table_controller.controller.deadlines import Deadlines
+from table_controller.controller.permission import still_permitted
 from table_controller.controller.translate import translate
 from table_controller.table import events as ev
-from table_controller.table.decisions import Command, Deadline
-from table_controller.table.state import HANDS
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Command, Deadline, Moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from table_controller.controller.recorder import Recorder
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
-    from table_controller.table.decisions import Actuation, Decision
-
-# Permits that are asked of a resource; these acts concern a seat's sensor only, and its round was opened by permit.
-_SEAT_ACTS: Final = ("open_bets", "light", "return_to_service")
+    from table_controller.table.decisions import Decision
 
 
 class Controller:
-    """Joins the core of one table with its slots. `on_step` sees every event with its decisions, in order."""
+    """Joins the core of one table with its slots and its journal.
 
-    def __init__(self, table: Table, on_step: Callable[[ev.Event, list[Decision]], None]) -> None:
+    `on_step` sees every event with its decisions, in order, once they are durable. `halted` is why nothing goes on.
+    """
+
+    def __init__(self, table: Table, recorder: Recorder, on_step: Callable[[ev.Event, list[Decision]], None]) -> None:
         self.table = table
         self.slots: dict[str, Slot[Any, Any]] = {}
+        self.halted: PitboxError | None = None
+        self.on_halted: Callable[[PitboxError], None] | None = None
+        self._recorder = recorder
         self._on_step = on_step
         self._waiting: deque[ev.Event] = deque()
         self._stepping = False
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._closed = False
         self._tasks: set[asyncio.Future[Any]] = set()
-        self._loop = asyncio.get_running_loop()
+        self._deadlines = Deadlines(recorder, self._due)
+        self._asking = Asking(table, self.submit)
+        recorder.writer.on_failed = self.journal_failed
+        recorder.writer.on_ballast_freed = self._disk_full
+
+    def begin(self) -> None:
+        """Say that the box has started, and what fell due while it was off. Ports are opened after this."""
+        self._recorder.begin(self.table)
+        come = self._deadlines.resume()
+        self.submit(ev.BoxStarted(self._recorder.boot, self._recorder.back))
+        for timer in come:
+            if timer in self._recorder.timers.running:  # the start itself may have set it anew
+                self._due_at_start(timer)
 
     def listener(self, name: str) -> Callable[[Any], None]:
         """Return who takes a slot's events."""
@@ -50,60 +69,70 @@ class Controller:
         slot = self.slots[name]
         for each in translate(name, slot.kind.name, slot.kind.trigger(event), event):
             self.submit(each)
-        if isinstance(event, Reported):
-            self._ask_about_unknown(name)
+        if self.halted is not None or self._closed:
+            return
+        if isinstance(event, Settled):
+            self._asking.settled(event)
+        self._asking.look_after(slot)
+
+    # --- the one way in -----------------------------------------------------------------------------------------------
 
     def submit(self, event: ev.Event) -> None:
-        """Take an event: synchronously, one after the other, never inside another one's step."""
+        """Take an event: synchronously, one after the other, never inside another one's step.
+
+        Once halted, or closed, nothing is taken any more: what cannot be recorded does not happen.
+        """
         self._waiting.append(event)
         if self._stepping:
             return
         self._stepping = True
         try:
             while self._waiting:
-                self._step(self._waiting.popleft())
+                following = self._waiting.popleft()
+                if self.halted is None and not self._closed:
+                    self._step(following)
         finally:
             self._stepping = False
 
     def _step(self, event: ev.Event) -> None:
+        now = self._recorder.stamp()
+        if isinstance(event, ev.Due):
+            self._recorder.timers.came(event.timer)
         decisions = self.table.step(event)
-        for decision in decisions:  # what makes things safe comes before everything else
+        self._make_safe(decisions)
+        self._recorder.step(event, decisions, now, lambda: self._durable(event, decisions))
+        for decision in decisions:
+            if isinstance(decision, Deadline):
+                self._deadlines.set(decision.timer)
+        if any(isinstance(d, Moved) and (d.what, d.state) == ("round", mc.IDLE) for d in decisions):
+            self._recorder.snapshot_if_due(self.table)
+
+    def _make_safe(self, decisions: list[Decision]) -> None:
+        """Write what makes things safe, in this very call."""
+        for decision in decisions:
             if isinstance(decision, Command) and decision.safe:
                 self._send(decision)
+
+    def _durable(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """A step is on disk: tell people, and send what it permits and what is still permitted."""
+        if self._closed:
+            return
         self._on_step(event, decisions)
         for decision in decisions:
-            if isinstance(decision, Command) and not decision.safe:
-                self._send_if_still_permitted(decision)
-            elif isinstance(decision, Deadline):
-                self._set_timer(decision)
+            if self.halted is None and isinstance(decision, Command) and not decision.safe:
+                if still_permitted(self.table, decision):
+                    self._send(decision)
+                else:
+                    self.submit(ev.CommandEnded(decision.id, "revoked"))
 
-    def _send_if_still_permitted(self, command: Command) -> None:
-        """Ask once more, at the moment of sending: the command itself is no reason against itself."""
-        if command.act in _SEAT_ACTS:
-            self._send(command)
-            return
-        issued = self.table.state.commands.pop(command.id)
-        deck = issued.deck or self.table.deck_at(command.slot) or self._on_the_way(command)
-        reasons = self.table.permit(cast("Actuation", command.act), command.slot, deck, cards=command.number)
-        self.table.state.commands[command.id] = issued
-        if reasons:
-            self.submit(ev.CommandEnded(command.id, "revoked"))
-        else:
-            self._send(command)
-
-    def _on_the_way(self, command: Command) -> str | None:
-        """The deck that a machine without one is about to get, or that the round in hand is dealt from."""
-        state = self.table.state
-        if command.act == "load":
-            return next((deck.name for deck in state.decks.values() if deck.place == HANDS), None)
-        return state.round.deck
+    # --- commands -----------------------------------------------------------------------------------------------------
 
     def _send(self, command: Command) -> None:
         slot = self.slots[command.slot]
         try:
             work = asyncio.ensure_future(begin(slot.kind.name, slot.driver, command))
         except PitboxError as failed:
-            self._waiting.append(ended(command.id, failed))
+            self._end(command, failed)
             return
         self._tasks.add(work)
         work.add_done_callback(lambda done: self._ended(command, done))
@@ -115,42 +144,59 @@ class Controller:
         error = done.exception()
         if error is not None and not isinstance(error, PitboxError):
             raise error
-        self.submit(ended(command.id, error))
+        self._end(command, error)
 
-    def _ask_about_unknown(self, name: str) -> None:
-        """A device is back: ask what became of the commands whose outcome nobody knows."""
-        for id_, issued in self.table.state.commands.items():
-            if issued.slot == name and issued.unknown:
-                work = asyncio.ensure_future(self.slots[name].driver.outcome(id_))
-                self._tasks.add(work)
-                work.add_done_callback(lambda done, id_=id_: self._learned(id_, done))
+    def _end(self, command: Command, error: PitboxError | None) -> None:
+        """A command has ended. One that was in doubt may have been asked about and settled already."""
+        if command.id in self.table.state.commands:
+            self.submit(ended(command.id, error))
 
-    def _learned(self, command: int, done: asyncio.Future[Any]) -> None:
-        self._tasks.discard(done)
-        if done.cancelled() or done.exception() is not None:
-            return
-        outcome = {"DONE": "done", "FAILED": "failed", "REFUSED": "failed"}.get(done.result().outcome.name)
-        if outcome is not None:
-            self.submit(ev.CommandEnded(command, outcome, done.result().reason))  # type: ignore[arg-type]
-
-    def _set_timer(self, deadline: Deadline) -> None:
-        old = self._timers.pop(deadline.timer, None)
-        if old is not None:
-            old.cancel()
-        if deadline.seconds is not None:
-            due = lambda: self._due(deadline.timer)  # noqa: E731
-            self._timers[deadline.timer] = self._loop.call_later(deadline.seconds, due)
+    # --- time ---------------------------------------------------------------------------------------------------------
 
     def _due(self, timer: str) -> None:
-        self._timers.pop(timer, None)
         self.submit(ev.Due(timer))
+
+    def _due_at_start(self, timer: str) -> None:
+        self._deadlines.set(timer)  # nobody waits for it twice
+        self._recorder.timers.came(timer)
+        self._deadlines.set(timer)
+        self.submit(ev.Due(timer))
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def journal_failed(self, error: Exception) -> None:
+        """Nothing can be recorded any more: stop and lock everything, say why, and take nothing until the restart."""
+        if self.halted is not None or self._closed:
+            return
+        known = error if isinstance(error, PitboxError) else JournalFailed(f"the journal failed: {error!r}")
+        stopping = self.table.step(ev.BoxHalted(known.number))
+        self.halted = known
+        self._make_safe(stopping)
+        self._deadlines.close()
+        if self.on_halted is not None:
+            self.on_halted(known)
+
+    def _disk_full(self) -> None:
+        self.journal_failed(DiskFull("the journal's disk is full; the ballast gave room to say so"))
+
+    def keep(self) -> None:
+        """Before the box is stopped in order: between rounds, leave the state as the journal's last word.
+
+        From there an upgrade may begin; in the middle of a round there is nothing to begin from.
+        """
+        if self.halted is None and not self._closed and self.table.state.round.state == mc.IDLE:
+            self._recorder.snapshot(self.table)
+
+    def dead(self) -> None:
+        """Be as if power had gone: nothing is taken, sent or told from here on."""
+        self._closed = True
+        self._deadlines.close()
 
     async def close(self) -> None:
         """Stop listening to time and commands; the slots are whoever's who opened them."""
-        for handle in self._timers.values():
-            handle.cancel()
-        self._timers.clear()
-        for task in self._tasks:
+        self.dead()
+        tasks: set[asyncio.Future[Any]] = {*self._tasks, *self._asking.close()}
+        for task in tasks:
             task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        if tasks:
+            await asyncio.wait(tasks)

@@ -24,6 +24,9 @@ _NO_ROLL: Final = {
     shaker.Reason.NOT_THREE_DICE: "die_out_of_shaker",
 }
 
+# What lies there clearly enough to be a confirmation.
+_CLEAR: Final = (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP)
+
 
 def seat_of(slot: str) -> int:
     """Return the seat of a device that stands at a seat: the number in its slot's name."""
@@ -44,11 +47,14 @@ def _shuffler(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.GivenOut(slot)
         case shuffler.Intake():
             yield ev.CardsInserted(slot) if event.cards else ev.IntakeEmptied(slot)
-        case Reported(inventory=shuffler.Status(cards_in_intake=True)):
-            yield ev.CardsInserted(slot)
+        case Reported(inventory=shuffler.Status() as status):  # what hands did while nobody listened
+            yield ev.CardsInserted(slot) if status.cards_in_intake else ev.IntakeEmptied(slot)
 
 
 def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
+    if isinstance(event, Reported):
+        yield from _shoe_report(slot, event.inventory)
+        return
     match event:
         case shoe.Loaded():
             yield ev.ShoeLoaded(slot, event.count)
@@ -74,13 +80,21 @@ def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.ShoeFault(slot, event.reason)
 
 
+def _shoe_report(slot: str, status: shoe.Status) -> Iterator[ev.Event]:
+    """What hands did while nobody listened."""
+    if not status.in_slot:
+        yield ev.StackTaken(slot)
+    if status.state is shoe.State.DEALING and status.moved:
+        yield ev.CardsDrawn(slot, status.moved, reported=True)
+
+
 def _shaker(slot: str, event: Any) -> Iterator[ev.Event]:
     match event:
         case shaker.Reading():
             one, two, three = event.values
             yield ev.DiceRead(slot, (one, two, three))
-        case shaker.Dice(door_open=False, dice=3):
-            yield ev.DicePlaced(slot)
+        case shaker.Dice(door_open=True):
+            yield ev.DiceOpened(slot)
         case shaker.NoRoll():
             yield ev.NoRoll(slot, _NO_ROLL.get(event.reason, "too_few_shakes"))  # type: ignore[arg-type]
 
@@ -91,8 +105,11 @@ def _rng(slot: str, event: Any) -> Iterator[ev.Event]:
 
 
 def _button(slot: str, event: Any) -> Iterator[ev.Event]:
-    if isinstance(event, button.Moved):
-        yield ev.ButtonSeen(slot, event.place)
+    match event:
+        case button.Moved():
+            yield ev.ButtonSeen(slot, event.place)
+        case Reported(inventory=button.Status() as status):
+            yield ev.ButtonSeen(slot, status.place)
 
 
 def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
@@ -102,9 +119,14 @@ def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.BetSensed(seat, event.sequence, event.change is bet_sensor.Change.PLACED)
         case bet_sensor.Changed(change=bet_sensor.Change.LATE):
             yield ev.LateBet(seat)
-        case bet_sensor.Locked(latch=latch) if latch.lies in (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP):
+        case bet_sensor.Locked(latch=latch) if latch.lies in _CLEAR:
             # What lies there unclearly is no confirmation: its seat is left undecided, for a person.
             yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
+        case bet_sensor.LockRefused():
+            held = event.latch
+            if event.reason is bet_sensor.Reason.OTHER_LOCK and held is not None and held.lies in _CLEAR:
+                yield ev.LatchStands(seat, held.round, held.lock_id, held.last, held.lies is bet_sensor.Lies.CHIP)
+            yield ev.LockRefused(seat, event.lock_id)
 
 
 _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {

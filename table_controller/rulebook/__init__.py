@@ -12,7 +12,7 @@ and what the paytables return.
 """
 
 from table_controller.rulebook.load import edition
-from table_controller.rulebook.lookup import Ruling, default_ruling, precede, rulings
+from table_controller.rulebook.lookup import DEFAULT_READING, Ruling, default_ruling, precede, rulings
 from table_controller.rulebook.rows import Choice, Conditions, Facts, Number, Row
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.submission import Submission, check_submission, default_submission
@@ -41,7 +41,7 @@ from table_controller.rulebook.vocabulary import (
 )
 
 __all__ = [
-    "DECK_OUTCOMES", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
+    "DECK_OUTCOMES", "DEFAULT_READING", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
     "Choice", "Clause", "Conditions", "Edition", "Evidence", "Facts", "Number", "Outcome", "Paytable", "Phase",
     "Reading", "Row", "Ruling", "Submission", "Trigger",
     "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "paytables",

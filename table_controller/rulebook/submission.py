@@ -48,6 +48,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     least_wagers_cents: Mapping[str, int] = {}  # the table's least wagers; a payout limit is measured by them
     adjacent_boxes: int = 1
     mid_shoe_entry_ban: bool = False
+    face_check_rounds: int | None = None  # after so many rounds a deck's faces are looked at; a count sees no faces
     start_marker: bool = False
     wheel_lowest_straight_flush: bool = False
     wheel_lowest_straight: bool = False
@@ -292,6 +293,8 @@ def _limits(edition: Edition, stated: Submission, raw: Mapping[str, Any]) -> Ite
             yield f"least_wagers_cents: {edition.title} has no wager {name}"
         elif cents < 1:
             yield f"least_wagers_cents: {name} = {cents} must be at least 1"
+    if stated.face_check_rounds is not None and stated.face_check_rounds < 1:
+        yield f"face_check_rounds = {stated.face_check_rounds} must be at least 1 {_cite(edition.cards.clause)}"
     limit = edition.payout_limit
     if stated.payout_limit_cents is None:
         return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from table_controller.rulebook import paytables
+from table_controller.table import booking, side
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import close_bets, irregular
 from table_controller.table.state import Progressive, Round, SeatBets
@@ -89,6 +89,24 @@ def latched(c: Context, event: ev.SeatLatched) -> None:
     bets.latched, bets.bet, bets.sequence = True, event.bet, event.sequence
 
 
+def latch_stands(c: Context, event: ev.LatchStands) -> None:
+    """A sensor holds the latch of a lock whose record was lost with the box: it is ours, and it is the order."""
+    bets = c.state.progressive.seats.get(event.seat)
+    if bets is None or bets.latched or event.round != c.state.round.number or c.state.progressive.state != mc.LOCKING:
+        return
+    first, end = c.state.lost
+    if first <= event.lock < end and not c.state.progressive.overdue:
+        bets.latched, bets.bet, bets.sequence, bets.lock = True, event.bet, event.sequence, event.lock
+        c.finding("latch_found", f"seat {event.seat} was latched before the box died; what lay there then counts")
+
+
+def lock_refused(c: Context, event: ev.LockRefused) -> None:
+    """A sensor says that it cannot confirm: nobody needs to wait for it, the floorperson decides at once."""
+    bets = c.state.progressive.seats.get(event.seat)
+    if bets is not None and bets.lock == event.lock and not bets.latched:
+        bets.refused = True
+
+
 def lock_due(c: Context) -> None:
     """A sensor that has not confirmed leaves its seat undecided: the floorperson is asked."""
     if c.state.progressive.state == mc.LOCKING:
@@ -102,6 +120,13 @@ def late(c: Context, event: ev.LateBet) -> None:
         c.state.late_chips.append(event.seat)
 
 
+def entry_says(c: Context) -> tuple[str, ...]:
+    """Return what the dealer says by entering the seats: with what was wagered, by whom, and on how many boxes."""
+    paid = "cash_converted" if c.edition.verbal_cash else "chips_only"
+    seated = ("seated",) if c.clauses("seated") else ()
+    return (paid, *seated, f"boxes_at_most_{c.submission.adjacent_boxes}")
+
+
 # --- going on --------------------------------------------------------------------------------------------------------
 
 
@@ -112,7 +137,9 @@ def advance(c: Context) -> None:
     if c.state.round.state != mc.NO_MORE_BETS or c.stopped:
         return
     if not c.state.round.seats_entered:
-        c.ask("seats", "dealer", "done", "nobody", seats=True, clauses=c.clauses("seats") + c.clauses("no_more_bets"))
+        duties = ("seats", "instruments", "seated", "boxes", "no_more_bets")
+        c.ask("seats", "dealer", "done", "nobody", seats=True, evidence=entry_says(c),
+              clauses=tuple(clause for duty in duties for clause in c.clauses(duty)))  # fmt: skip
     if c.progressive:
         _advance_bets(c)
     if not c.state.round.seats_entered or (c.progressive and c.state.progressive.state != mc.VERIFIED):
@@ -124,10 +151,9 @@ def advance(c: Context) -> None:
             c.finding(
                 "bet_without_wager", f"seat {seat}: a progressive bet without a wager; it does not count and goes back"
             )
+            booking.give_back(c, [seat], c.clauses("seats"))
             irregular(c, "bet_without_wager", seat=seat)
-    elif _lammers_due(c):
-        c.ask("lammers", "dealer", clauses=c.clauses("lammers"))
-    else:
+    elif side.ask_entries(c) and side.ask_lammers(c):
         c.fire_round("lock")
 
 
@@ -137,10 +163,9 @@ def _advance_bets(c: Context) -> None:
     if progressive.state == mc.LOCKING and all(bets.latched for bets in progressive.seats.values()):
         c.timer("lock", None)
         c.fire_progressive("latched")
-    if progressive.overdue:
-        for seat, bets in progressive.seats.items():
-            if not bets.latched:
-                c.ask("seat_undecided", "floorperson", "bet", "no_bet", seat=seat, clauses=c.clauses("lockout"))
+    for seat, bets in progressive.seats.items():
+        if not bets.latched and (progressive.overdue or bets.refused):
+            c.ask("seat_undecided", "floorperson", "bet", "no_bet", seat=seat, clauses=c.clauses("lockout"))
     if progressive.state != mc.BETS_LOCKED:
         return
     if not progressive.accepted:
@@ -149,6 +174,7 @@ def _advance_bets(c: Context) -> None:
     elif rules.start_key and not c.state.round.started:
         c.ask("start_game", "dealer", clauses=c.clauses("lockout"))
     else:
+        booking.accept(c)
         _light(c)
         c.ask("chips", "dealer", number=rules.chips_equal_bets, clauses=c.clauses("chips"))
 
@@ -161,24 +187,6 @@ def _light(c: Context) -> None:
         if bets.bet and bets.lock and not bets.lit and not c.against("light", sensor, seat=seat):
             bets.lit = True
             c.command("light", sensor, number=bets.sequence)
-
-
-def _lammers_due(c: Context) -> bool:
-    """Whether envy lammers are to be laid: envy is offered, and a wager that may open it."""
-    envy = c.edition.envy
-    if envy is None or not envy.lammer or c.state.round.lammers:
-        return False
-    return any(name in c.submission.wagers and _qualifies(c, name) for name in envy.wagers)
-
-
-def _qualifies(c: Context, wager: str) -> bool:
-    """Whether a wager can be large enough to open envy: a progressive bet has its table's unit (F3)."""
-    envy = c.edition.envy
-    assert envy is not None
-    if c.edition.progressive is None or wager != c.edition.progressive.wager:
-        return True
-    unit = next((t.unit_cents for t in paytables(c.edition.game) if t.id == c.submission.paytables.get(wager)), None)
-    return unit is None or envy.least_cents is None or unit >= envy.least_cents
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -209,6 +217,7 @@ def _seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 def call_off(c: Context) -> None:
     """Nobody has a wager: the round ends before a card is dealt."""
+    booking.voided(c, c.clauses("seats"))
     close_bets(c)
     c.fire_round("void")
 
@@ -236,10 +245,6 @@ def _chips(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     irregular(c, "chips_differ")
 
 
-def _lammers(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    c.state.round.lammers = True
-
-
 def _late_chip(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     """The chip lies before its player again."""
     assert prompt.seat is not None
@@ -251,7 +256,6 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "seat_undecided": _undecided,
     "start_game": _started,
     "chips": _chips,
-    "lammers": _lammers,
     "late_chip": _late_chip,
 }
 CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"seats": seats_of_round}

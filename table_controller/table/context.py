@@ -23,6 +23,7 @@ from table_controller.table.view import View
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
     from table_controller.table.decisions import Actuation, Decision, FailSafe, Order, Reason
+    from table_controller.table.permits import Row
     from table_controller.table.state import Deck, State
 
 
@@ -34,6 +35,8 @@ class Context(View):
         self.out: list[Decision] = []
         self.wanted: set[int] = set()  # the questions that the state asks for, as far as this pass has looked
         self.reasons = REASONS
+        self._of: tuple[Row, ...] = ()
+        self._rows: dict[str, tuple[Row, ...]] = {}
 
     def against(
         self,
@@ -45,7 +48,12 @@ class Context(View):
         cards: int = 0,
     ) -> tuple[Reason, ...]:
         """Return why something may not be done now."""
-        return permit(self, act, Resource(slot, deck, seat, cards), self.reasons)
+        if self._of is not self.reasons:  # rows by act, made once
+            self._of, self._rows = self.reasons, {}
+        rows = self._rows.get(act)
+        if rows is None:
+            rows = self._rows[act] = tuple(row for row in self.reasons if act in row.acts)
+        return permit(self, act, Resource(slot, deck, seat, cards), rows)
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 

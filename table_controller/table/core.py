@@ -14,17 +14,22 @@ from table_controller.table import (
     cutting,
     dealing,
     decks,
+    hits,
+    meters,
     opening,
     orders,
     playing,
+    restart,
     service,
     shuffling,
+    side,
     starting,
     steps,
     stub,
 )
 from table_controller.table import events as ev
 from table_controller.table.context import Context
+from table_controller.table.decisions import Prompt
 from table_controller.table.state import Slot, State
 
 if TYPE_CHECKING:
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeviceFact
-    from table_controller.table.decisions import Actuation, Decision, Order, Prompt, Reason
+    from table_controller.table.decisions import Actuation, Decision, Order, Reason
 
 # How often a step may look whether something more follows from it; far more than any chain of steps is long.
 _MOST_PASSES: Final = 32
@@ -65,13 +70,16 @@ class Table:
         """Take one event; return what was decided, in order."""
         c = self.context
         c.out = []
+        act = service.TOLD_BY.get(type(event))
+        if act is not None:
+            service.told(c, act, event)
         _HANDLERS[type(event)](c, event)
         for _ in range(_MOST_PASSES):
             before = len(c.out)
             c.wanted.clear()
             for advance in _ADVANCE:
                 advance(c)
-            if len(c.out) == before:
+            if all(type(decision) is Prompt for decision in c.out[before:]):  # a question alone leads to nothing more
                 c.close_unwanted()
                 return c.out
         raise AssertionError(f"a step that does not come to an end: {event}")
@@ -105,7 +113,7 @@ class Table:
 # Whatever follows from the state as it is, in the order in which a table goes on.
 _ADVANCE: Final = (
     steps.advance, opening.advance, opening.stored_deck, shuffling.advance, cutting.advance, betting.advance,
-    starting.advance, dealing.advance, stub.advance, playing.advance, orders.advance,
+    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, orders.advance,
 )  # fmt: skip
 
 
@@ -113,10 +121,10 @@ _ADVANCE: Final = (
 
 _ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     **opening.ANSWERS, **shuffling.ANSWERS, **cutting.ANSWERS, **betting.ANSWERS, **starting.ANSWERS,
-    **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS,
+    **dealing.ANSWERS, **stub.ANSWERS, **playing.ANSWERS, **orders.ANSWERS, **side.ANSWERS, **hits.ANSWERS,
 }  # fmt: skip
 _CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
-    **opening.CHECKS, **cutting.CHECKS, **betting.CHECKS,
+    **opening.CHECKS, **cutting.CHECKS, **betting.CHECKS, **starting.CHECKS, **side.CHECKS, **hits.CHECKS,
 }  # fmt: skip
 
 
@@ -164,16 +172,13 @@ def _due(c: Context, event: ev.Due) -> None:
         starting.dice_aged(c)
 
 
-def _dealer_changed(c: Context, _event: ev.DealerChanged) -> None:
-    """A new dealer burns a card before dealing, where the text wants it."""
-    c.state.burn_due = max(c.state.burn_due, c.edition.burn.per_dealer)
-
-
-def _cover_card(c: Context, event: ev.CoverCardOut) -> None:
-    """The cover card came out: the round goes on, and is the last of this shoe."""
-    if c.by_shoe:
-        c.state.shoe_over = True
-        c.state.cut_first = event.seat
+def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
+    """A new dealer takes the shaker over, and burns a card before dealing, where the text wants it."""
+    if event.who.role != "dealer":
+        c.refuse("a table is taken over by a dealer")
+        return
+    starting.handed_over(c, event.who.credential)
+    c.state.burn_dealer = c.edition.burn.per_dealer
 
 
 def _face_up(c: Context, _event: ev.FaceUpSeen) -> None:
@@ -189,6 +194,9 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.Ordered: orders.order,
     ev.DealerChanged: _dealer_changed,
     ev.SlotOrdered: service.ordered,
+    ev.MeterCorrected: meters.corrected,
+    ev.MeterReset: meters.reset,
+    ev.MeterParameters: meters.changed,
     ev.SlotChanged: service.changed,
     ev.CardsInserted: shuffling.inserted,
     ev.IntakeEmptied: shuffling.intake_emptied,
@@ -203,15 +211,19 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.StubOut: stub.stub_out,
     ev.ShoeFault: dealing.shoe_fault,
     ev.FaceUpSeen: _face_up,
-    ev.CoverCardOut: _cover_card,
-    ev.DicePlaced: starting.dice_placed,
+    ev.CoverCardOut: cutting.cover_card,
+    ev.DiceOpened: starting.dice_opened,
     ev.DiceRead: starting.dice_read,
     ev.NoRoll: starting.no_roll,
     ev.NumberDrawn: starting.number_drawn,
     ev.ButtonSeen: starting.button_seen,
     ev.BetSensed: betting.sensed,
     ev.SeatLatched: betting.latched,
+    ev.LatchStands: betting.latch_stands,
+    ev.LockRefused: betting.lock_refused,
     ev.LateBet: betting.late,
     ev.CommandEnded: service.command_ended,
     ev.Due: _due,
+    ev.BoxStarted: restart.started,
+    ev.BoxHalted: restart.halted,
 }

@@ -1,10 +1,10 @@
-"""The cut: when it is due, who is offered it in what order, where it may be, and the cover card afterwards."""
+"""The cut: when it is due, who is offered it in what order, where it may be, and the cover card from then on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from table_controller.table import decks
+from table_controller.table import dealing, decks
 from table_controller.table import machines as mc
 from table_controller.table.state import GATE
 
@@ -17,12 +17,25 @@ if TYPE_CHECKING:
     from table_controller.table.state import Deck
 
 
+def cover_card(c: Context, event: ev.CoverCardOut) -> None:
+    """The cover card came out: the round goes on, and is the last of this shoe. A shoe cannot tell before whom."""
+    if c.by_shoe:
+        c.state.shoe_over = True
+        c.state.cut_first = event.seat
+        c.state.cover_seat_due = event.seat is None and c.state.round.state in (mc.DEALING, mc.PLAYING, mc.SETTLING)
+
+
 def advance(c: Context) -> None:
     """Ask for the cut of every deck that waits for it, and for its cover card."""
+    if c.state.cover_seat_due:
+        c.ask("cover_seat", "dealer", "player", "nobody", seats=True, clauses=c.clauses("cut_cover_seat"))
+        return
     for deck in c.state.decks.values():
         if deck.state != mc.SHUFFLED or deck.place.endswith(GATE) or deck.look_due or c.held(deck=deck.name):
             continue
-        if deck.cover_due:
+        if c.lifted(c.clause("cut")):
+            _done(c, deck)  # a preshuffled deck beside an approved device: no cut is required
+        elif deck.cover_due:
             _ask_cover(c, deck)
         else:
             _offer(c, deck)
@@ -32,9 +45,11 @@ def _offer(c: Context, deck: Deck) -> None:
     """Ask for the cut: of the dealer, or of the player whose turn it is; who declines passes it on."""
     rule, cards = c.edition.cut, c.edition.cards.count
     duty, order = _order(c, deck)
-    if duty == "cut_first" and not order:
+    if duty == "cut_first" and not order and deck.cutter is None:
         c.ask("first_arrival", "dealer", deck=deck.name, seats=True, clauses=c.clauses(duty))
         return
+    if deck.cutter is not None:
+        order = _again(order, deck.cutter)
     waiting = [seat for seat in order if seat not in deck.declined]
     seat = waiting[0] if waiting else None
     choices = ("cut", "decline") if waiting else ("cut",)
@@ -48,10 +63,11 @@ def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
     offered = c.edition.cut.offered
     if not offered:
         return "", []
-    seats = sorted(c.state.round.seats or range(1, c.submission.seats + 1), reverse=True)  # from the far right
-    if deck.ordered:
+    sitting = c.state.round.seats or c.state.regulars or range(1, c.submission.seats + 1)
+    seats = sorted(sitting, reverse=True)  # from the far right
+    if deck.ordered or c.state.shoe_ordered:
         return "cut_ordered", seats
-    if deck.fresh and "first_arrival" in offered:
+    if not c.state.begun and "first_arrival" in offered:
         first = c.state.first_seat
         return "cut_first", [] if first is None else [first, *(seat for seat in seats if seat != first)]
     if c.state.cut_first in seats and "cover_card_seat" in offered:
@@ -60,8 +76,28 @@ def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
     return "cut_far_right", seats
 
 
+def _again(order: list[int], cutter: int) -> list[int]:
+    """Return who is offered a recut: whoever cut last, then the next ones; the dealer, if the dealer cut."""
+    if cutter == dealing.DEALER:
+        return []
+    return [cutter, *(order[order.index(cutter) + 1 :] if cutter in order else [])]
+
+
 def _first_arrived(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     c.state.first_seat = answer.seats[0]
+
+
+def _cover_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    """Before whom the cover card came out, or before nobody."""
+    c.state.cut_first = answer.seats[0] if answer.choice == "player" else None
+    c.state.cover_seat_due = False
+
+
+def seat_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection unless exactly one seat of this round was entered, or none is meant."""
+    if answer.choice == "player" and (len(answer.seats) != 1 or answer.seats[0] not in c.state.round.seats):
+        return f"one seat of this round is asked for: {', '.join(map(str, c.state.round.seats))}"
+    return None
 
 
 def one_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
@@ -78,7 +114,7 @@ def _cut(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         assert prompt.seat is not None
         deck.declined.append(prompt.seat)
         return
-    deck.cut = True
+    deck.cut, deck.cutter = True, prompt.seat or dealing.DEALER
     deck.cover_due = c.edition.cut.cover_put_back != "never"
     if not deck.cover_due:
         _done(c, deck)
@@ -102,7 +138,7 @@ def _cover_placed(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _done(c: Context, deck: Deck) -> None:
-    deck.cover_due = deck.ordered = False
+    deck.cover_due = False
     deck.declined = []
     c.fire_deck(deck, "cut")
 
@@ -127,5 +163,9 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "first_arrival": _first_arrived,
     "cut": _cut,
     "cover_back": _cover_placed,
+    "cover_seat": _cover_seat,
 }
-CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"first_arrival": one_seat}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
+    "first_arrival": one_seat,
+    "cover_seat": seat_of_round,
+}

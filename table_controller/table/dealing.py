@@ -61,10 +61,14 @@ def begin(c: Context) -> None:
     It is in play from now on, and this round is dealt from it.
     """
     deck = c.deck
-    if deck is None or deck.state not in (mc.READY, mc.IN_PLAY) or not c.in_place(deck) or c.state.burn_due:
+    burns_first = c.state.burn_due and c.state.dealing != "continuous_shuffler"
+    if deck is None or deck.state not in (mc.READY, mc.IN_PLAY) or not c.in_place(deck) or burns_first:
         return  # a shoe that is over since the round opened still serves this round
+    c.state.begun = True
     deck.by_hand = deck.by_hand or c.state.dealing == "hand"
     deck.rounds.append(c.state.round.number)
+    if c.submission.face_check_rounds is not None:
+        deck.unseen.append(c.state.round.number)
     if deck.state == mc.READY:
         c.fire_deck(deck, "use")
     if not c.by_shoe:
@@ -109,7 +113,7 @@ def cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
     allowed = round_.counting and round_.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)
     if allowed:
         round_.drawn = max(round_.drawn, event.count)
-    elif not c.state.burn_due and round_.state not in (mc.VOID, mc.STUB_CHECK):
+    elif not (event.reported or c.state.burn_due or round_.stub_ordered or round_.state in (mc.VOID, mc.STUB_CHECK)):
         irregular(c, "drawn_without_deal", slot=event.slot, deck=c.state.slots[event.slot].deck)
 
 
@@ -158,11 +162,14 @@ def late_cards(c: Context, hold: Hold) -> None:
 
 
 def burn(c: Context, cards: int) -> None:
-    """Cards go to the rack unseen."""
+    """Cards go to the rack unseen; a continuous shuffler has brought them."""
     deck = c.deck if c.under_way else c.next_deck()
-    if deck is not None:
-        account = f"{deck.place}/store" if deck.place == c.shuffler else deck.place
-        c.state.book.move(deck.name, book.TRAY if deck.place == PLAIN_SHOE else account, book.RACK, cards)
+    if deck is not None and c.state.dealing == "continuous_shuffler":
+        c.state.round.ready -= cards
+        c.state.round.dealt -= cards
+        c.state.book.move(deck.name, book.SEATS, book.RACK, cards)
+    elif deck is not None:
+        c.state.book.move(deck.name, book.TRAY if deck.place == PLAIN_SHOE else deck.place, book.RACK, cards)
     c.state.round.burned += cards * c.state.round.counting
 
 
@@ -173,13 +180,21 @@ def advance(c: Context) -> None:
     """Ask for a burn, or for the next cards."""
     if c.stopped:
         return
-    deck = c.deck if c.under_way else c.next_deck()
-    if c.state.burn_due and deck is not None and c.in_place(deck) and c.state.round.state not in (mc.COMPLETE, mc.VOID):
-        duty = "burn_dealer" if deck.state == mc.IN_PLAY else "burn_shoe"
-        c.ask("burn", "dealer", clauses=c.clauses(duty))
+    if c.state.burn_due and _may_burn(c):
+        duty = "burn_shoe" if c.state.burn_shoe else "burn_dealer"
+        if c.state.dealing != "continuous_shuffler" or bring(c, 1):
+            c.ask(duty, "dealer", clauses=c.clauses(duty))
         return
     if c.state.round.state == mc.DEALING:
         _deal_on(c)
+
+
+def _may_burn(c: Context) -> bool:
+    """Tell whether a card to burn is at hand: from a shoe at any time, from a continuous shuffler while it deals."""
+    if c.state.dealing == "continuous_shuffler":
+        return c.state.round.state in (mc.DEALING, mc.SETTLING)
+    deck = c.deck if c.under_way else c.next_deck()
+    return deck is not None and c.in_place(deck) and c.state.round.state not in (mc.COMPLETE, mc.VOID)
 
 
 def _deal_on(c: Context) -> None:
@@ -233,9 +248,18 @@ def delivered(c: Context, cards: int) -> None:
         irregular(c, "drawn_differs", slot=c.source, deck=c.deck.name)
 
 
-def _burned(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    burn(c, c.state.burn_due)
-    c.state.burn_due = 0
+def _burned_of_shoe(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    burn(c, c.state.burn_shoe)
+    c.state.burn_shoe = 0
 
 
-ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {"dealt": _dealt, "burn": _burned}
+def _burned_by_dealer(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    burn(c, c.state.burn_dealer)
+    c.state.burn_dealer = 0
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    "dealt": _dealt,
+    "burn_shoe": _burned_of_shoe,
+    "burn_dealer": _burned_by_dealer,
+}

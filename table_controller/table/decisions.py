@@ -9,13 +9,15 @@ from typing import Literal
 
 import msgspec
 
+from table_controller.ledger.money import Entry
+
 Actuation = Literal[
     "shuffle", "eject", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
     "light", "unlock", "pay", "return_to_service", "test",
 ]  # fmt: skip
 # What people may be let do, by the same rows of reasons as machines: another method in place of a dead device, a device
-# instead of another, cards into the rack.
-Order = Literal["method", "use", "collect"]
+# instead of another, cards into the rack, and what is done to the meter by hand.
+Order = Literal["method", "use", "collect", "correct_meter", "reset_meter", "change_meter"]
 # What makes things safe needs no permit and waits for nothing.
 FailSafe = Literal["stop", "lock"]
 
@@ -126,3 +128,58 @@ class WagersReturned(Decision, frozen=True):
     settled: tuple[str, ...]
     clauses: tuple[str, ...]
     seat: int | None = None
+
+
+# --- money ------------------------------------------------------------------------------------------------------------
+
+
+class Booked(Decision, frozen=True):
+    """Money moved; base of everything that moves any, so that the entries of all decisions are the whole book."""
+
+    entry: Entry
+
+
+class BetAccepted(Booked, frozen=True):
+    """A latched bet counts, and this is what it adds: one decision, so that one record holds both or neither."""
+
+    round: int
+    seat: int
+    amount: int
+
+
+class BetReturned(Booked, frozen=True):
+    """A bet of a void round or hand goes back, and with it what it had added."""
+
+    round: int
+    seat: int
+    amount: int
+    clauses: tuple[str, ...]
+
+
+class BetSettled(Decision, frozen=True):
+    """A bet is lost: what it added stays where it is. Or it is won, and a hit was claimed for it."""
+
+    round: int
+    seat: int
+    outcome: Literal["lost", "won"]
+    clauses: tuple[str, ...]
+
+
+class HitClaimed(Booked, frozen=True):
+    """A hand was claimed: its amount is frozen now and out of the meter, which was re-seeded if it was won whole."""
+
+    hit: int
+    round: int
+    seat: int
+    hand: str
+    fixed: int
+    share: int
+
+
+class MeterSet(Decision, frozen=True):
+    """The meter's parameters are others from now on; no money moved."""
+
+    rate_bp: int
+    limit: int
+    document: str
+    credentials: tuple[str, str]

@@ -41,7 +41,7 @@ def found_whole(deck: Deck) -> None:
     deck.rounds = []
 
 
-def found_wrong(c: Context, deck: Deck, difference: int, where: str) -> None:
+def found_wrong(c: Context, deck: Deck, difference: int, where: str, rounds: list[int] | None = None) -> None:
     """A deck is not whole: say so, list the rounds dealt from it since it was, and link a card that migrated."""
     deck.verified = False
     if difference:
@@ -51,7 +51,8 @@ def found_wrong(c: Context, deck: Deck, difference: int, where: str) -> None:
         )
     else:
         c.finding("wrong_cards", f"the count is right and the cards are not, read at {where}", deck.name)
-    c.finding("affected_rounds", f"dealt since deck {deck.name} was last found whole", deck.name, tuple(deck.rounds))
+    c.finding("affected_rounds", f"dealt since deck {deck.name} was last found whole", deck.name,
+              tuple(deck.rounds if rounds is None else rounds))  # fmt: skip
     for other in c.state.decks.values():
         if other.name != deck.name and difference and c.state.book.missing(other.name) == difference:
             text = f"decks {deck.name} and {other.name}: what one lacks the other has too many"
@@ -90,7 +91,7 @@ def collected(c: Context, deck: Deck) -> None:
     out_of_device(c, deck)
     c.fire_deck(deck, "collect")
     deck.place = RACK
-    deck.fresh = False
+    deck.ordered = False
     c.state.last_deck = deck.name
     c.state.book.move_all(deck.name, book.RACK)
 

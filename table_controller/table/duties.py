@@ -46,12 +46,13 @@ _DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
     "idle_hand": {"688a": "688a.5(g) 688a.5(g)(1)"},
     "idle_machine": {"688a": "688a.5(g) 688a.5(g)(2)"},
     # Wagers.
-    "seats": {"575": "575.7(d) 575.7(a) 575.7(b)/1", "680a": "680a.7(d)(1) 680a.7(a) 680a.7(b)/1",
-              "686a": "686a.6(d) 686a.6(a)", "687a": "687a.7(d)(1) 687a.7(a) 687a.7(b)/1",
-              "688a": "688a.7(d) 688a.7(a) 688a.7(b)/1"},
+    "seats": {"575": "575.7(d)", "680a": "680a.7(d)(1)", "686a": "686a.6(d)", "687a": "687a.7(d)(1)",
+              "688a": "688a.7(d)"},
+    "instruments": {"*": "{c}.7(a)", "686a": "686a.6(a)"},
+    "seated": {"*": "{c}.7(b)/1", "686a": ""},
     "boxes": {"575": "575.7(f)", "680a": "680a.7(e)", "686a": "686a.6(f)", "687a": "687a.7(e)", "688a": "688a.7(f)"},
     "entry_ban": {"686a": "686a.6(b)"},
-    "leaves": {"*": "{c}.7(b)/2"},
+    "leaves": {"*": "{c}.7(b)/2", "686a": "686a.6(c)/2"},
     "no_more_bets": {"575": _dealt("575.8(b)", "575.9(a)(3)/1", "575.10(a)(2)"),
                      "680a": _dealt("680a.8(b)/1", "680a.9(a)(3)", "680a.10(a)(2)"),
                      "686a": "686a.6(c)/1 686a.6(c)/2",
@@ -63,13 +64,25 @@ _DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
                                "688a.10(a)(2)(ii)/1 688a.2(d)(2)")},
     "chips": {"687a": _dealt("687a.8(c)", "687a.9(b)/2", "687a.10(a)(2)"),
               "688a": _dealt("688a.8(b)(2)/2", "688a.9(a)(3)(ii)/2", "688a.10(a)(2)(ii)/2")},
-    "sensors": {"688a": "688a.2(d)(1) 688a.2(d)", "687a": "687a.2(d)"},
+    "sensors": {"688a": "688a.2(d)(1) 688a.2(d)", "687a": _dealt("687a.8(c)", "687a.9(b)/2", "687a.10(a)(2)")},
     "seat_light": {"688a": "688a.11(h)(4)(i)(B)(2)", "687a": _dealt("687a.8(c)", "687a.9(b)/2", "687a.10(a)(2)")},
-    "pay": {"688a": "688a.11(h)(4)(i)(B)(3)"},
+    # The progressive's money. 687a has no such steps; those of 688a are taken over as house procedure (W11).
+    "pay": {"688a": "688a.11(h)(4)(i)(B)(3)", "687a": "687a.11(f)(1)(ii)"},
+    "contribution": {"688a": "688a.12(d)/2", "687a": "687a.12(c)/1"},
+    "claim": {"688a": "688a.11(h)(4)(i)(A) 688a.7(e)(3)", "687a": "687a.11(f)(1)(i) 687a.7(d)(2)"},
+    "folded_bet": {"687a": "687a.11(b)(3)"},
+    "hit_hand": {"688a": "688a.11(h)(4)(i)(B)(1)", "687a": "687a.11(f)(1)(ii)"},
+    "hit_light": {"688a": "688a.11(h)(4)(i)(B)(2)", "687a": "687a.11(f)(1)(ii)"},
+    "award": {"688a": "688a.11(h)(4)(i)(B)(4)/1 688a.12(d)/1", "687a": "687a.11(f)(1)(ii) 687a.12(c)/1"},
+    "hand_pay": {"688a": "688a.11(h)(4)(i)(B)(4)/2", "687a": "687a.11(f)(1)(ii)"},
+    "envy_line": {"688a": "688a.11(h)(4)(i)(C)", "687a": "687a.12(c)/2"},
+    "progressive_envy": {"688a": "688a.11(h)(2)(ii) 688a.12(d)/3", "687a": "687a.12(c)/2"},
+    "meter": {"688a": "688a.2(d)", "687a": "687a.2(d)"},
     # Starting position.
     "start_due": {"575": _dealt("575.5(g) 575.8(b) 575.5(c)/2", "575.5(g) 575.9(a)(3)/1", "575.5(g) 575.10(a)(2)"),
                   "688a": _dealt("688a.5(i) 688a.8(c)", "688a.5(i) 688a.9(b)/2", "688a.5(i) 688a.10(b)")},
     "one_start": {"575": "575.2(c)", "688a": "688a.2(c)"},
+    "attend": {"575": "575.2(c)(1)", "688a": "688a.2(c)(1)"},
     "shakes": {"575": "575.5(g)(1)(i)", "688a": "688a.5(i)(1)(i)"},
     "announce": {"575": "575.5(g)(1)(ii)", "688a": "688a.5(i)(1)(ii)"},
     "park": {"575": "575.5(g)(1)(iv)", "688a": "688a.5(i)(1)(iv)"},
@@ -81,7 +94,7 @@ _DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
              "686a": "686a.7(e)"},
     "burn_shoe": {"686a": "686a.7(c)/1"},
     "burn_dealer": {"686a": "686a.7(c)/2"},
-    "replacement": {"687a": _dealt("687a.8(e)/1", "687a.9(e)/1", "687a.10(c)/3")},
+    "replacement": {"687a": _dealt("687a.8(e)/1", "687a.9(e)/1", "687a.10(c)/3 687a.10(c)/2")},
     "stub_rack": {"680a": _dealt("680a.8(d)", "680a.9(c)", "680a.10(c)"),
                   "687a": _dealt("687a.8(e)/2", "687a.9(e)/2", "687a.10(c)/2")},
     "stub_right": {"680a": _dealt("680a.8(f)", "680a.9(e)", "680a.10(e)"),
@@ -99,6 +112,11 @@ _DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
     "additional_cards": {"686a": "686a.7(h)"},
     "surrender": {"575": "575.11(d)/1", "688a": "688a.11(d)/1"},
     "surrender_count": {"575": "575.11(d)/2", "688a": "688a.11(d)/2"},
+    "side": {"575": "575.11(h)", "688a": "688a.11(h)/1 688a.11(i)"},
+    "rack_hand": {"575": "575.11(g)", "688a": "688a.11(g)"},
+    "envy_hand": {"688a": "688a.11(h)(2)(i)(B)/2 688a.11(h)(2)(i)(C) 688a.11(h)(4)(i)(C) 688a.11(h)/2"},
+    "envy_paid": {"688a": "688a.11(h)(2)(ii)"},
+    "envy_collect": {"688a": "688a.11(h)(2)(iii)"},
     # Machines.
     "device_unusable": {"575": "575.13(n)", "680a": "680a.13(f)", "686a": "686a.9(e)", "687a": "687a.13(g)",
                         "688a": "688a.13(m)"},
@@ -143,6 +161,8 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
             return (edition.close_clause,)
         case "opening":
             return (edition.opening[0].clause,)
+        case "idle_hand" | "idle_machine" if edition.chapter not in _DUTIES[duty]:
+            return (edition.idle.clause,)
         case "idle":
             return (edition.idle.clause,)
         case "lockout" | "chips" if edition.progressive is None:

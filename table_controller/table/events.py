@@ -55,7 +55,7 @@ class Answer(Event, frozen=True):
 
 
 class Declared(Event, frozen=True):
-    """Somebody reports what only people can see: an irregularity, or a player who leaves (`player_leaves`)."""
+    """Somebody reports what only people can see: an irregularity, or a player who leaves or surrenders."""
 
     trigger: str
     who: Person
@@ -89,6 +89,33 @@ class SlotOrdered(Event, frozen=True):
     slot: str
     act: Literal["give_up", "sign", "repair", "clear", "acknowledge"]
     who: Person
+
+
+class MeterCorrected(Event, frozen=True):
+    """Two people correct the meter by an amount (micro-dollars, up or down); the document says why."""
+
+    amount: int
+    document: str
+    who: Person
+    second: Person
+
+
+class MeterReset(Event, frozen=True):
+    """Two people bring the meter to its seed; the document says where the rest of it goes."""
+
+    document: str
+    who: Person
+    second: Person
+
+
+class MeterParameters(Event, frozen=True):
+    """Two people set what the text leaves open: the rate of progression, and the most that the meter may hold."""
+
+    document: str
+    who: Person
+    second: Person
+    rate_bp: int | None = None
+    limit_cents: int | None = None
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------
@@ -172,6 +199,7 @@ class CardsDrawn(Event, frozen=True):
 
     slot: str
     count: int
+    reported: bool = False  # read from its report, as after a reconnect: says what was, and accuses nobody
 
 
 class StubOut(Event, frozen=True):
@@ -208,8 +236,8 @@ class DiceRead(Event, frozen=True):
     values: tuple[int, int, int]
 
 
-class DicePlaced(Event, frozen=True):
-    """New dice were put into the shaker."""
+class DiceOpened(Event, frozen=True):
+    """The shaker's door was opened: the dice inside may be others from now on."""
 
     slot: str
 
@@ -253,6 +281,23 @@ class SeatLatched(Event, frozen=True):
     bet: bool
 
 
+class LatchStands(Event, frozen=True):
+    """A sensor did not take a lock: another one of the same round stands, with what lay there then."""
+
+    seat: int
+    round: int
+    lock: int
+    sequence: int
+    bet: bool
+
+
+class LockRefused(Event, frozen=True):
+    """A sensor did not take a lock: it was not open, or for another round, or another lock stands."""
+
+    seat: int
+    lock: int
+
+
 class LateBet(Event, frozen=True):
     """A chip was laid on a sensor that is locked; it does not count."""
 
@@ -274,3 +319,19 @@ class Due(Event, frozen=True):
     """A deadline that the core asked for has come."""
 
     timer: str
+
+
+class BoxStarted(Event, frozen=True):
+    """The box has started, as its `boot`-th start; nothing but the journal is known. The first event of every start.
+
+    `clock_back`: the clock shows less than it did when the last record was made.
+    """
+
+    boot: int
+    clock_back: bool = False
+
+
+class BoxHalted(Event, frozen=True):
+    """The box can go on no more (its journal fails): whatever moves is stopped, whatever is open is locked."""
+
+    code: int

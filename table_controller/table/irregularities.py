@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from devices.service import FAULTED
 from table_controller.rulebook import TRIGGERS, default_ruling, precede, rulings
+from table_controller.table import booking
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Found, WagersReturned
 from table_controller.table.state import Hold, Progressive
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # What the core sees and no chapter names. The default ruling holds: stop, the floorperson decides.
 OwnTrigger = Literal[
     "chips_differ", "bet_without_wager", "unordered_stack", "drawn_without_deal", "drawn_differs", "unknown_cards",
-    "wrong_number", "command_failed", "other",
+    "wrong_number", "command_failed", "box_restarted", "other",
 ]  # fmt: skip
 
 # Chips that are not as many as the bets accepted: counted again, or void; there is no going on without equality.
@@ -142,7 +143,8 @@ def _choices(c: Context, hold: Hold, ruling: Ruling) -> dict[str, tuple[str, ...
     deck = c.state.decks.get(hold.deck or "")
     if not hold.this_round:
         return dict(_OTHER_DECK if deck is not None and deck.state != mc.REMOVED else _NO_DECK)
-    if deck is not None and not deck.verified:
+    given_out = deck is not None and hold.trigger == "unknown_cards" and not c.in_place(deck)
+    if deck is not None and (not deck.verified or given_out):
         return {name: outcomes for name, outcomes in named.items() if "void_round" in outcomes}
     return named
 
@@ -179,11 +181,11 @@ def _dealt_from(c: Context, hold: Hold) -> bool:
 def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
     """A deck leaves the round that was dealt from it: the round cannot go on without its cards.
 
-    A continuous shuffler only gets back what it held; the cards before the players stay, and the round may go on,
-    unless it is the cards that are wrong.
+    A continuous shuffler only gets back what it held; the cards before the players stay, and the round may go on, if
+    nobody has found the batch wrong.
     """
-    sound = c.deck is not None and c.deck.verified
-    if sound and hold.slot is not None and hold.slot == c.source == c.shuffler:
+    whole = c.deck is not None and c.deck.verified
+    if hold.slot is not None and hold.slot == c.source == c.shuffler and whole:
         return ["cards_refed"]
     _void(c, hold)
     verified = outcome == "reshuffle" and "deck_verified" in hold.evidence
@@ -209,6 +211,7 @@ def _void(c: Context, hold: Hold) -> None:
     c.fire_round("void")
     settled = ("progressive", "trips") if "settle_optional_wagers" in hold.outcomes else ()
     c.out.append(WagersReturned(c.state.round.number, settled, hold.clauses))
+    booking.voided(c, hold.clauses, settles="progressive" in settled)
     close_bets(c)
     for other in c.state.holds.values():
         if other.this_round and other.id != hold.id:
@@ -230,5 +233,8 @@ def close_bets(c: Context) -> None:
 def return_hand(c: Context, hold: Hold) -> None:
     """The wagers of one hand go back, and it plays no more."""
     assert hold.seat is not None
-    c.state.round.dead.append(hold.seat)
-    c.out.append(WagersReturned(c.state.round.number, (), hold.clauses, hold.seat))
+    round_ = c.state.round
+    round_.dead.append(hold.seat)
+    round_.surrendered = [seat for seat in round_.surrendered if seat != hold.seat]  # nothing is taken from it
+    c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat))
+    booking.give_back(c, [hold.seat], hold.clauses)

@@ -120,6 +120,33 @@ PROGRESSIVE_TRANSITIONS: Final = [
     ["settle", OPEN, CLOSED],
 ]
 
+# --- a hit of the progressive -----------------------------------------------------------------------------------------
+
+HIT_CLAIMED: Final = "claimed"  # its amount is frozen, and out of the meter
+HIT_CONFIRMED: Final = "hand_confirmed"
+HIT_LIGHT_SEEN: Final = "light_seen"
+HIT_VALIDATED: Final = "validated"  # by a floorperson
+HIT_PAID: Final = "paid"  # from the table
+HIT_HAND_PAY: Final = "hand_pay"  # the cards stay on the table
+HIT_DOCUMENTED: Final = "documented"
+HIT_WITHDRAWN: Final = "withdrawn"
+
+HIT_STATES: Final = (
+    HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_PAID, HIT_HAND_PAY, HIT_DOCUMENTED, HIT_WITHDRAWN,
+)  # fmt: skip
+# Not paid yet.
+HIT_OPEN: Final = (HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_HAND_PAY)
+HIT_TRANSITIONS: Final = [
+    ["confirm", HIT_CLAIMED, HIT_CONFIRMED],
+    ["see_light", HIT_CONFIRMED, HIT_LIGHT_SEEN],
+    ["validate", HIT_LIGHT_SEEN, HIT_VALIDATED],
+    ["pay", HIT_VALIDATED, HIT_PAID],
+    ["hand_pay", HIT_VALIDATED, HIT_HAND_PAY],
+    ["document", HIT_HAND_PAY, HIT_DOCUMENTED],
+    *(["withdraw", state, HIT_WITHDRAWN] for state in HIT_OPEN),  # the claim was wrong, or the round is void
+    ["take_back", HIT_PAID, HIT_WITHDRAWN],  # the round is void
+]
+
 
 def _machine(states: tuple[str, ...], transitions: list[list[str]]) -> Machine:
     return Machine(
@@ -136,6 +163,7 @@ def _machine(states: tuple[str, ...], transitions: list[list[str]]) -> Machine:
 ROUND: Final = _machine(ROUND_STATES, ROUND_TRANSITIONS)
 DECK: Final = _machine(DECK_STATES, DECK_TRANSITIONS)
 PROGRESSIVE: Final = _machine(PROGRESSIVE_STATES, PROGRESSIVE_TRANSITIONS)
+HIT: Final = _machine(HIT_STATES, HIT_TRANSITIONS)
 SERVICE: Final = _machine(tuple(service.STATES), service.TRANSITIONS)
 
 # For the documents and for the test that walks every pair of state and trigger.
@@ -143,6 +171,7 @@ MACHINES: Final[dict[str, tuple[Machine, tuple[str, ...], list[list[str]]]]] = {
     "round": (ROUND, ROUND_STATES, ROUND_TRANSITIONS),
     "deck": (DECK, DECK_STATES, DECK_TRANSITIONS),
     "progressive": (PROGRESSIVE, PROGRESSIVE_STATES, PROGRESSIVE_TRANSITIONS),
+    "hit": (HIT, HIT_STATES, HIT_TRANSITIONS),
     "service": (SERVICE, tuple(service.STATES), service.TRANSITIONS),
 }
 
@@ -157,4 +186,4 @@ def may(machine: Machine, model: Any, trigger: str) -> bool:
     return model.state in machine.events[trigger].transitions
 
 
-__all__ = ["DECK", "MACHINES", "PROGRESSIVE", "ROUND", "SERVICE", "MachineError", "fire", "may"]
+__all__ = ["DECK", "HIT", "MACHINES", "PROGRESSIVE", "ROUND", "SERVICE", "MachineError", "fire", "may"]

@@ -76,14 +76,29 @@ def _open(c: Context, deck: Deck) -> None:
     for step in _steps(c, deck):
         missing = [role for role in step.who if f"{step.name}/{role}" not in deck.confirmed]
         for role in missing:
-            choices = ("whole", "not_whole") if step.name in _LOOKS else ("done",)
             asked = "dealer" if role == "first_player" else role  # what the first player does, the dealer enters
-            c.ask(f"opening/{step.name}/{role}", asked, *choices, deck=deck.name, clauses=(step.clause,))
+            idle = c.clauses("idle_machine" if c.state.shuffling == "machine" else "idle_hand") * deck.idle
+            c.ask(
+                f"opening/{step.name}/{role}",
+                asked,
+                *_choices(deck, step),
+                deck=deck.name,
+                clauses=(*idle, step.clause),
+            )
         if missing:
             return
     if deck.preshuffled:
         deck.verified = True  # counted and sealed by whoever preshuffled it
         c.fire_deck(deck, "preshuffled")
+        if c.state.dealing == "continuous_shuffler":
+            c.fire_deck(deck, "take_out")  # whatever it was, it is dealt from the machine's store
+
+
+def _choices(deck: Deck, step: OpeningStep) -> tuple[str, ...]:
+    """Return the answers to a step; at an idle table a deck is spread face down unless a player asks otherwise."""
+    if step.name in _LOOKS:
+        return ("whole", "not_whole")
+    return ("face_down", "face_up") if deck.idle and step.name == "spread" else ("done",)
 
 
 def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -97,8 +112,8 @@ def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     done = {name.partition("/")[0] for name in deck.confirmed}
     for name, trigger in _MOVED_BY:
         if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
-            if trigger == "inspect":
-                deck.verified = True  # every card was looked at; a spread for the first player is no such look
+            deck.verified = deck.verified or trigger == "inspect"  # every card was looked at; a spread is no such look
+            deck.idle = deck.idle and trigger != "stack"
             c.fire_deck(deck, trigger)
 
 
@@ -130,6 +145,7 @@ def idle(c: Context) -> None:
         else:
             _spread(c, deck)
     c.state.first_seat = None
+    c.state.begun = False
 
 
 def _spread(c: Context, deck: Deck) -> None:
@@ -138,8 +154,8 @@ def _spread(c: Context, deck: Deck) -> None:
     decks.out_of_device(c, deck)
     c.fire_deck(deck, "open_again" if "inspect" in repeats else "spread")
     deck.confirmed = {step: by for step, by in deck.confirmed.items() if step.partition("/")[0] not in repeats}
-    deck.preshuffled = deck.look_due = False
-    deck.fresh = True
+    deck.preshuffled = deck.look_due = deck.ordered = False
+    deck.idle = True
     if c.edition.idle.shuffler_keeps_stored and c.state.shuffling == "machine":
         deck.confirmed["wash/dealer"] = "shuffler"  # the shuffler takes the place of the wash (688a.5(g)(2))
 

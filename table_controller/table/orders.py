@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.rulebook import TRIGGERS
-from table_controller.table import cutting, dealing, decks, opening, starting
+from table_controller.table import cutting, dealing, decks, opening, playing, service, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular, ordered
 from table_controller.table.view import SHOES, START_KINDS
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # What only devices or the core's own questions can tell.
 _NOT_DECLARED: Final = ("stub_wrong", "wrong_start_announced")
-_NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed", "player_leaves")
+_NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed", "player_leaves", "surrender")
+_OF_A_PLAYER: Final = ("player_leaves", "surrender")  # no irregularity
 _OF_A_DEVICE: Final = ("shuffler_fault", "shoe_fault", "device_unusable")
 _DICE: Final = ("dice_not_flat", "die_out_of_shaker")
 _FACE_UP: Final = ("face_up_card_first", "face_up_card_more")
@@ -44,6 +45,12 @@ def declared(c: Context, event: ev.Declared) -> None:
     elif event.trigger == "player_leaves":
         assert event.seat is not None
         c.state.round.leaving.append(event.seat)
+    elif event.trigger == "surrender":
+        assert event.seat is not None
+        c.state.round.surrendered.append(event.seat)
+    elif event.trigger == "device_unusable":
+        assert event.slot is not None
+        service.unusable(c, event.slot)
     elif event.trigger in _OF_A_DEVICE:
         assert event.slot is not None
         irregular(c, cast("Trigger", event.trigger), slot=event.slot, deck=c.state.slots[event.slot].deck)
@@ -54,14 +61,23 @@ def declared(c: Context, event: ev.Declared) -> None:
         irregular(c, cast("Trigger", event.trigger) if known else "other", deck=c.state.round.deck, seat=event.seat)
 
 
+def _device_objection(c: Context, event: ev.Declared) -> str | None:
+    """Return why a report about a device cannot be taken; None if it can."""
+    slot = c.state.slots.get(event.slot or "")
+    if slot is None or event.trigger.removesuffix("_fault") not in ("device_unusable", slot.kind):
+        return f"{event.trigger} needs the slot of such a device"
+    out = event.trigger == "device_unusable" and not mc.may(mc.SERVICE, slot, "give_up")
+    return f"{event.slot} is out of order already" if out else None
+
+
 def _objection(c: Context, event: ev.Declared) -> str | None:
     """Return why a report cannot be taken; None if it can."""
     if event.who.role not in ("dealer", "floorperson"):
         return "an irregularity is reported by the dealer or a floorperson"
-    if event.trigger not in (*TRIGGERS, "player_leaves", "other") or event.trigger in _NOT_DECLARED:
+    if event.trigger not in (*TRIGGERS, *_OF_A_PLAYER, "other") or event.trigger in _NOT_DECLARED:
         return f"{event.trigger} is nothing that people report"
     if event.trigger in _OF_A_DEVICE:
-        return None if event.slot in c.state.slots else f"{event.trigger} needs the slot of the device"
+        return _device_objection(c, event)
     if event.trigger == "count_wrong":
         deck = c.state.decks.get(event.deck or "")
         unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)
@@ -75,6 +91,8 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         return f"{event.trigger} needs a seat whose hand is played"
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
         return f"seat {event.seat} has left already"
+    if event.trigger == "surrender" and (c.stopped or not playing.may_surrender(c, event.seat or 0)):
+        return f"seat {event.seat} may not surrender now ({c.clause('surrender')})"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
         return f"seat {event.seat} has its cards"
     if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):
@@ -87,10 +105,11 @@ def _stack_known(c: Context) -> bool:
 
 
 def advance(c: Context) -> None:
-    """Ask what becomes of the wagers of a player who leaves."""
+    """Ask what becomes of the wagers of a player who leaves; where no rule takes them as lost, they stay."""
     if c.under_way:
+        choices = ("abandoned", "plays_on") if c.clauses("seated") else ("plays_on",)
         for seat in c.state.round.leaving:
-            c.ask("player_left", "floorperson", "abandoned", "plays_on", seat=seat, clauses=c.clauses("leaves"))
+            c.ask("player_left", "floorperson", *choices, seat=seat, clauses=c.clauses("leaves"))
 
 
 def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -132,7 +151,8 @@ def _reshuffle(c: Context, event: ev.Ordered) -> str | None:
     if deck is None or deck.state not in (mc.SHUFFLED, mc.READY, mc.IN_PLAY) or c.held(deck=deck.name):
         return "no shuffled deck of this name is free"
     if deck.state == mc.IN_PLAY and c.by_shoe:
-        c.state.shoe_over = deck.ordered = True  # after this round
+        c.state.shoe_ordered = c.state.shoe_ordered or not c.state.shoe_over
+        c.state.shoe_over = True  # after this round
         return None
     if c.under_way and deck.name == c.state.round.deck:
         return "the round in hand is dealt from it"

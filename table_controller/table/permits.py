@@ -51,7 +51,7 @@ _MOVES: Final = ("shuffle", "eject", "load", *_DEALS, "give_stub", "arm_dice", "
 # Questions that may wait while a round opens: they concern a deck that is not dealt yet.
 _HARMLESS: Final = (
     "opening", "which_deck", "hand_shuffle", "first_arrival", "cut", "cover_back", "put_in_shoe", "take_in_hand",
-    "stored_deck", "rack_clear", "count_deck",
+    "stored_deck", "rack_clear", "count_deck", "face_check",
 )  # fmt: skip
 
 
@@ -78,6 +78,13 @@ def _shuffler_missing(v: View, _r: Resource) -> bool:
     return v.state.shuffling == "machine" and _missing(v, v.shuffler) and not v.signed(v.shuffler)
 
 
+def _sensor_missing(v: View, _r: Resource) -> bool:
+    """The progressive is offered, and not every seat has a sensor that serves."""
+    serving = {slot for slot in v.sensors if v.serves(slot)}
+    wanted = {f"bet_sensor.{seat}" for seat in range(1, v.submission.seats + 1)}
+    return v.progressive and not wanted | set(v.sensors) <= serving
+
+
 def _hand_barred(v: View, _r: Resource) -> bool:
     """The dealing method needs an automated shuffler, and none is in use (X15)."""
     method = v.edition.method(v.state.dealing)
@@ -94,10 +101,16 @@ def _button_barred(v: View, _r: Resource) -> bool:
 
 
 def _used_last(v: View, r: Resource) -> bool:
-    """Two decks alternate, another one has passed its opening, and this one was used last (X19)."""
+    """Two decks alternate, another one has passed its opening, and this one was used last (X19).
+
+    One that was put in place while there was no other is dealt, and so is the one of a round that has begun.
+    """
     unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
+    deck = v.state.decks.get(r.deck or "")
+    if deck is None or v.in_place(deck) or (v.under_way and deck.name == v.state.round.deck):
+        return False
     others = [d for d in v.decks_at_table() if d.name != r.deck and d.state not in unopened]
-    return bool(others) and v.edition.second_set is not None and v.state.last_deck == r.deck
+    return bool(others) and v.edition.second_set is not None and r.deck is not None and v.state.last_deck == r.deck
 
 
 def _second_missing(v: View, _r: Resource) -> bool:
@@ -105,6 +118,13 @@ def _second_missing(v: View, _r: Resource) -> bool:
     second = v.edition.second_set
     required = second is not None and second.required and v.submission.two_decks
     return required and v.state.shuffling == "machine" and len(v.decks_at_table()) < 2
+
+
+def _outside(v: View, r: Resource) -> bool:
+    """Two decks are in use, and the one that is not dealt lies outside the shuffler; one that is opened may wait."""
+    waits = (mc.STACKED, mc.SHUFFLED, mc.READY, mc.RACK)
+    others = [d for d in v.decks_at_table() if d.name != r.deck and d.state in waits and not v.inside_shuffler(d)]
+    return bool(others) and v.state.shuffling == "machine"
 
 
 def _bets_open(v: View, _r: Resource) -> bool:
@@ -121,11 +141,33 @@ def _wrong_stack(v: View, r: Resource) -> bool:
     )
 
 
+def _burns_first(v: View, r: Resource, due: int) -> bool:
+    """A card must be burned first; a continuous shuffler brings that one in the deal, and no other before it (O7)."""
+    return due > 0 and not (v.state.dealing == "continuous_shuffler" and r.cards <= 1)
+
+
 def _count_due(v: View, r: Resource) -> bool:
     """So many rounds were dealt uncounted that none may follow, unless a shuffler counted the deck (X14)."""
     stub = v.edition.stub
     uncounted = stub is not None and stub.every_rounds > 1 and v.state.uncounted >= stub.every_rounds
     return uncounted and not v.counted(v.state.decks.get(r.deck or ""))
+
+
+def _shoe_ended(v: View, r: Resource) -> bool:
+    """No round is dealt from this shoe any more: what is left in it comes out."""
+    return v.by_shoe and v.state.shoe_over and not v.under_way and _deck(v, r) == mc.IN_PLAY
+
+
+def _not_in_play(v: View, r: Resource) -> bool:
+    """Another deck than the round's, or one that is not in play."""
+    return (r.deck != v.state.round.deck or _deck(v, r) != mc.IN_PLAY) and not _shoe_ended(v, r)
+
+
+def _stays_stored(v: View, r: Resource) -> bool:
+    """The other deck is in play, or about to be; not if that one waits for the shuffler itself."""
+    return (
+        v.under_way and r.deck != v.state.round.deck and (v.deck is None or v.deck.state not in (mc.STACKED, mc.RACK))
+    )
 
 
 def _not_ready(v: View, r: Resource) -> bool:
@@ -142,6 +184,32 @@ def _not_dealing(v: View, _r: Resource) -> bool:
     """Cards are dealt in the deal, and in this game also while players are settled."""
     second = v.edition.hand.second_deal > 0 and v.state.round.state == mc.SETTLING
     return v.state.round.state != mc.DEALING and not second
+
+
+def _hit_is(v: View, r: Resource, *states: str) -> bool:
+    hit = v.state.money.hit_of(r.seat)
+    return hit is not None and hit.state in states
+
+
+def _any_hit(v: View, *states: str) -> bool:
+    return any(hit.state in states for hit in v.state.money.hits.values())
+
+
+def _not_from_table(v: View, r: Resource) -> bool:
+    """A share of the meter never comes from the table; a fixed award only if the floorperson did not order otherwise."""
+    hit = v.state.money.hit_of(r.seat)
+    rules = v.edition.progressive
+    share_barred = rules is not None and not rules.meter_share_from_tray
+    return hit is not None and ((share_barred and hit.share > 0) or hit.state == mc.HIT_HAND_PAY)
+
+
+def _bets_unsettled(v: View, _r: Resource) -> bool:
+    unpaid = (mc.HIT_CLAIMED, mc.HIT_CONFIRMED, mc.HIT_LIGHT_SEEN, mc.HIT_VALIDATED)
+    return any(bet.state == "open" for bet in v.state.money.bets.values()) or _any_hit(v, *unpaid)
+
+
+def _meter_in_play(v: View, _r: Resource) -> bool:
+    return v.state.round.state != mc.IDLE or v.state.progressive.state != mc.CLOSED
 
 
 def _rack_taken(v: View, r: Resource) -> bool:
@@ -168,8 +236,8 @@ REASONS: Final[tuple[Row, ...]] = (
         "the dealing shoe is not in service", "floorperson", "returned to service, or given up and signed"),
     Row("start_device_missing", ("open_bets",), lambda v, _: _missing(v, v.start_slot), "start_position",
         "the device for the starting position is not in service", "floorperson", "returned to service, or another method"),
-    Row("sensor_missing", ("open_bets",), lambda v, _: v.progressive and any(_missing(v, slot) for slot in v.sensors), "sensors",
-        "a bet sensor is not in service", "floorperson", "returned to service"),
+    Row("sensor_missing", ("open_bets",), _sensor_missing, "sensors",
+        "a seat has no bet sensor in service", "floorperson", "a sensor at every seat, in service"),
     Row("hand_without_shuffler", ("open_bets",), _hand_barred, "hand_shuffler",
         "this way of dealing needs an automated shuffler", "floorperson", "the shuffler in service, or dealing from a shoe"),
     Row("button_barred", ("open_bets",), _button_barred, "button",
@@ -179,7 +247,7 @@ REASONS: Final[tuple[Row, ...]] = (
     Row("holds_cards", ("test",), lambda v, r: r.slot is not None and v.state.slots[r.slot].deck is not None, "device_unusable",
         "cards are inside the device", "dealer", "the cards taken out"),
     # Irregularities.
-    Row("irregularity", (*_MOVES, "collect", "pay", "return_to_service"), _irregular, "device_unusable",
+    Row("irregularity", (*_MOVES, "collect", "return_to_service"), _irregular, "device_unusable",
         "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
     Row("any_irregularity", ("open_bets",), lambda v, _: bool(v.state.holds), "close",
         "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
@@ -188,22 +256,27 @@ REASONS: Final[tuple[Row, ...]] = (
         "the cards in the intake are not a deck that may be shuffled", "dealer", "inspection, spread, wash and stack"),
     Row("deck_not_shuffled", ("eject",), lambda v, r: _deck(v, r) not in (mc.READY, mc.SHUFFLED), "single_stack",
         "the deck is not shuffled to one stack", "dealer", "a whole cycle of the shuffler"),
-    Row("stored_deck", ("eject",), lambda v, r: v.under_way and r.deck != v.state.round.deck, "stored_deck",
+    Row("stored_deck", ("eject",), _stays_stored, "stored_deck",
         "this deck stays in the shuffler while the other is in play", "dealer", "the round ended"),
     Row("deck_not_ready", ("load", "open_bets"), lambda v, r: _not_ready(v, r) and not _takes_back(v, r), "shuffle",
         "the deck is not shuffled and cut", "dealer", "shuffle and cut"),
     Row("deck_not_named", ("clear_out",), lambda v, r: not v.held(deck=r.deck), "single_stack",
         "a deck leaves this way only when an irregularity names it", "floorperson", "the irregularity that names it"),
-    Row("deck_not_in_play", (*_DEALS, "give_stub"), lambda v, r: r.deck != v.state.round.deck or _deck(v, r) != mc.IN_PLAY,
+    Row("deck_not_in_play", (*_DEALS, "give_stub"), _not_in_play,
         "shuffle", "the cards in the shoe are not the deck of this round", "floorperson", "the deck of this round"),
     Row("deck_unverified", ("eject", "load", *_DEALS, "open_bets"),
         lambda v, r: r.deck in v.state.decks and not v.state.decks[r.deck].verified, "count",
         "this deck was not found whole", "floorperson", "a right count, or another deck"),
+    Row("faces_due", ("shuffle", "open_bets"),
+        lambda v, r: r.deck in v.state.decks and v.faces_due(v.state.decks[r.deck]) and _deck(v, r) != mc.IN_PLAY, "composition",
+        "so many rounds were dealt from this deck that its faces must be looked at", "floorperson", "every face seen"),
     Row("deck_expired", ("load", "open_bets"),
         lambda v, r: r.deck in v.state.decks and v.expired(v.state.decks[r.deck]) and not v.under_way, "deck_age",
         "the deck has been in use for too long", "floorperson", "a new deck, opened"),
     Row("deck_used_last", ("load", "open_bets"), lambda v, r: _used_last(v, r) and not _takes_back(v, r), "alternate",
         "this deck was used before", "dealer", "the other deck"),
+    Row("other_deck_outside", ("open_bets",), _outside, "stored_deck",
+        "the other deck is not in the shuffler", "dealer", "the other deck in the shuffler, or removed"),
     Row("two_decks_barred", ("open_bets",), lambda v, _: len(v.decks_at_table()) > 1 and v.state.shuffling != "machine", "two_decks",
         "two decks are played only with an automated shuffler in use", "floorperson", "one deck removed, or the shuffler in use"),
     Row("second_batch_missing", ("open_bets", "load"), _second_missing, "two_decks",
@@ -218,8 +291,10 @@ REASONS: Final[tuple[Row, ...]] = (
         "another deck is in the discard rack", "dealer", "the rack cleared"),
     Row("shoe_over", ("open_bets",), lambda v, _: v.by_shoe and v.state.shoe_over, "cover_card",
         "no further round from this shoe", "dealer", "the batch shuffled"),
-    Row("burn_due", ("open_bets", *_DEALS), lambda v, _: v.state.burn_due > 0, "burn_shoe",
-        "a card must be burned first", "dealer", "the burn confirmed"),
+    Row("burn_due", ("open_bets", *_DEALS), lambda v, r: _burns_first(v, r, v.state.burn_shoe), "burn_shoe",
+        "the first card of the shoe must be burned", "dealer", "the burn confirmed"),
+    Row("dealer_burn_due", ("open_bets", *_DEALS), lambda v, r: _burns_first(v, r, v.state.burn_dealer), "burn_dealer",
+        "a new dealer must burn a card first", "dealer", "the burn confirmed"),
     Row("count_due", ("open_bets", "load"), _count_due, "stub",
         "so many rounds were dealt without counting the stub that none may follow", "dealer", "the deck counted"),
     # The round.
@@ -234,6 +309,8 @@ REASONS: Final[tuple[Row, ...]] = (
         "nobody has entered which seats have a wager", "dealer", "the seats, entered"),
     Row("dice_not_fresh", ("arm_dice", "open_bets"), lambda v, _: v.state.start == "shaker" and v.state.dice != "fresh", "dice",
         "the dice have been on the table for too long, or nobody knows for how long", "floorperson", "new dice"),
+    Row("shaker_unattended", ("arm_dice",), lambda v, _: v.state.shaker_for is not None, "attend",
+        "the new dealer has not taken the shaker over", "dealer", "the new dealer's own word"),
     Row("not_starting", ("arm_dice", "draw"), lambda v, _: v.state.round.state != mc.STARTING_POSITION, "start_due",
         "the starting position is found after the bets are locked", "dealer", "no more bets, and bets locked"),
     Row("start_unknown", _DEALS, lambda v, _: v.state.start is not None and v.state.round.start is None, "start_due",
@@ -244,15 +321,35 @@ REASONS: Final[tuple[Row, ...]] = (
         "the last stack still lies in the shoe", "dealer", "the stack taken"),
     Row("wrong_stack", ("dispense",), _wrong_stack, "deal",
         "nobody waits for so many cards", "dealer", "the next stack of the deal"),
-    Row("deal_not_over", ("give_stub",), lambda v, _: v.state.round.state != mc.STUB_CHECK, "stub",
+    Row("deal_not_over", ("give_stub",), lambda v, r: v.state.round.state != mc.STUB_CHECK and not _shoe_ended(v, r), "stub",
         "the stub comes out after the deal", "dealer", "the deal finished"),
     # Bets and money.
     Row("not_latched", ("light",), lambda v, r: r.seat not in v.state.progressive.accepted, "seat_light",
         "no bet of this seat was latched", "dealer", "the sensor's latch"),
+    Row("not_booked", ("light",), lambda v, r: r.seat not in v.state.money.bets, "contribution",
+        "what this bet adds to the meter is not booked", "dealer", "the bet, accepted"),
     Row("bets_latched", ("unlock",), lambda v, _: v.under_way, "lockout",
         "bets stay locked while the round is under way", "dealer", "the round ended"),
-    Row("not_settling", ("pay",), lambda v, _: v.state.round.state != mc.SETTLING, "settle",
+    Row("not_settling", ("pay",), lambda v, _: v.state.round.state != mc.SETTLING and not v.state.money.settles, "settle",
         "wagers are paid while the round is settled", "dealer", "the reveal"),
+    Row("pay_irregular", ("pay",), lambda v, _: v.stopped and not v.state.money.settles, "close",
+        "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
+    Row("not_claimed", ("pay",), lambda v, r: v.state.money.hit_of(r.seat) is None, "claim",
+        "no hand of this seat was claimed", "dealer", "the claim"),
+    Row("hand_not_confirmed", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED), "hit_hand",
+        "nobody has verified that the hand wins", "dealer", "the hand, verified"),
+    Row("light_not_seen", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED, mc.HIT_CONFIRMED), "hit_light",
+        "nobody has seen the light of this seat", "dealer", "the light, or the bet's record seen by a floorperson"),
+    Row("not_validated", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED, mc.HIT_CONFIRMED, mc.HIT_LIGHT_SEEN), "pay",
+        "no floorperson has validated the payout", "floorperson", "the validation"),
+    Row("not_from_table", ("pay",), _not_from_table, "award",
+        "this payout does not come from the table: a share of the meter, or a hand pay", "floorperson", "the hand pay"),
+    Row("hand_pay_open", ("collect",), lambda v, _: _any_hit(v, mc.HIT_HAND_PAY), "hand_pay",
+        "a hand pay is not documented: the cards stay on the table", "floorperson", "the documentation"),
+    Row("bets_not_settled", ("collect",), _bets_unsettled, "claim",
+        "a progressive bet is not settled, or a hit is not paid", "dealer", "every bet settled, every hit paid"),
+    Row("meter_in_play", ("correct_meter", "reset_meter", "change_meter"), _meter_in_play, "meter",
+        "bets are open, or those of this round are not settled", "dealer", "the round ended"),
 )  # fmt: skip
 
 
@@ -260,8 +357,5 @@ def permit(
     v: View, act: Actuation | Order, resource: Resource, reasons: tuple[Row, ...] = REASONS
 ) -> tuple[Reason, ...]:
     """Return every reason why this may not be done; none means granted."""
-    return tuple(
-        Reason(row.key, v.clause(row.duty), row.text, row.clears, row.evidence)
-        for row in reasons
-        if act in row.acts and row.holds(v, resource)
-    )
+    found = [row for row in reasons if act in row.acts and row.holds(v, resource)]
+    return tuple(Reason(row.key, v.clause(row.duty), row.text, row.clears, row.evidence) for row in found)

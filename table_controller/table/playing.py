@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks, starting
+from table_controller.table import booking, dealing, decks, side, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import close_bets, irregular
 from table_controller.table.state import Round
@@ -76,31 +76,48 @@ def _play(c: Context) -> None:
 
 
 def _settle(c: Context) -> None:
+    """Seat by seat: the wager, what lies beside it, the hand; then envy, and hands that it kept on the table."""
+    if booking.holds_up(c):
+        return
     round_ = c.state.round
     counting = [seat for seat in round_.surrendered if seat not in round_.settled]
-    waiting = [seat for seat in settle_order(c) if seat not in round_.settled]
-    if counting:
-        c.ask("surrender_count", "dealer", seat=counting[0], number=True, clauses=c.clauses("surrender_count"))
-    elif not waiting:
-        c.fire_round("finish")
-    elif c.edition.hand.second_deal and waiting[0] not in round_.second:
+    if counting and not round_.envy:
+        _count_surrendered(c, counting[0])
+        return
+    for seat in round_.settled:
+        if not side.ask_after(c, seat):
+            return
+    waiting = [seat for seat in settle_order(c) if seat not in (*round_.settled, *round_.surrendered)]
+    if waiting:
+        _settle_next(c, waiting[0])
+    elif all(side.ask_after(c, seat) for seat in counting) and side.ask_envy(c):
+        if counting:
+            _count_surrendered(c, counting[0])
+        elif side.ask_collection(c):
+            c.fire_round("finish")
+
+
+def _count_surrendered(c: Context, seat: int) -> None:
+    c.ask("surrender_count", "dealer", seat=seat, number=True, clauses=c.clauses("surrender_count"))
+
+
+def _settle_next(c: Context, seat: int) -> None:
+    if c.edition.hand.second_deal and seat not in c.state.round.second:
         if dealing.bring(c, c.edition.hand.second_deal):
-            c.ask("additional_cards", "dealer", seat=waiting[0], clauses=c.clauses("additional_cards"))
-    else:
-        seat = waiting[0]
-        may = _may_surrender(c, seat)
-        choices = ("settled", "surrendered") if may else ("settled",)
-        c.ask("settled", "dealer", *choices, seat=seat, clauses=c.clauses("settle") + c.clauses("surrender") * may)
+            c.ask("additional_cards", "dealer", seat=seat, clauses=c.clauses("additional_cards"))
+        return
+    may = may_surrender(c, seat)
+    choices = ("settled", "surrendered") if may else ("settled",)
+    clauses = c.clauses("settle") + c.clauses("surrender") * may + c.clauses("rack_hand") * c.everybody
+    c.ask("settled", "dealer", *choices, seat=seat, clauses=clauses)
 
 
-def _may_surrender(c: Context, seat: int) -> bool:
+def may_surrender(c: Context, seat: int) -> bool:
     """Whether the window is open: from the dealer's set hand until this one is shown; a side wager bars it."""
-    rule = c.edition.surrender
-    if rule is None or rule.window != "after_dealer_set_before_own_reveal":
+    rule, round_ = c.edition.surrender, c.state.round
+    if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
         return False
-    rules = c.edition.progressive
-    barred = rules is not None and rules.wager in rule.barred_by and seat in c.state.progressive.accepted
-    return not barred
+    return seat not in (*round_.settled, *round_.surrendered) and not side.has_any(c, seat)
 
 
 def _finish(c: Context) -> None:
@@ -111,7 +128,8 @@ def _finish(c: Context) -> None:
         return
     deck = c.deck
     if deck is None or deck.state != mc.IN_PLAY or (c.by_shoe and not c.state.shoe_over):
-        _end(c)
+        if not booking.busy(c):
+            _end(c)
     else:
         _ask_to_collect(c, deck)
 
@@ -119,6 +137,11 @@ def _finish(c: Context) -> None:
 def _ask_to_collect(c: Context, deck: Deck) -> None:
     if c.against("collect", deck=deck.name):
         return
+    if c.by_shoe and c.shoe is not None and c.state.slots[c.shoe].deck == deck.name and c.serves(c.shoe):
+        if not c.state.round.stub_ordered:  # what is left in the shoe comes out, and is counted on its way
+            c.state.round.stub_ordered = c.try_command("give_stub", c.shoe, deck=deck.name)
+        if c.in_flight(c.shoe, "give_stub"):
+            return
     choices = ("full", "not_full") if c.by_shoe else ("done",)
     clauses = c.clauses("rack_check") + c.clauses("cover_card") if c.by_shoe else c.clauses("rack")
     c.ask("collected", "dealer", *choices, deck=deck.name, clauses=clauses)
@@ -136,6 +159,7 @@ def _end(c: Context) -> None:
         c.state.uncounted = min(c.state.uncounted + 1, c.edition.stub.every_rounds)
     if round_.state == mc.COMPLETE:
         starting.round_completed(c)
+    booking.round_over(c)
     c.fire_round("end")
     seats = round_.seats if c.edition.cut.offered else ()  # who sat there is offered the next cut
     c.state.round = Round(round_.number, round_.state, seats=seats)
@@ -169,7 +193,11 @@ def _additional(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
-    (c.state.round.settled if answer.choice == "settled" else c.state.round.surrendered).append(prompt.seat)
+    if answer.choice == "surrendered":
+        c.state.round.surrendered.append(prompt.seat)
+        return
+    c.state.round.settled.append(prompt.seat)
+    side.rack(c, prompt.seat)
 
 
 def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -178,6 +206,8 @@ def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     c.state.round.settled.append(prompt.seat)
     if answer.number != c.edition.hand.cards:
         irregular(c, "wrong_card_count", deck=c.state.round.deck, seat=prompt.seat)
+    else:
+        side.rack(c, prompt.seat)
 
 
 def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:

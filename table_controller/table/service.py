@@ -5,16 +5,17 @@ No device talk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table import shuffling, stub
+from table_controller.table import restart, shuffling, stub
+from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import irregular, irregular_each
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Trigger
-    from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.irregularities import OwnTrigger
     from table_controller.table.state import Issued
@@ -27,6 +28,17 @@ _MAY_ORDER: Final = {
 _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
 # Commands whose end says that something happened which an event told before: if nobody heard it, nobody knows it.
 _TOLD_BEFORE: Final = ("shuffle", "load", "dispense", "draw")
+TOLD_BY: Final[dict[type, str]] = {
+    ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.TakenIn: "load",
+    ev.StackOut: "dispense", ev.NumberDrawn: "draw", ev.StubOut: "give_stub",
+}  # fmt: skip
+
+
+def told(c: Context, act: str, event: Any) -> None:
+    """A device tells what came of a command, before the command ends."""
+    for issued in c.state.commands.values():
+        if issued.slot == event.slot and issued.act == act:
+            issued.told = True
 
 
 def changed(c: Context, event: ev.SlotChanged) -> None:
@@ -40,6 +52,8 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
     if event.trigger == "fault" and slot.state == ABSENT:
         return
     c.fire_slot(event.slot, event.trigger)
+    if event.trigger == "appear":
+        restart.appeared(c, event.slot)
     if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event):
         irregular(c, _FAULTS[slot.kind], slot=event.slot, deck=slot.deck)
     if event.trigger in ("appear", "vanish") and event.slot == c.start_slot and c.state.round.total is None:
@@ -67,24 +81,32 @@ def ordered(c: Context, event: ev.SlotOrdered) -> None:
     if event.who.role not in _MAY_ORDER[event.act]:
         c.refuse(f"{event.act} is for: {', '.join(_MAY_ORDER[event.act])}")
         return
-    if not mc.may(mc.SERVICE, slot, event.act):
+    again = event.act == "acknowledge" and slot.state == UNVERIFIED  # its report was not good: it is asked once more
+    if not again and not mc.may(mc.SERVICE, slot, event.act):
         c.refuse(f"{event.slot} is {slot.state}; it cannot be ordered to {event.act}")
         return
     reasons = c.against("return_to_service", event.slot) if event.act == "acknowledge" else ()
     if reasons:
         c.refuse("return_to_service", *reasons)
         return
-    deck = slot.deck
     if event.act == "give_up":
-        given_up(c, event.slot)
-        given: list[Trigger] = ["device_unusable"]
-        if deck is not None and slot.kind in _FAULTS and not c.held(slot=event.slot):
-            given.append(_FAULTS[slot.kind])
-        irregular_each(c, given, slot=event.slot, deck=None if len(given) == 1 else deck)
+        unusable(c, event.slot)
     else:
-        c.fire_slot(event.slot, event.act)
+        if not again:
+            c.fire_slot(event.slot, event.act)
         if event.act == "acknowledge":
             c.try_command("return_to_service", event.slot)
+
+
+def unusable(c: Context, name: str) -> None:
+    """A device cannot be used: it is out of order from now on, and the cards inside have a rule of their own."""
+    slot = c.state.slots[name]
+    deck = slot.deck
+    given_up(c, name)
+    given: list[Trigger] = ["device_unusable"]
+    if deck is not None and slot.kind in _FAULTS and not c.held(slot=name):
+        given.append(_FAULTS[slot.kind])
+    irregular_each(c, given, slot=name, deck=None if len(given) == 1 else deck)
 
 
 def given_up(c: Context, slot: str) -> None:
@@ -112,9 +134,9 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
         shuffling.gave_out(c, issued.slot, issued.deck)
-    elif issued.unknown and issued.act in _TOLD_BEFORE:
+    elif issued.act in _TOLD_BEFORE and not issued.told:
         (_undo if slot.state == FAULTED else _failed)(c, issued)  # what its fault stopped has been found already
-    elif issued.unknown and issued.act == "give_stub" and c.state.dealing == "automated_shoe":
+    elif issued.act == "give_stub" and not issued.told and c.state.dealing == "automated_shoe":
         stub.count_lost(c)
 
 
@@ -129,6 +151,10 @@ def _undo(c: Context, issued: Issued) -> None:
             c.state.round.counting = False
         case "give_stub":
             c.state.round.stub_ordered = False
+        case "light":
+            bets = c.state.progressive.seats.get(seat_of(issued.slot))
+            if bets is not None and bets.sequence == issued.number:
+                bets.lit = False
 
 
 def _failed(c: Context, issued: Issued) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from table_controller.table.state import Deck
 
 _WAITING: Final = (mc.STACKED, mc.RACK)
+_BEFORE_SHUFFLE: Final = (*_WAITING, mc.IN_DEVICE)
 
 
 # --- into the shuffler ------------------------------------------------------------------------------------------------
@@ -53,24 +54,39 @@ def _identify(c: Context) -> None:
     if slot.deck is not None:
         _take_back(c, name, slot.deck)
         return
-    waiting = [d.name for d in c.state.decks.values() if d.state in _WAITING and not c.held(deck=d.name)]
+    waiting = [d.name for d in c.state.decks.values() if waits(c, d) and _free(c, d)]
     if len(waiting) == 1:
         _insert(c, name, c.state.decks[waiting[0]])
     elif len(waiting) > 1:
         c.ask("which_deck", "dealer", *waiting, slot=name, clauses=c.clauses("alternate"))
 
 
+def waits(c: Context, deck: Deck) -> bool:
+    """Tell whether a deck may be put into the shuffler: a stack, or a second deck that came shuffled."""
+    if deck.state in _WAITING:
+        return True
+    spare = any(c.in_place(other) and c.playable(other) for other in c.decks_at_table() if other.name != deck.name)
+    return spare and deck.state in (mc.SHUFFLED, mc.READY) and deck.place == TRAY
+
+
 def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """The dealer has said which deck lies in the shuffler."""
     assert prompt.slot is not None
     deck = c.state.decks[answer.choice]
-    if deck.state in _WAITING and not c.held(deck=deck.name):
+    if waits(c, deck) and _free(c, deck):
         _insert(c, prompt.slot, deck)
 
 
+def _free(c: Context, deck: Deck) -> bool:
+    """Tell whether nothing keeps a deck that waits from being shuffled."""
+    return not c.held(deck=deck.name) and not c.faces_due(deck)
+
+
 def _insert(c: Context, slot: str, deck: Deck) -> None:
+    if deck.state not in _WAITING:
+        c.fire_deck(deck, "take_out")
     c.fire_deck(deck, "insert")
-    deck.place, deck.cut = slot, False
+    deck.place, deck.cut, deck.cutter, deck.declined = slot, False, None, []
     c.state.slots[slot].deck, c.state.slots[slot].ran, c.state.slots[slot].intake = deck.name, False, False
     c.state.book.move_all(deck.name, f"{slot}/intake")
 
@@ -159,7 +175,7 @@ def _hand_shuffled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     """Nobody counts a deck that is shuffled by hand: what was found of it last stands until it is counted again."""
     deck = c.state.decks[prompt.deck or ""]
     decks.out_of_device(c, deck)
-    deck.shuffled_by, deck.cut = "none", False
+    deck.shuffled_by, deck.cut, deck.cutter, deck.declined = "none", False, None, []
     c.fire_deck(deck, "hand_shuffle")
 
 
@@ -170,11 +186,13 @@ def advance(c: Context) -> None:
     """Ask for, or order, whatever comes next between a stack and a deck in place."""
     _identify(c)
     for deck in c.state.decks.values():
-        if c.held(deck=deck.name):
+        if deck.state not in _BEFORE_SHUFFLE or c.held(deck=deck.name):
             continue
         if c.source is not None and c.source == c.shuffler and deck.place == TRAY and mc.may(mc.DECK, deck, "take_out"):
             c.fire_deck(deck, "take_out")  # however it was shuffled: a continuous shuffler takes stacks
-        if deck.state in _WAITING and c.state.shuffling == "hand":
+        if deck.state in _WAITING and c.faces_due(deck):
+            c.ask("face_check", "floorperson", "whole", "not_whole", deck=deck.name, clauses=c.clauses("composition"))
+        elif deck.state in _WAITING and c.state.shuffling == "hand":
             c.ask("hand_shuffle", "dealer", deck=deck.name, clauses=c.clauses("shuffle"))
         elif deck.state == mc.IN_DEVICE:
             slot = c.state.slots[deck.place]
@@ -183,7 +201,18 @@ def advance(c: Context) -> None:
         elif deck.state == mc.RACK and c.state.round.state == mc.IDLE and len(c.decks_at_table()) > 1:
             c.ask("rack_clear", "dealer", deck=deck.name, clauses=c.clauses("rack"))
     if c.state.round.state in (mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.STARTING_POSITION):
+        _make_room(c)
         _into_place(c)
+
+
+def _make_room(c: Context) -> None:
+    """The deck of a round in which no card was dealt must be shuffled again: the shuffler gives out the other one."""
+    deck = c.deck
+    if deck is None or deck.state not in _WAITING or not c.under_way or c.state.shuffling != "machine":
+        return
+    stored = c.state.decks.get(c.state.slots[c.shuffler].deck or "") if c.shuffler is not None else None
+    if stored is not None and stored.place.endswith(GATE) and c.shuffler is not None:
+        c.try_command("eject", c.shuffler, deck=stored.name)
 
 
 def _rack_cleared(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -199,8 +228,6 @@ def _into_place(c: Context) -> None:
     if deck is None or c.held(deck=deck.name) or deck.look_due:
         return
     if c.in_place(deck):
-        if not c.under_way and _not_next(c, deck):
-            c.ask("make_room", "dealer", deck=deck.name, slot=c.source, clauses=c.clauses("alternate"))
         return
     if not c.under_way and any(c.in_place(other) and c.playable(other) for other in c.decks_at_table()):
         return  # another one is there
@@ -222,15 +249,22 @@ def _not_next(c: Context, deck: Deck) -> bool:
     return any(reason.key == "deck_used_last" for reason in c.against("open_bets", deck=deck.name))
 
 
-def _made_room(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
-    """A deck that was put in place while it was the only one was taken out again, for it is not its turn any more."""
-    decks.out_of_device(c, c.state.decks[prompt.deck or ""])
-
-
 def _counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """The round whose stub was to be counted ended without a count: the whole deck was counted instead."""
     assert answer.number is not None
     decks.counted_by_hand(c, c.state.decks[prompt.deck or ""], answer.number)
+
+
+def _faces_seen(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """Somebody has looked at every face of a deck: what no count can see, this does."""
+    deck = c.state.decks[prompt.deck or ""]
+    unseen, deck.unseen = deck.unseen, []
+    if answer.choice == "whole":
+        c.finding("faces_seen", f"every face of deck {deck.name} was looked at, and is there once", deck.name)
+        decks.found_whole(deck)
+    else:
+        decks.found_wrong(c, deck, 0, "the face check", unseen)
+        irregular(c, "count_wrong", deck=deck.name)
 
 
 def _put_in_shoe(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -268,8 +302,9 @@ def placed(c: Context, deck: Deck, place: str) -> None:
     """A deck is where it is dealt from: a new shoe begins, and its first card is burned where the text wants it."""
     deck.place = place
     if c.by_shoe:
-        c.state.shoe_over, c.state.regulars, c.state.cut_first = False, None, None
-        c.state.burn_due = max(c.state.burn_due, c.edition.burn.per_shoe)  # not once more for a shoe that was emptied
+        c.state.shoe_over = c.state.shoe_ordered = c.state.cover_seat_due = False
+        c.state.regulars, c.state.cut_first = None, None
+        c.state.burn_shoe = c.edition.burn.per_shoe
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
@@ -277,7 +312,7 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "hand_shuffle": _hand_shuffled,
     "put_in_shoe": _put_in_shoe,
     "take_in_hand": _taken_in_hand,
-    "make_room": _made_room,
     "rack_clear": _rack_cleared,
     "count_deck": _counted,
+    "face_check": _faces_seen,
 }

@@ -29,15 +29,10 @@ def position_of_total(total: int) -> int:
 # --- dice -------------------------------------------------------------------------------------------------------------
 
 
-def dice_placed(c: Context, _event: ev.DicePlaced) -> None:
-    """New dice: their time at the table begins."""
-    _renew(c)
-
-
-def _renew(c: Context) -> None:
-    c.state.dice = "fresh"
-    if c.edition.dice is not None:
-        c.timer(DICE_TIMER, c.edition.dice.max_hours * HOUR)
+def dice_opened(c: Context, _event: ev.DiceOpened) -> None:
+    """Hands were at the dice: whether they are new ones, and their time begins, only a floorperson can say."""
+    if c.state.dice == "fresh":
+        c.state.dice = "doubtful"
 
 
 def dice_aged(c: Context) -> None:
@@ -49,7 +44,8 @@ def dice_aged(c: Context) -> None:
 def dice_read(c: Context, event: ev.DiceRead) -> None:
     """The dice lie: the dealer announces their total, and only the same total counts."""
     round_ = c.state.round
-    if round_.state != mc.STARTING_POSITION or not round_.asked_start or round_.total is not None:
+    due = round_.state == mc.STARTING_POSITION and c.state.start == "shaker" and round_.asked_start
+    if not due or round_.total is not None:
         c.finding("dice_out_of_turn", "dice were read when no starting position was due")
         return
     round_.total = sum(event.values)
@@ -89,8 +85,31 @@ def _announced(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
         irregular(c, "wrong_start_announced", slot=c.start_slot)
 
 
-def _new_dice(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    _renew(c)
+def _new_dice(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    """New dice begin their time; the same ones, put back, go on with theirs."""
+    c.state.dice = "fresh"
+    if answer.choice == "replaced" and c.edition.dice is not None:
+        c.timer(DICE_TIMER, c.edition.dice.max_hours * HOUR)
+
+
+# --- who keeps the shaker ---------------------------------------------------------------------------------------------
+
+
+def handed_over(c: Context, dealer: str) -> None:
+    """Another dealer stands at the table: nobody has the shaker until that one has taken it."""
+    if c.state.start == "shaker":
+        c.state.shaker_for = dealer
+
+
+def own_word(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection if another than the new dealer would take the shaker."""
+    if answer.who.credential != c.state.shaker_for:
+        return f"the shaker is taken over by {c.state.shaker_for}, who deals now"
+    return None
+
+
+def _taken_over(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.shaker_for = None
 
 
 def _parked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
@@ -103,7 +122,8 @@ def _parked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 def number_drawn(c: Context, event: ev.NumberDrawn) -> None:
     """The generator's number is the position; another than one to seven is none."""
     round_ = c.state.round
-    if round_.state != mc.STARTING_POSITION or not round_.asked_start or round_.start is not None:
+    due = round_.state == mc.STARTING_POSITION and c.state.start == "rng" and round_.asked_start
+    if not due or round_.start is not None:
         c.finding("number_out_of_turn", "a number was drawn when no starting position was due")
         return
     if not 1 <= event.number <= dealing.PLACES:
@@ -138,7 +158,11 @@ def round_completed(c: Context) -> None:
 def advance(c: Context) -> None:
     """Ask for new dice; once the bets are locked, find the position and begin the deal."""
     if c.state.start == "shaker" and c.state.dice != "fresh":
-        c.ask("dice", "floorperson", "replaced", slot=c.start_slot, clauses=c.clauses("dice"))
+        choices = ("replaced", "same") if c.state.dice == "doubtful" else ("replaced",)
+        c.ask("dice", "floorperson", *choices, slot=c.start_slot, clauses=c.clauses("dice"))
+    unattended = c.state.start == "shaker" and c.state.shaker_for is not None
+    if unattended:
+        c.ask("take_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("attend"))
     if c.stopped:
         return
     _park(c)
@@ -147,7 +171,7 @@ def advance(c: Context) -> None:
             c.fire_round("find_start")
         else:
             dealing.begin(c)
-    if c.state.round.state == mc.STARTING_POSITION:
+    if c.state.round.state == mc.STARTING_POSITION and not unattended:
         _find(c)
 
 
@@ -176,4 +200,6 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "dice": _new_dice,
     "park_shaker": _parked,
     "move_button": _button_moved,
+    "take_shaker": _taken_over,
 }
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"take_shaker": own_word}

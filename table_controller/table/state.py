@@ -11,6 +11,9 @@ import msgspec
 
 from devices.service import ABSENT
 from table_controller.ledger.cards import CardBook
+from table_controller.ledger.hits import EnvyPaid, Hit
+from table_controller.ledger.meter import Bet
+from table_controller.ledger.money import MoneyBook
 from table_controller.rulebook.vocabulary import DealingName, DeviceFact, ShufflerFact
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
@@ -39,12 +42,14 @@ class Deck(msgspec.Struct):
     shuffled_by: ShufflerFact = "none"  # what shuffled it last
     passed: list[int] = []  # change intervals (h) that have passed
     rounds: list[int] = []  # dealt from it since it was last found whole
+    unseen: list[int] = []  # dealt from it since its faces were last looked at; only where that is done every so often
     confirmed: dict[str, str] = {}  # opening steps, each with the credential that confirmed it
-    fresh: bool = True  # not played since its opening: the first player to arrive cuts
     ordered: bool = False  # a floorperson ordered its shuffle
     cut: bool = False  # cut since it was shuffled
     cover_due: bool = False  # cut, and the cover card is not where it belongs
     declined: list[int] = []  # seats that did not want to cut
+    cutter: int | None = None  # who cut it last since its shuffle: a seat, or 0 for the dealer
+    idle: bool = False  # spread because the table stood idle, and not stacked again yet
     look_due: bool = False  # stored while the table stood idle: looked at before it is dealt
 
 
@@ -56,6 +61,7 @@ class Slot(msgspec.Struct):
     deck: str | None = None
     intake: bool = False  # cards lie there, and nobody has said which
     ran: bool = False  # a cycle was begun on what is inside
+    safe_due: bool = False  # not stopped or locked since the box started: that comes first when it appears
 
 
 class Round(msgspec.Struct):
@@ -67,7 +73,9 @@ class Round(msgspec.Struct):
     # Wagers.
     seats: tuple[int, ...] = ()  # with a wager, as the dealer entered them
     seats_entered: bool = False
-    lammers: bool = False  # envy lammers lie where they belong
+    side: dict[str, list[int]] = {}  # side wagers that bar surrender, each with its seats, as the dealer entered them
+    lammers: list[int] = []  # seats where a lammer was asked for
+    envy: list[int] = []  # seats where one lies
     started: bool = False  # the Start Game key was pressed
     # Starting position.
     total: int | None = None  # of the dice
@@ -107,6 +115,12 @@ class Round(msgspec.Struct):
     second: list[int] = []  # seats that have them
     surrendered: list[int] = []
     settled: list[int] = []
+    side_settled: list[int] = []
+    judged: list[int] = []  # seats whose hand was looked at for envy
+    envy_hands: list[int] = []  # of them, those that bring it
+    envy_paid: bool = False
+    hands_racked: list[int] = []  # seats whose hand lies in the rack
+    hands_collected: bool = False  # the hands that envy kept on the table
 
 
 class SeatBets(msgspec.Struct):
@@ -117,6 +131,7 @@ class SeatBets(msgspec.Struct):
     lock: int = 0  # the command that locks it
     latched: bool = False
     bet: bool | None = None  # after the latch; None: undecided
+    refused: bool = False  # it holds no latch and will give none: it was not open when it was locked
     lit: bool = False
 
 
@@ -131,6 +146,25 @@ class Progressive(msgspec.Struct):
     def accepted(self) -> list[int]:
         """The seats whose bet counts."""
         return [seat for seat, bets in sorted(self.seats.items()) if bets.latched and bets.bet]
+
+
+class Money(msgspec.Struct):
+    """The money of the meter: its book, and the bets and hits of the round in hand."""
+
+    book: MoneyBook = msgspec.field(default_factory=MoneyBook)
+    rate_bp: int | None = None  # as people set it; None: as submitted
+    limit: int | None = None
+    bets: dict[int, Bet] = {}  # accepted in this round, by seat
+    hits: dict[int, Hit] = {}  # claimed in this round, by their own numbers
+    settles: bool = False  # the round is void, and its bets are settled all the same
+    envied: dict[int, str] = {}  # seats whose hand was looked at for envy, with the line that it pays; "": none
+    envy_paid: list[int] = []  # seats whose hand was paid to the others
+    envy: list[EnvyPaid] = []
+
+    def hit_of(self, seat: int | None) -> Hit | None:
+        """Return the hit that stands for a seat."""
+        standing = (hit for hit in self.hits.values() if hit.seat == seat and hit.state != mc.HIT_WITHDRAWN)
+        return next(standing, None)
 
 
 class Hold(msgspec.Struct):
@@ -159,6 +193,7 @@ class Issued(msgspec.Struct):
     number: int = 0
     deck: str | None = None
     unknown: bool = False
+    told: bool = False  # the device has told what came of it
 
 
 class State(msgspec.Struct):
@@ -172,18 +207,30 @@ class State(msgspec.Struct):
     round: Round = msgspec.field(default_factory=Round)
     progressive: Progressive = msgspec.field(default_factory=Progressive)
     book: CardBook = msgspec.field(default_factory=CardBook)
+    money: Money = msgspec.field(default_factory=Money)
     prompts: dict[int, Prompt] = {}
     holds: dict[int, Hold] = {}
     commands: dict[int, Issued] = {}
     last_deck: str | None = None  # of the last round, or of the last shoe
     shoe_over: bool = False  # the cover card came out, or a floorperson ordered the shuffle: no further round
+    shoe_ordered: bool = False  # a floorperson ordered the shuffle before the cover card came out
     cut_first: int | None = None  # the seat where the cover card came out
+    cover_seat_due: bool = False  # it came out in the deal, and nobody has said before whom (O3)
+    begun: bool = False  # a round was dealt since the table opened or stood idle
     first_seat: int | None = None  # the first player to arrive
     regulars: list[int] | None = None  # who played the last round of this shoe; None: no round was played from it
     uncounted: int = 0  # rounds since the stub was last counted
-    dice: Literal["none", "fresh", "expired"] = "none"
+    dice: Literal["none", "fresh", "doubtful", "expired"] = "none"  # doubtful: hands were at them
+    shaker_for: str | None = None  # the new dealer (credential) who has not taken the shaker over yet
     button: int = 1  # the place where the flat button must lie
     button_seen: int | None = None
-    burn_due: int = 0  # cards
+    burn_shoe: int = 0  # cards to burn because the shoe is new
+    burn_dealer: int = 0  # and because the dealer is
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
+    lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
+
+    @property
+    def burn_due(self) -> int:
+        """How many cards must be burned before any is dealt: a new shoe and a new dealer are two duties."""
+        return self.burn_shoe + self.burn_dealer

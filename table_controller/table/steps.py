@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from devices.service import FAULTED, UNSIGNED
 from table_controller.ledger import cards as book
-from table_controller.table import dealing, decks, service
+from table_controller.table import booking, dealing, decks, service
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Cleared
 from table_controller.table.irregularities import irregular, order, return_hand
@@ -51,7 +51,7 @@ def advance(c: Context) -> None:
     for hold in list(c.state.holds.values()):
         while _needless(c, hold):
             hold.steps.pop(0)
-        if not _moving(c, hold):
+        if not _moving(c, hold) and not (hold.steps[0] == "optional_settled" and booking.busy(c)):
             _ask(c, hold)
 
 
@@ -174,11 +174,16 @@ def _deck_counted(c: Context, hold: Hold, answer: Answer) -> None:
         return
     decks.together(c, deck)
     decks.counted_by_hand(c, deck, c.edition.cards.count)
-    others = [
-        h for h in c.state.holds.values() if h.id != hold.id and h.deck == deck.name and "hold_deck" in h.outcomes
-    ]
+    others = [h for h in c.state.holds.values() if h.id != hold.id and h.deck == deck.name and _undecided(h)]
     if deck.state == mc.HELD and not others:
         c.fire_deck(deck, "release")
+
+
+def _undecided(hold: Hold) -> bool:
+    """Tell whether a hold keeps its deck back, and people have not yet counted or removed it."""
+    return "hold_deck" in hold.outcomes and any(
+        step in ("choose", "deck_counted", "deck_removed") for step in hold.steps
+    )
 
 
 def _deck_removed(c: Context, hold: Hold, _answer: Answer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.ledger import cards as book
+from table_controller.rulebook import rulings
 from table_controller.table import dealing, decks
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular
@@ -38,7 +39,7 @@ def expected(c: Context) -> int:
 
 def stub_out(c: Context, event: ev.StubOut) -> None:
     """A shoe gave the stub out and counted it."""
-    round_, deck = c.state.round, c.deck
+    round_, deck = c.state.round, c.deck or c.state.decks.get(c.state.slots[event.slot].deck or "")
     if deck is None or deck.state != mc.IN_PLAY or not round_.stub_ordered or round_.stub is not None:
         irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
@@ -151,11 +152,13 @@ def _unwagered_racked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     """The dealer has looked at the hands.
 
-    Where no count was due, a misdeal has a rule of its own and the rest has none.
+    Where no count was due, or no rule speaks of this stub, a misdeal has a rule of its own and the rest has none.
     """
     assert c.deck is not None
     finding = cast("Finding", answer.choice)
-    if finding == "misdealt_total_right" and not count_due(c):
+    facts = c.facts(slot=None, deck=c.deck.name, finding=finding)
+    ruled = count_due(c) and bool(rulings(c.edition, "stub_wrong", "stub_check", facts).rows)
+    if finding == "misdealt_total_right" and not ruled:
         irregular(c, "wrong_card_count", deck=c.deck.name)
         return
     if finding != "misdealt_total_right":

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from devices.service import IN_SERVICE, SIGNED
+from table_controller.ledger.meter import meter_rules
 from table_controller.rulebook import Facts
 from table_controller.table import machines as mc
 from table_controller.table.duties import clauses_of
 from table_controller.table.state import GATE, HANDS, PLAIN_SHOE
 
 if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeckFact
     from table_controller.rulebook.vocabulary import Finding as StubFinding
@@ -34,12 +38,24 @@ class View:
         self.everybody = edition.deal.to == "all_positions"
         self.by_shoe = edition.shuffle_after == "shoe"  # one batch serves many rounds
         self.progressive = edition.progressive is not None and edition.progressive.wager in submission.wagers
+        self._meter = meter_rules(edition, submission)
+        # What stands where never changes while a table is open.
+        self._slot_of = {slot.kind: name for name, slot in reversed(state.slots.items())}
+
+    @property
+    def meter(self) -> MeterRules | None:
+        """The rules of the meter as they are in force: the table's, and what people set where it leaves room."""
+        rules, money = self._meter, self.state.money
+        if rules is None or (money.rate_bp is None and money.limit is None):
+            return rules
+        rate_bp = rules.rate_bp if money.rate_bp is None else money.rate_bp
+        return replace(rules, rate_bp=rate_bp, limit=rules.limit if money.limit is None else money.limit)
 
     # --- which device does what --------------------------------------------------------------------------------------
 
     def slot_of(self, kind: str) -> str | None:
         """Return the slot of the only device of a kind."""
-        return next((name for name, slot in self.state.slots.items() if slot.kind == kind), None)
+        return self._slot_of.get(kind)  # type: ignore[call-overload,no-any-return]
 
     @property
     def shuffler(self) -> str | None:
@@ -83,7 +99,9 @@ class View:
 
     def in_flight(self, slot: str | None, *acts: str) -> bool:
         """Tell whether a command (one of these, if any are named) to a slot has not ended."""
-        return any(i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values())
+        return bool(self.state.commands) and any(
+            i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values()
+        )
 
     # --- decks -------------------------------------------------------------------------------------------------------
 
@@ -105,7 +123,10 @@ class View:
 
     def playable(self, deck: Deck) -> bool:
         """Tell whether cards may be dealt from a deck as far as its shuffle and cut are concerned."""
-        return deck.state == mc.READY or (self.by_shoe and deck.state == mc.IN_PLAY and not self.state.shoe_over)
+        if deck.state == mc.READY:
+            return True
+        last = self.under_way and deck.name == self.state.round.deck  # a round that has begun is finished (O16)
+        return self.by_shoe and deck.state == mc.IN_PLAY and (last or not self.state.shoe_over)
 
     def in_place(self, deck: Deck) -> bool:
         """Tell whether a deck is where the dealing method deals from."""
@@ -122,9 +143,14 @@ class View:
             hours = min(self.edition.change_hours.values())
         return hours in deck.passed
 
+    def faces_due(self, deck: Deck) -> bool:
+        """Tell whether the faces of a deck must be looked at before it is shuffled again."""
+        every = self.submission.face_check_rounds
+        return every is not None and len(deck.unseen) >= every
+
     def held(self, *, slot: str | None = None, deck: str | None = None) -> bool:
         """Tell whether an open irregularity names this slot, or this deck."""
-        return any(
+        return bool(self.state.holds) and any(
             (slot is not None and hold.slot == slot) or (deck is not None and self.names(hold, deck))
             for hold in self.state.holds.values()
         )
@@ -145,7 +171,7 @@ class View:
     @property
     def stopped(self) -> bool:
         """Whether an irregularity makes the round stand still."""
-        return any(hold.this_round for hold in self.state.holds.values())
+        return bool(self.state.holds) and any(hold.this_round for hold in self.state.holds.values())
 
     def facts(self, *, slot: str | None, deck: str | None, finding: StubFinding | None) -> Facts:
         """Return the facts that the rulebook's conditions may ask for."""

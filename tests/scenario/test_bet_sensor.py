@@ -13,6 +13,7 @@ from devices.report import LinkUp, Reported
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
 from tests.support.beliefs import ask, carried_out, comes_true
 from tests.support.bench import over_the_ladder
+from tests.support.clauses import clauses
 from tests.support.progressive import Sensor, beliefs_hold, heard, sensor
 
 if TYPE_CHECKING:
@@ -217,6 +218,7 @@ async def test_the_acknowledged_light_goes_out_with_its_bet_and_never_burns_for_
         assert burning(s) is m.Light.ACKNOWLEDGED
 
 
+@clauses("688a.2(d)(1)")
 @over_the_ladder
 async def test_the_accepted_light_burns_for_a_latched_bet_only(seed: int, rung: str) -> None:
     async with sensor(seed, rung) as s:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from simulators.house.incidents import INCIDENTS, Incident, replay
+from simulators.house.attempts import LANDINGS
+from simulators.house.incidents import FACES, INCIDENTS, REPLAYS, Replay
 from simulators.house.table import CHOICES, House
+from table_controller.cli import USAGE, main
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Found
 
@@ -28,11 +30,113 @@ async def test_rounds_of_every_game_go_through_the_whole_stack(seed: int, game: 
         await house.close()
 
 
-@pytest.mark.parametrize("incident", INCIDENTS, ids=[incident.id for incident in INCIDENTS])
-async def test_no_hand_is_dealt_from_bad_cards_after_the_first_check_that_can_see_it(
-    seed: int, incident: Incident
-) -> None:
-    found = await replay(incident, seed)
+async def test_a_whole_shoe_is_dealt_collected_and_followed_by_the_other_batch(seed: int) -> None:
+    house = House("over_under", seed=seed)
+    try:
+        await house.open("blue", "red")
+        while len({deck for _, deck, _ in house.dealt_rounds}) < 2:
+            await house.round()
+            assert len(house.dealt_rounds) < 60, "the shoe does not come to an end"
+        assert all(whole for _, _, whole in house.dealt_rounds)
+        assert [d for _, decisions in house.log for d in decisions if isinstance(d, Found)] == []
+    finally:
+        await house.close()
+
+
+# --- incidents --------------------------------------------------------------------------------------------------------
+
+
+_REPLAYED: dict[tuple[str, int], Replay] = {}
+
+
+async def replayed(name: str, seed: int) -> Replay:
+    """Replay an incident, once for all who ask."""
+    if (name, seed) not in _REPLAYED:
+        _REPLAYED[name, seed] = await REPLAYS[name][1](seed)
+    return _REPLAYED[name, seed]
+
+
+@pytest.mark.parametrize("name", [incident.id for incident in INCIDENTS])
+async def test_no_hand_is_dealt_from_bad_cards_after_the_first_check_that_can_see_it(seed: int, name: str) -> None:
+    found = await replayed(name, seed)
     assert found.noticed
     assert found.after == ()
-    assert set(found.before) <= set(found.listed), "a round dealt from bad cards is not listed"
+    assert found.listed == found.truth, "the rounds listed are not those dealt since the last good check"
+    assert set(found.before) <= {number for _, rounds in found.listed for number in rounds}
+    assert found.clauses
+    assert found.good
+
+
+async def test_what_stays_inside_is_told_in_cards_and_every_round_since_the_last_count_is_listed(seed: int) -> None:
+    found = await replayed("cards_left_inside", seed)
+    decks = dict(found.listed)
+    assert list(decks) == ["blue"]
+    assert decks["blue"] == tuple(range(1, found.rounds + 1)), "a shoe is counted when it is shuffled, not before"
+    assert found.rounds > 10
+
+
+async def test_a_card_that_migrates_is_caught_in_both_sets_and_the_findings_are_linked(seed: int) -> None:
+    found = await replayed("card_migrates", seed)
+    assert len(dict(found.listed)) == 2
+    assert found.linked == tuple(sorted(dict(found.listed)))
+
+
+async def test_staff_who_ignore_a_light_can_send_what_they_like(seed: int) -> None:
+    found = await replayed("ignored_light", seed)
+    assert found.attempts > 100
+    assert found.passed == 0
+
+
+async def test_a_face_that_no_count_can_see_is_found_when_faces_are_looked_at(seed: int) -> None:
+    read = await replayed("right_count_wrong_card", seed)
+    assert read.before == (), "a machine that reads faces sees it at its next cycle"
+    counted = await replayed("right_count_wrong_card/counted", seed)
+    assert counted.before, "a count cannot see it: that is the limit"
+    ((deck, rounds),) = counted.listed
+    assert (deck, len(rounds)) == ("blue", FACES)
+    assert {"faces_seen", "wrong_cards"} <= set(counted.findings)
+    assert "cannot see" in counted.limit
+
+
+async def test_chips_collected_are_bets_accepted_whenever_they_land(seed: int) -> None:
+    found = await replayed("late_bet", seed)
+    assert found.good
+    assert found.attempts == len(LANDINGS)
+    assert found.rounds == 1
+
+
+async def test_a_device_that_is_not_what_it_says_never_serves(seed: int) -> None:
+    found = await replayed("rogue_shuffler", seed)
+    assert found.good
+    assert found.told == "wrong key: never in service (PB-311); wrong firmware: never in service (PB-313)"
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_prints_theirs_and_ours(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["sim", "incidents", "card_under_rail", "rogue_shuffler", "right_count_wrong_card/counted"]) == 0
+    shown = capsys.readouterr().out
+    assert "1 of 3  card_under_rail: 52 reported" in shown
+    (row,) = [line for line in shown.splitlines() if line.startswith("card_under_rail ")]
+    assert "0 rounds after the first check able to see it" in row
+    assert "blue: 3" in row
+    assert "687a.5(b)" in row
+    assert "cannot see a wrong face" in shown
+    assert "3 of 3 went as they must" in shown
+
+
+def test_the_command_fails_when_a_replay_does_not_go_as_it_must(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def badly(_seed: int) -> Replay:
+        return Replay("sort_mode", "as theirs went", "16", 3, after=(3,), noticed=True)
+
+    monkeypatch.setitem(REPLAYS, "sort_mode", ("as theirs went", badly))
+    assert main(["sim", "incidents", "sort_mode"]) == 1
+    assert "0 of 1 went as they must; not sort_mode" in capsys.readouterr().out
+    assert main(["sim", "incidents", "no_such"]) == USAGE
+    assert "there is no incident 'no_such'; there are cards_left_inside" in capsys.readouterr().err

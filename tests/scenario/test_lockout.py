@@ -18,6 +18,7 @@ from firmware_bridge.errors import Revoked, SeatUndecided
 from simulators.world.chips import TRAY
 from tests.support.beliefs import ask, carried_out
 from tests.support.bench import over_the_ladder
+from tests.support.clauses import clauses
 from tests.support.progressive import SEATS, Table, beliefs_hold, heard, table
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ async def test_the_six_locks_are_written_in_one_callback(seed: int, rung: str) -
 # --- bad input: late bets, wrong rounds, five of six -----------------------------------------------------------
 
 
+@clauses("688a.2(d)(2)")
 @over_the_ladder
 async def test_a_bet_during_lock_out_is_refused_with_its_code_and_never_counts(seed: int, rung: str) -> None:
     async with table(seed, rung) as t:

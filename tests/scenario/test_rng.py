@@ -14,6 +14,7 @@ from firmware_bridge.errors import BadFault, BadMessage, CommandFailed, CommandR
 from simulators.machines.rng import SimulatedRng
 from tests.support.beliefs import ask, carried_out
 from tests.support.bench import LADDER, over_the_ladder, stand
+from tests.support.clauses import clauses
 from tests.support.starts import RngStand, lied, reported, rng_beliefs_hold, rng_stand
 
 R: Final = m.Reason
@@ -309,6 +310,7 @@ async def test_a_display_that_broke_while_the_power_was_off_is_not_lit_again(see
 # --- words that cannot be true ---------------------------------------------------------------------------------------
 
 
+@clauses("575.5(g)(2)", "688a.5(i)(2)")
 @over_the_ladder
 @pytest.mark.parametrize("how", ["zero", "eight", "display", "second"])
 async def test_an_impossible_number_ends_the_session_and_is_not_taken(seed: int, rung: str, how: str) -> None:

@@ -12,6 +12,7 @@ from devices.shaker import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, code_of
 from tests.support.beliefs import ask, carried_out
 from tests.support.bench import over_the_ladder
+from tests.support.clauses import clauses
 from tests.support.starts import ShakerStand, ended, good_roll, reported, shaker_beliefs_hold, shaker_stand, uncover
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ async def test_the_shakes_are_counted_from_none_and_the_lid_is_watched(seed: int
         assert m.Lid(on=False) in b.told(m.Lid) or rung == "lossy"
 
 
+@clauses("575.5(g)(1)(iv)", "688a.5(i)(1)(iv)")
 async def test_after_the_deal_the_covered_dice_are_shaken_once_and_the_reading_stands(seed: int) -> None:
-    """575.5(g)(1)(iv), 688a.5(i)(1)(iv)."""
     async with shaker_stand(seed) as b:
         roll = await good_roll(b)
         b.inject("lid:to=on")
@@ -148,6 +149,7 @@ NO_ROLLS: Final[dict[str, tuple[m.Reason, Callable[[ShakerStand], Awaitable[int]
 }
 
 
+@clauses("575.5(g)(1)(i)", "688a.5(i)(1)(i)")
 @over_the_ladder
 @pytest.mark.parametrize("what", NO_ROLLS)
 async def test_what_is_no_roll_says_why_and_the_next_one_counts(seed: int, rung: str, what: str) -> None:
@@ -274,6 +276,7 @@ async def test_dice_that_are_exchanged_while_nobody_listens_leave_their_trace(se
         assert b.view.openings == 1, "kept over a restart"
 
 
+@clauses("575.2(c)(1)(i)/1", "688a.2(c)(1)(i)/1")
 @over_the_ladder
 async def test_a_missing_die_is_missed(seed: int, rung: str) -> None:
     async with shaker_stand(seed, rung) as b:

@@ -15,6 +15,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadMessage, FirmwareNotApproved, OutcomeUnknown, PitboxError, WrongKey
 from tests.support.beliefs import ask, carried_out, comes_true
 from tests.support.bench import over_the_ladder
+from tests.support.clauses import clauses
 from tests.support.starts import (
     STANDS,
     AnyStand,
@@ -218,13 +219,14 @@ async def test_a_first_report_that_cannot_be_true_is_a_coded_fault_and_nothing_i
         assert len(b.told(Reported)) == 1, "the one before the restart"
 
 
+@clauses("575.2(c)(2)", "688a.2(c)(2)")
 @over_the_ladder
 @pytest.mark.parametrize("kind", STANDS)
 @pytest.mark.parametrize(("fault", "cause"), [("wrong_key", WrongKey), ("rogue_firmware", FirmwareNotApproved)])
 async def test_a_board_that_is_changed_at_run_time_never_reports_again(
     seed: int, rung: str, kind: str, fault: str, cause: type[PitboxError]
 ) -> None:
-    """575.2(c)(2), 688a.2(d)(2) for the generator: what is not approved is not used."""
+    """For the generator the text says so: what is not approved is not used."""
     async with STANDS[kind](seed, rung) as b:
         b.inject(fault)
         await b.until(lambda event: isinstance(event, LinkDown) and isinstance(event.cause, cause))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
-from table_controller.table import dealing, stub
+from table_controller.table import booking, dealing, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
@@ -91,6 +91,7 @@ class Floor:
         self.log: list[tuple[ev.Event, list[Decision]]] = []
         self.bets: set[int] = set()  # seats with a chip on their sensor
         self.seats: tuple[int, ...] = (1, 3, 6)
+        self.side: dict[str, tuple[int, ...]] = {}  # side wager -> seats that have it
         self.dice: tuple[int, int, int] = (2, 3, 5)
         self.insert = True  # somebody puts waiting decks into the shuffler
         self.twist: Callable[[Decision], list[ev.Event] | None] = lambda _: None
@@ -249,7 +250,7 @@ class Floor:
     def _hands(self) -> None:
         """Somebody puts a deck that waits for the shuffler into it."""
         shuffler = self.state.slots.get("shuffler.1")
-        waiting = [d for d in self.state.decks.values() if d.state in (mc.STACKED, mc.RACK)]
+        waiting = [d for d in self.state.decks.values() if shuffling.waits(self.table.context, d)]
         used = mc.IDLE if self.state.dealing == "continuous_shuffler" else None
         back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.at(d.name, "rack")]
         if not self.insert or shuffler is None or shuffler.state != "in_service" or self.state.holds:
@@ -316,10 +317,15 @@ class Floor:
             "cards_together": self.edition.cards.count,
             "deck_counted": self.edition.cards.count,
             "count_deck": self.edition.cards.count,
+            "hand_pay": 1,
         }[prompt.kind]
 
     def _seats(self, prompt: Prompt) -> tuple[int, ...]:
-        return self.seats[:1] if prompt.kind == "first_arrival" else self.seats
+        if prompt.kind.startswith("side_wagers/"):
+            return self.side.get(prompt.kind.partition("/")[2], ())
+        if prompt.kind == "progressive_envy":
+            return booking.envy_seats(self.table.context, prompt.seat or 0)
+        return self.seats[:1] if prompt.kind in ("first_arrival", "cover_seat") else self.seats
 
     def _person(self, prompt: Prompt) -> list[ev.Event]:
         if prompt.kind == "move_button" and prompt.slot is not None:
@@ -330,7 +336,8 @@ class Floor:
         if prompt.kind == "additional_cards" and self.state.round.counting:
             assert prompt.slot is None
             told.append(ev.CardsDrawn("shoe.1", self.state.round.drawn + self.edition.hand.second_deal))
-        return [*told, ev.Answer(prompt.id, prompt.choices[0], PEOPLE[prompt.role], number, seats)]
+        choice = prompt.choices[-1] if prompt.seats and not seats else prompt.choices[0]
+        return [*told, ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)]
 
 
 # --- reading decisions ------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _OPENED: Final = Moved("round", mc.BETTING)
 _TWICE: Final = 7
 # What of a round that has ended nothing asks for any more.
 _OVER: Final = (mc.VOID, mc.COMPLETE)
-_LEFT_OUT: Final = ("prompts", "holds", "commands", "next_id", "book")
+_LEFT_OUT: Final = ("prompts", "holds", "commands", "next_id", "book", "money")
 
 
 def canonical(table: Table, monitor: Monitor) -> bytes:
@@ -50,6 +50,12 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     kept = msgspec.to_builtins(state)
     for name in _LEFT_OUT:
         del kept[name]
+    money = state.money  # amounts only grow; the next states follow from what is open
+    kept["money"] = (
+        sorted((seat, bet.state) for seat, bet in money.bets.items()),
+        sorted((hit.seat, hit.hand, hit.state, hit.dark) for hit in money.hits.values() if hit.state != "withdrawn"),
+        money.settles, sorted(money.envied.items()), money.envy_paid, bool(money.envy),
+    )  # fmt: skip
     if state.dealing == "continuous_shuffler":
         kept["rack"] = [state.book.at(deck, "rack") > 0 for deck in state.decks]
     if not table.context.submission.mid_shoe_entry_ban:

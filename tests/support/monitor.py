@@ -17,6 +17,7 @@ from table_controller.table.decisions import (
     Refused,
     WagersReturned,
 )
+from tests.support.money_monitor import MoneyMonitor
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Edition
@@ -53,6 +54,7 @@ class Monitor(msgspec.Struct):
     holds: dict[int, str | None] = {}  # open irregularities, with the deck that each names
     in_shuffler: str | None = None
     loading: str | None = None
+    load: int = 0  # the open command to load, if there is one
     shoe: str | None = None  # the deck that a shoe was loaded with
     closed: bool = False  # no more bets was called in this round
     position: bool = False  # the starting position of this round was found
@@ -62,6 +64,7 @@ class Monitor(msgspec.Struct):
     locks: dict[int, int] = {}
     overdue: bool = False
     latched: dict[int, bool] = {}
+    money: MoneyMonitor = msgspec.field(default_factory=MoneyMonitor)
     returned: list[int] = []  # seats whose wagers alone went back in this round
     optional: bool = False  # an irregularity of this round lets optional wagers be settled although it is void
     dealing: str = ""
@@ -80,18 +83,20 @@ class Monitor(msgspec.Struct):
     def key(self) -> object:
         """Return what tells this monitor from others, ids left out."""
         return (
-            {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe, self.loading,
+            {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe,
+            self.loading, self.load > 0,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
             sorted(self.latched.items()), sorted(self.locks), [deck or "" for deck in self.holds.values()],
             sorted(self.returned), self.optional, len(self.moving), sorted(self.latches),
-            self.old_dice, sorted(self.ordered.values()),
+            self.old_dice, sorted(self.ordered.values()), self.money.key(),
         )  # fmt: skip
 
     # --- what happens -------------------------------------------------------------------------------------------------
 
     def watch(self, event: ev.Event, decisions: list[Decision], state: State) -> None:
         """Take one step of the table; AssertionError for a broken promise."""
-        if not any(isinstance(decision, Refused) for decision in decisions):
+        refused = any(isinstance(decision, Refused) for decision in decisions)
+        if not refused or isinstance(event, ev.Answer):  # what was refused has not happened
             self._event(event)
         self.dealing = str(state.dealing)
         for decision in decisions:
@@ -99,9 +104,10 @@ class Monitor(msgspec.Struct):
         self._voided(event, decisions)
         if isinstance(event, ev.StackOut) and event.count not in self.ordered.values() and not self.void:
             assert any(isinstance(d, Found) for d in decisions) or self.holds, "a wrong stack, and nobody is told"
+        self.money.watch(decisions, self.latched, state)
         self._always(state)
 
-    def _event(self, event: ev.Event) -> None:
+    def _event(self, event: ev.Event) -> None:  # noqa: C901 - one short case for each event that tells something
         match event:
             case ev.DeckReceived(preshuffled=True):
                 self.decks[event.deck] = Cards(["dealer", "floorperson"], shuffled=True)
@@ -112,22 +118,20 @@ class Monitor(msgspec.Struct):
                 if event.count is not None:
                     cards.wrong = event.count != self.whole or event.rejected
                 cards.shuffled = event.shuffled and not cards.wrong
-            case ev.ShoeLoaded() if self.loading is not None:
+            case ev.GivenOut():
+                self.in_shuffler = None
+            case ev.CommandEnded() if event.command == self.load and event.outcome != "unknown":
+                self.load = 0
+            case ev.ShoeLoaded() if self.loading is not None and self.load:
                 self.shoe, self.loading = self.loading, None
                 if event.count not in (None, self.whole):
                     self.decks[self.shoe].wrong = True
-            case _:
-                self._more(event)
-
-    def _more(self, event: ev.Event) -> None:
-        """What happens to the round, and what passes."""
-        match event:
             case ev.Declared(trigger="count_wrong") if event.deck in self.decks:
                 self.decks[event.deck or ""].wrong = True
             case ev.Due(timer=timer) if timer.startswith("deck_age/"):
                 _, deck, hours = timer.split("/")
                 self.decks[deck].old.append(int(hours))
-            case ev.Due(timer="lock"):
+            case ev.Due(timer="lock") if self.closed:
                 self.overdue = True
             case ev.NoMoreBets():
                 self.closed = True
@@ -138,8 +142,6 @@ class Monitor(msgspec.Struct):
                 self.moving, self.ordered = [], {}
             case ev.Due(timer="dice_age"):
                 self.old_dice = True
-            case ev.DicePlaced():
-                self.old_dice = False
             case ev.NumberDrawn(number=number):
                 self.position = 1 <= number <= 7
             case ev.SeatLatched() if event.lock == self.locks.get(event.seat) and not self.overdue:
@@ -217,6 +219,8 @@ class Monitor(msgspec.Struct):
     def _command(self, command: Command, state: State) -> None:
         if command.act == "lock":
             self.locks[int(command.slot.rpartition(".")[2])] = command.id
+        if command.act == "load":
+            self.load = command.id
         if command.act in _DEALS:
             self._deal(state)
             self.moving.append(command.id)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
-from table_controller.table import dealing, stub
+from table_controller.table import booking, dealing, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support.core import DEALER, FLOOR, PEOPLE, TECH
@@ -67,7 +67,11 @@ class Model:
         yield from self._slots()
         yield from self._orders()
         if len(self.table.state.holds) < self.trouble.holds:
-            yield from troubles(self.table, self.trouble, self.decks)
+            yield from self.troubles()
+
+    def troubles(self) -> Iterator[Move]:
+        """Yield the trouble of the chosen kinds that may come now."""
+        return troubles(self.table, self.trouble, self.decks)
 
     def at_once(self) -> tuple[ev.Event, ...]:
         """Return how the oldest command ends of the devices that do at once what they are told; nothing if none."""
@@ -94,7 +98,10 @@ class Model:
         plain = plain or (prompt.kind == "device_cleared" and not self.trouble.dies)
         plain = plain or (prompt.kind == "collected" and not self.trouble.people)
         looks = prompt.kind == "collected" or prompt.kind.startswith("opening/")
-        for choice in prompt.choices[:1] if plain else prompt.choices:
+        choices = prompt.choices
+        if prompt.kind == "progressive":  # nothing, the whole meter, and what the table pays least for
+            choices = (*choices[:2], choices[-1]) if self.trouble.variety else choices[:2]
+        for choice in choices[:1] if plain else choices:
             first = choice == prompt.choices[0]
             for number, bad in self._numbers(prompt) if prompt.number and first else [(None, looks and not first)]:
                 for seats in self._seats(prompt) if prompt.seats and first else [()]:
@@ -106,7 +113,8 @@ class Model:
         """What a manual shoe counts while hands do what they were asked."""
         c, round_ = self.table.context, self.table.state.round
         more = {
-            "additional_cards": c.edition.hand.second_deal, "burn": c.state.burn_due, "card_discarded": 1,
+            "additional_cards": c.edition.hand.second_deal, "card_discarded": 1,
+            "burn_shoe": c.state.burn_shoe, "burn_dealer": c.state.burn_dealer,
             "card_burned": c.edition.burn.after_emergency,
         }  # fmt: skip
         if not round_.counting or c.shoe is None or prompt.kind not in more:
@@ -135,7 +143,9 @@ class Model:
         return [(right, False), (wrong, True)] if may else [(right, False)]
 
     def _seats(self, prompt: Prompt) -> list[tuple[int, ...]]:
-        if prompt.kind == "first_arrival":
+        if prompt.kind == "progressive_envy":
+            return [booking.envy_seats(self.table.context, prompt.seat or 0)]
+        if prompt.kind in ("first_arrival", "cover_seat"):
             return [(2,)]
         return [(1, 2), (2,)] if self.trouble.variety else [(1, 2)]
 
@@ -281,7 +291,7 @@ class Model:
             yield Move("cards out of the intake", (ev.IntakeEmptied(SHUFFLER),))
         if shuffler.intake:
             return
-        waiting = [d for d in state.decks.values() if d.state in (mc.STACKED, mc.RACK)]
+        waiting = [d for d in state.decks.values() if shuffling.waits(self.table.context, d)]
         back = state.dealing == "continuous_shuffler" and state.round.state == mc.IDLE
         back = back and any(state.book.at(d.name, "rack") for d in state.decks.values() if d.state == mc.IN_PLAY)
         if (waiting and shuffler.deck is None and state.shuffling == "machine") or back:

@@ -9,6 +9,7 @@ import pytest
 
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
+from table_controller.table.machines import MACHINES
 
 
 @pytest.fixture(autouse=True)
@@ -113,3 +114,24 @@ def test_what_is_unknown_is_named_with_what_was_probably_meant(capsys: pytest.Ca
     assert "no trigger shoe_jam (nearest: shoe_" in refused(capsys, "irregularities", "575", "--trigger", "shoe_jam")
     assert "no game over_unter (nearest: over_under)" in refused(capsys, "irregularities", "over_unter")
     assert "known are asia_poker, 575" in refused(capsys, "irregularities", "bridge")
+
+
+@pytest.mark.parametrize("name", ["ROUND", "DECK", "PROGRESSIVE", "SERVICE"])
+def test_a_diagram_has_every_state_and_every_change_of_its_machine(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    shown = printed(capsys, "diagram", name)
+    assert printed(capsys, "diagram", name.capitalize()) == shown
+    first, start, *arrows = shown.splitlines()
+    _, states, transitions = MACHINES[name.lower()]
+    assert (first, start) == ("stateDiagram-v2", f"    [*] --> {states[0]}")
+    drawn = []
+    for arrow in arrows:
+        way, _, triggers = arrow.strip().partition(": ")
+        source, _, to = way.partition(" --> ")
+        drawn += [[trigger, source, to] for trigger in triggers.split(", ")]
+    assert sorted(drawn) == sorted(row for row in transitions if row[1] != row[2])
+
+
+def test_an_unknown_machine_is_answered_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no machine SHOE; known are ROUND, DECK, PROGRESSIVE, SERVICE" in refused(capsys, "diagram", "SHOE")

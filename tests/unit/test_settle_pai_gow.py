@@ -78,6 +78,7 @@ def test_dealer_and_advised_players_set_in_the_house_way(at: Terms) -> None:
     assert only(settled(at, seat(1, kept, **{MAIN: 500}), dealer=dealer), MAIN).outcome == "pushes"
 
 
+@clauses("688a.1:Ace High Bonus Wager", "688a.7(e)(1)")
 @clauses("688a.11(h)(1)", "688a.11(h)(1)(i)(A)", "688a.11(h)(1)(i)(B)", "688a.6(d)", "688a.12(b)")
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 def test_ace_high(number: int) -> None:
@@ -115,6 +116,7 @@ FORTUNE_HANDS = {
 LOWER = "7c 6d 4h 3h 2c Tc 2h"  # a dealer that touches none of these
 
 
+@clauses("688a.1:Fortune Bonus Wager")
 @clauses("688a.11(h)(2)(i)(A)", "688a.11(h)(2)(i)(B)/1", "688a.12(c)/1", "688a.6(e)", "688a.6(b)(9)", "688a.7(e)(2)",
          "688a.11(h)/1")  # fmt: skip
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 6])
@@ -176,6 +178,7 @@ PROGRESSIVE = {  # label -> cards that hold this line and no earlier one of the 
 }
 
 
+@clauses("688a.7(e)(3)")
 @clauses("688a.11(h)(4)(i)(A)", "688a.11(h)(4)(i)(B)(4)/1", "688a.12(d)/1", "688a.12(d)/4", "688a.6(f)")
 @pytest.mark.parametrize("number", range(1, 8))
 def test_every_line_of_every_progressive_table(number: int) -> None:

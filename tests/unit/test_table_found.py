@@ -1,204 +1,152 @@
-"""Mistakes that the search of tiny tables found in the core, each as the shortest story that showed it."""
+"""What random days at full tables found in the core, each once more by itself."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Found, Moved, Refused
-from table_controller.table.events import DealerChanged
-from tests.support.clauses import clauses
-from tests.support.core import DEALER, Floor, of
-from tests.support.explore import walk
-from tests.support.tables import model
-from tests.support.trouble import Trouble
+from table_controller.table.decisions import Command, Moved
+from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, Floor, acts, found, refused
 
 if TYPE_CHECKING:
-    from tests.support.moves import Model
+    from table_controller.table.decisions import Decision
 
-SHUFFLER: Final = ("shuffler.1",)
-BETS_IN: Final = ("open round", "no more bets", "seats=done (1, 2)")
-OPENED: Final = Moved("round", mc.BETTING)
+CONTINUOUS: dict[str, Any] = {
+    "dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True, "two_decks": False,
+    "slots": {"shuffler.1": "shuffler"},
+}  # fmt: skip
+# Numbers are drawn, and no bets are sensed.
+GENERATOR: dict[str, Any] = {
+    "start": "rng", "slots": {"shuffler.1": "shuffler", "shoe.1": "shoe", "rng.1": "rng"}, "wagers": [],
+    "paytables": {},
+}  # fmt: skip
 
 
-def asked(table: Model, kind: str) -> bool:
-    return any(prompt.kind == kind for prompt in table.table.state.prompts.values())
+@pytest.mark.parametrize("who", [TECH, AUDITOR])
+def test_a_change_of_dealers_is_told_by_those_at_the_table(who: ev.Person) -> None:
+    floor = Floor("over_under").start("blue", "red")
+    assert "taken over by a dealer" in refused(floor.step(ev.DealerChanged(who)))
+    assert floor.state.burn_due == 0
+    floor.step(ev.DealerChanged(DEALER))
+    assert floor.state.burn_due == 1
 
 
-ALONE: Final = ("order remove_deck blue", "deck_removed=done", "acknowledge=acknowledged")
+@pytest.mark.parametrize(("trigger", "slot"), [("shuffler_fault", "shaker.1"), ("shoe_fault", "shuffler.1")])
+def test_a_fault_is_reported_of_a_device_that_can_have_it(trigger: str, slot: str) -> None:
+    floor = Floor("asia_poker").start("blue", "red").to(mc.BETTING)
+    assert refused(floor.declare(trigger, slot=slot)) == f"{trigger} needs the slot of such a device"
+    assert found(floor.declare(trigger, slot=trigger.replace("_fault", ".1"))).trigger == trigger
+
+
+def test_a_batch_found_wrong_in_a_continuous_shuffler_voids_the_round_that_was_dealt_from_it() -> None:
+    floor = Floor("over_under", **CONTINUOUS).start("blue").to(mc.SETTLING)
+    short = floor.state.book.at("blue", "rack") - 1
+    floor.step(ev.TakenIn("shuffler.1", short))
+    floor.say("choose", "reverify")
+    assert floor.phase == mc.VOID
+    floor.clear_holds()
+    floor.settle()
+    assert Moved("round", mc.COMPLETE) in floor.round()
+
+
+def test_a_preshuffled_batch_goes_into_the_continuous_shuffler() -> None:
+    floor = Floor("over_under", **CONTINUOUS)
+    floor.start("blue")
+    floor.order("remove_deck", deck="blue")
+    floor.settle()
+    floor.play(ev.DeckReceived("green", DEALER, preshuffled=True))
+    assert floor.deck("green").place == "shuffler.1"
+    assert Moved("round", mc.COMPLETE) in floor.round()
+
+
+def test_a_round_whose_batch_was_given_out_in_the_middle_of_it_cannot_go_on() -> None:
+    floor = Floor("over_under", **CONTINUOUS).start("blue").to(mc.SETTLING)
+    assert found(floor.step(ev.GivenOut("shuffler.1"))).trigger == "unknown_cards"
+    assert floor.prompt("choose").choices == ("void", "void_and_remove")
+
+
+def _without_word(act: str) -> Floor:
+    """A table where the first command of a kind is done, and its device has told nothing of it."""
+    floor = Floor("face_up_pai_gow" if act == "draw" else "asia_poker", **GENERATOR if act == "draw" else {})
+    silent: list[int] = []
+
+    def mute(decision: Decision) -> list[ev.Event] | None:
+        if isinstance(decision, Command) and decision.act == act and not silent:
+            silent.append(decision.id)
+            return [ev.CommandEnded(decision.id, "done")]
+        return None
+
+    floor.twist = mute
+    floor.start("blue", "red")
+    if not silent:
+        floor.to(mc.BETTING)
+        floor.play(ev.NoMoreBets(DEALER), until=lambda _: bool(silent))
+        floor.step(ev.CommandEnded(silent[0], "done"))
+    return floor
 
 
 @pytest.mark.parametrize(
-    ("name", "story"),
-    [
-        pytest.param("over/under, two batches", ALONE, marks=clauses("686a.9(e)")),
-        pytest.param("over/under, continuous", (), marks=clauses("686a.9(e)")),
-    ],
+    ("act", "trigger"),
+    [("shuffle", "shuffler_fault"), ("load", "shoe_fault"), ("dispense", "shoe_fault"), ("draw", "command_failed")],
 )
-def test_nobody_shuffles_by_hand_while_the_dead_shuffler_is_unsigned(name: str, story: tuple[str, ...]) -> None:
-    """With one batch of two missing, shuffling by hand was let through, whatever else was against it."""
-    table = model(name, Trouble(dies=SHUFFLER, orders=True))
-    decided = walk(table, *story, "shuffler.1 given up", "order shuffle_by_hand")
-    (refused,) = of(Refused, decided)
-    assert "dead_device_unsigned" in {reason.key for reason in refused.reasons}
-    assert table.table.state.shuffling == "machine"
+def test_a_command_that_is_done_without_a_word_of_its_device_counts_as_failed(act: str, trigger: str) -> None:
+    floor = _without_word(act)
+    triggers = [d.trigger for _, decisions in floor.log for d in decisions if hasattr(d, "trigger")]
+    assert triggers == [trigger]
 
 
-@clauses("680a.3(b)(3)")
-def test_a_deck_in_place_makes_room_when_it_is_the_turn_of_the_other() -> None:
-    """A second deck passed its opening while the one that was used last lay in the shoe: neither could be dealt."""
-    table = model("saigon, automated shoe, two decks", Trouble(declared=("wrong_card_count",)))
-    story = (
-        *BETS_IN, "declared wrong_card_count", "wagers_returned=done", "cards_together=done",
-        "acknowledge=acknowledged", "put_in_shoe=done", "cards into the shuffler", "open round",
-        "declared wrong_card_count", "choose=void_and_remove", "wagers_returned=done", "deck_removed=done",
-        "acknowledge=acknowledged", "put_in_shoe=done", "deck red",
-    )  # fmt: skip
-    walk(table, *story)
-    assert table.table.state.last_deck == "blue"
-    assert "deck_used_last" in {reason.key for reason in table.table.permit("open_bets", deck="blue")}
-    table = model("saigon, automated shoe, two decks", Trouble(declared=("wrong_card_count",)))
-    decided = walk(table, *story, "make_room=done", "cards into the shuffler", "put_in_shoe=done", "open round")
-    assert OPENED in decided
-    assert table.table.state.round.deck == "red"
+def test_a_stub_that_came_out_uncounted_is_counted_by_people() -> None:
+    floor = _without_word("give_stub")
+    assert floor.phase == mc.STUB_CHECK
+    assert floor.prompt("stub").role == "dealer"
 
 
-def test_a_draw_whose_end_was_unknown_is_repeated_after_a_fault() -> None:
-    """The generator faulted while its answer was on the way: the table waited for the number for ever."""
-    table = model("pai gow, automated shoe, bets", Trouble(ends=("rng.1",), links=("rng.1",), holds=2))
-    walk(table, *BETS_IN, "chips=done 2", "rng.1 draw: unknown", "rng.1 faults", "rng.1 draw: asked, done",
-         "rng.1 cleared", "rng.1 acknowledged", "rng.1 return_to_service: done", "rng.1 reports well")  # fmt: skip
-    assert [issued.act for issued in table.table.state.commands.values()] == ["draw"]
+def test_the_stored_deck_makes_room_for_the_deck_of_a_round_that_must_be_shuffled_again() -> None:
+    floor = Floor("face_up_pai_gow").start("blue", "red").to(mc.BETTING)
+    deck, other = ("blue", "red") if floor.round_.deck == "blue" else ("red", "blue")
+    assert floor.deck(other).place == "shuffler.1/gate"
+    assert "stored_deck" in floor.keys("eject", "shuffler.1", other)
+    floor.step(ev.Declared("count_wrong", FLOOR, deck=deck))
+    floor.say("choose", "reverify")
+    assert acts(floor.say("deck_counted", "whole") + floor.say("acknowledge")) == ["eject"]
+    assert Moved("round", mc.COMPLETE) in floor.settle() + floor.play(ev.NoMoreBets(DEALER))
 
 
-def test_a_draw_of_a_generator_that_was_given_up_is_repeated_after_its_repair() -> None:
-    """What a dead device was told was forgotten, and that it had been told was not."""
-    table = model("pai gow, automated shoe, bets", Trouble(dies=("rng.1",)))
-    walk(table, *BETS_IN, "chips=done 2", "rng.1 given up", "choose=continue", "rng.1 repaired",
-         "acknowledge=acknowledged", "rng.1 return_to_service: done", "rng.1 reports well")  # fmt: skip
-    assert [issued.act for issued in table.table.state.commands.values()] == ["draw"]
-
-
-@clauses("686a.9(c)")
-def test_a_player_who_is_passed_over_twice_is_one_late_player() -> None:
-    table = model("over/under, dealing shoe", Trouble(declared=("additional_cards_missed",)))
-    missed = ("declared additional_cards_missed", "choose=late_cards", "acknowledge=acknowledged")
-    walk(table, *BETS_IN, "dealt=done", "decide=over_23", "decide=over_23", *missed, *missed)
-    assert table.table.state.round.late == [2]
-
-
-def test_a_shoe_that_was_emptied_before_its_burn_does_not_burn_twice() -> None:
-    """Every batch that left before its first card was burned added one card to the next burn."""
-    table = model("over/under, dealing shoe", Trouble(ages=True))
-    another = ("blue is 24 h old", "order remove_deck blue", "deck_removed=done", "acknowledge=acknowledged",
-               "deck blue", "hand_shuffle=done", "cut=cut 1", "cover_back=put_back 1", "put_in_shoe=done")  # fmt: skip
-    walk(table, *another, *another)
-    assert table.table.state.burn_due == 1
-
-
-@pytest.mark.parametrize("chapter", ["over/under, continuous", "over/under, dealing shoe"])
-def test_a_shuffle_ordered_after_the_round_opened_waits_for_its_end(chapter: str) -> None:
-    """The order made the shoe over at once, and the round that had been opened from it was never dealt."""
-    table = model(chapter, Trouble(orders=True))
-    round_ = ("dealt=done", "decide=over_23", "decide=over_23", "additional_cards=done", "settled=settled",
-              "additional_cards=done", "settled=settled")  # fmt: skip
-    walk(table, *(("burn=done",) if asked(prepared(chapter), "burn") else ()), *BETS_IN, *round_, "open round",
-         "no more bets", "order reshuffle blue", "seats=done (1, 2)")  # fmt: skip
-    assert table.table.state.round.state == mc.DEALING
-    assert table.table.state.shoe_over
-
-
-def prepared(chapter: str) -> Model:
-    table = model(chapter, Trouble())
-    table.prepared()
-    return table
-
-
-def test_a_continuous_shuffler_takes_a_preshuffled_batch_as_a_stack() -> None:
-    """A batch that came shuffled waited for a cut and a shoe, and the continuous shuffler never got it."""
-    table = model("over/under, continuous", Trouble(opening=True))
-    decided = walk(
-        table,
-        "deck blue preshuffled",
-        "opening/composition=whole",
-        "cards into the shuffler",
-        "burn=done",
-        "open round",
-    )
-    assert OPENED in decided
-
-
-def test_a_deck_that_a_shuffler_gave_out_unbidden_is_counted_before_it_is_dealt() -> None:
-    """The floorperson could let the round go on with cards that somebody had in hand."""
-    table = model("over/under, continuous", Trouble(unbidden=SHUFFLER))
-    walk(table, "open round", "shuffler.1 unbidden: GivenOut")
-    (hold,) = table.table.state.holds.values()
-    assert set(hold.choices) == {"void", "void_and_remove"}
-    assert not table.table.state.decks["blue"].verified
-
-
-def test_wrong_cards_of_a_continuous_shuffler_void_the_round_that_is_dealt_from_them() -> None:
-    """The batch was held for ever: its round went on as after a jam, and nothing led to its release."""
-    table = model("over/under, continuous", Trouble(unbidden=SHUFFLER))
-    walk(table, *BETS_IN, "shuffler.1 dispense: done", *("shuffler.1 unbidden: TakenIn",) * 2, "choose=reverify")
-    state = table.table.state
-    assert state.round.state == mc.VOID
-    (hold,) = state.holds.values()
-    assert hold.steps == ["wagers_returned", "let_out", "deck_counted", "acknowledge"]
-
-
-@clauses("680a.5(f)")
-def test_a_spread_at_an_idle_table_verifies_no_deck_that_was_found_wrong() -> None:
-    """A deck that was counted wrong became verified again by the look of the first player."""
-    table = model("saigon, hand", Trouble(people=True, orders=True))
-    walk(table, *BETS_IN, "dealt=done", "rack_stub=done", "hands_set=done", "reveal=done", "settled=settled",
-         "settled=settled", "collected=done", "cards into the shuffler", "order reshuffle blue",
-         "cards_together=done 7", "acknowledge=acknowledged", "choose=reshuffle", "cards_together=done 7",
-         "acknowledge=acknowledged", "order table_idle")  # fmt: skip
-    assert table.table.state.decks["blue"].state == mc.STACKED
-    assert not table.table.state.decks["blue"].verified
-
-
-def test_a_stub_that_comes_out_twice_is_an_unordered_stack() -> None:
-    """Every further stub counted as one more wrong count of the first."""
-    table = model("dj wild, automated shoe, bets", Trouble(unbidden=("shoe.1",)))
-    deal = ("shoe.1 dispense: done",) * 3
-    decided = walk(
-        table, *BETS_IN, "start_game=done", "chips=done", *deal, "shoe.1 give_stub: done", "shoe.1 unbidden: StubOut"
-    )
-    assert [found.trigger for found in of(Found, decided)] == ["unordered_stack"]
-    assert table.table.state.round.stub_counts == 0
-
-
-GIVEN_UP: Final = ("shoe.1 given up", "cards_together=done 8", "sign_seen=covered", "acknowledge=acknowledged",
-                   "acknowledge=acknowledged", "hand_shuffle=done", "cut=cut 1", "put_in_shoe=done")  # fmt: skip
-
-
-def test_cards_in_a_plain_shoe_find_their_way_into_the_device_that_was_repaired() -> None:
-    """The deck lay in the plain shoe, the device wanted it, and nobody was asked to put it there."""
-    table = model("asia, manual shoe", Trouble(dies=("shoe.1",)))
-    walk(table, *GIVEN_UP, "shoe.1 repaired", "shoe.1 acknowledged", "shoe.1 return_to_service: done",
-         "shoe.1 reports well", "put_in_shoe=done", "shoe.1 load: done")  # fmt: skip
-    assert table.table.state.decks["blue"].place == "shoe.1"
-
-
-def test_a_round_that_was_opened_from_a_plain_shoe_is_dealt_from_it() -> None:
-    """The device was repaired after no more bets: the round waited for ever for its cards to be in the device."""
-    table = model("asia, manual shoe", Trouble(dies=("shoe.1",)))
-    walk(table, *GIVEN_UP, *BETS_IN[:2], "shoe.1 repaired", BETS_IN[2], "dice: 7", "announce=done 7")
-    assert table.table.state.round.state == mc.DEALING
-    assert asked(table, "dealt")
-
-
-def test_a_batch_in_play_that_lies_where_nobody_deals_from_is_collected() -> None:
-    """Dealt from a plain shoe between two rounds, when the device came back: no round could follow."""
-    floor = Floor("over_under", {"shoe.1": "shoe"}, shuffler="none", shuffler_counts=False, two_decks=False).start()
+@pytest.mark.parametrize("cover", [True, False])
+def test_a_round_that_is_open_is_still_played_when_its_shoe_ends_before_the_deal(*, cover: bool) -> None:
+    floor = Floor("over_under").start("blue", "red")
     floor.round()
-    deck = floor.deck()
-    assert deck.state == mc.IN_PLAY
-    deck.place = "shoe"  # a plain one
-    floor.state.slots["shoe.1"].deck = None
-    floor.step(DealerChanged(DEALER))
-    assert floor.prompts("collected")
+    floor.to(mc.BETTING)
+    floor.step(ev.CoverCardOut("shoe.1") if cover else ev.Ordered("reshuffle", FLOOR, deck=floor.round_.deck))
+    assert Moved("round", mc.COMPLETE) in floor.play(ev.NoMoreBets(DEALER))
+    assert floor.state.round.number == 2
+
+
+def test_a_deck_that_was_found_wrong_twice_is_free_once_it_was_counted_for_both() -> None:
+    floor = Floor("asia_poker").start("blue", "red")
+    floor.insert = False
+    floor.round()
+    deck = floor.state.last_deck or ""
+    floor.insert = True
+    floor.twist = lambda d: (
+        [ev.ShuffleEnded("shuffler.1", 52, shuffled=True), ev.CommandEnded(d.id, "done")]
+        if isinstance(d, Command) and d.act == "shuffle"
+        else []
+    )
+    floor.play()
+    floor.step(ev.Declared("count_wrong", FLOOR, deck=deck))
+    assert len(floor.state.holds) == 2
+    floor.clear_holds()
+    assert floor.deck(deck).state == mc.STACKED
+
+
+def test_a_device_whose_report_was_not_good_can_be_asked_again() -> None:
+    floor = Floor("asia_poker").start("blue", "red")
+    floor.step(ev.SlotChanged("shaker.1", "doubt"))
+    assert "is for: floorperson" in refused(floor.step(ev.SlotOrdered("shaker.1", "acknowledge", TECH)))
+    assert acts(floor.step(ev.SlotOrdered("shaker.1", "acknowledge", FLOOR))) == ["return_to_service"]
+    assert floor.state.slots["shaker.1"].state == "unverified", "only its report makes it serve"
+    assert "device_busy" in floor.keys("return_to_service", "shaker.1")

@@ -71,6 +71,19 @@ STATED: Final[dict[str, tuple[str, dict[str, str]]]] = {
             "settle": "open,locking,locked,collected,verified>closed",
         },
     ),
+    "hit": (
+        "claimed hand_confirmed light_seen validated paid hand_pay documented withdrawn",
+        {
+            "confirm": "claimed>hand_confirmed",
+            "see_light": "hand_confirmed>light_seen",
+            "validate": "light_seen>validated",
+            "pay": "validated>paid",
+            "hand_pay": "validated>hand_pay",
+            "document": "hand_pay>documented",
+            "withdraw": "claimed,hand_confirmed,light_seen,validated,hand_pay>withdrawn",
+            "take_back": "paid>withdrawn",
+        },
+    ),
     "service": (
         "absent unverified in_service faulted cleared out_of_order_unsigned out_of_order_signed",
         {
@@ -159,7 +172,7 @@ def test_the_service_of_a_driver_is_the_same_machine(state: str, trigger: str) -
 
 
 @pytest.mark.parametrize("name", list(STATED))
-def test_every_state_can_be_reached_from_the_first_and_only_a_removed_deck_is_an_end(name: str) -> None:
+def test_every_state_can_be_reached_from_the_first_and_only_decks_and_hits_end(name: str) -> None:
     states = STATED[name][0].split()
     reached, ends = {states[0]}, set(states)
     for _ in states:
@@ -168,7 +181,7 @@ def test_every_state_can_be_reached_from_the_first_and_only_a_removed_deck_is_an
                 reached |= {to} if source in reached else set()
                 ends -= {source} if to != source else set()
     assert reached == set(states)
-    assert ends == ({"removed"} if name == "deck" else set())
+    assert ends == {"deck": {"removed"}, "hit": {"documented", "withdrawn"}}.get(name, set())
 
 
 def test_no_machine_jumps_by_itself_or_swallows_a_misspelt_trigger() -> None:

@@ -80,13 +80,13 @@ def check(name: str, tally: Tally) -> int:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_every_state_of_a_small_search_keeps_every_promise_and_has_a_way_out(name: str, tally: Tally) -> None:
-    assert check(name, tally) > 20
+    assert check(name, tally) > 10
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("name", SEARCHES)
 def test_every_state_of_every_search_keeps_every_promise_and_has_a_way_out(name: str, tally: Tally) -> None:
-    assert check(name, tally) > 20
+    assert check(name, tally) > 10
 
 
 def test_the_tables_have_every_game_every_way_of_dealing_and_every_kind_of_shuffler() -> None:

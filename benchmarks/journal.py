@@ -1,0 +1,275 @@
+"""Durable bets beside bare SQLite with the same settings, the syncs behind them, and what a restart reads.
+
+All rows share one process and one disk. The floor is one transaction with one row, nothing chained and nobody told: on
+the thread that asks, or in a thread of its own, since a sync may not stop the loop. Ours chains, remembers the tip,
+gathers groups and calls back in order. Syncs are
+counted by strace in processes of their own: two runs that differ in their commits only, so that opening and closing
+cancel out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.rows import Row, arguments, interleave, print_at_least, print_at_most, print_table
+from table_controller.journal import reader
+from table_controller.journal.store import Policy, Store
+from table_controller.journal.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from table_controller.journal.chain import Record
+
+BATCH: Final = 40
+ROUNDS: Final = 60
+AT_ONCE: Final = 8
+# Commits of every row before anything is measured, until each log has once been as long as it gets: from then on it is
+# overwritten and no longer grows, which is how a box runs.
+WARM: Final = 600
+# About what a bet's record with its contribution takes (bytes).
+BODY: Final = bytes(200)
+BETS: Final = ("bet", 1_700_000_000_000_000_000, 1, 1, BODY)
+NO_BALLAST: Final = Policy(ballast_bytes=0)
+BUDGET: Final = 1.2
+EIGHT_BUDGET: Final = 1.3
+EIGHT_RATE: Final = 5.0
+COMMITS: Final = (100, 300)
+LENGTHS: Final = (1_000, 10_000, 100_000)
+
+
+def _bare(folder: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(folder / "bare.db", isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(
+        "CREATE TABLE records (seq INTEGER PRIMARY KEY, kind TEXT, wall INTEGER, mono INTEGER, boot INTEGER, body BLOB,"
+        " head BLOB)"
+    )
+    return connection
+
+
+def _bare_commit(connection: sqlite3.Connection, count: int) -> float:
+    rows = [(*BETS, bytes(32))] * count
+    start = perf_counter()
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany("INSERT INTO records (kind, wall, mono, boot, body, head) VALUES (?, ?, ?, ?, ?, ?)", rows)
+    connection.execute("COMMIT")
+    return perf_counter() - start
+
+
+def _store_commit(store: Store, count: int) -> float:
+    start = perf_counter()
+    store.append([BETS] * count)
+    took = perf_counter() - start
+    store.checkpoint()
+    return took
+
+
+async def _written(writer: Writer, count: int) -> float:
+    """From handing bets over until the last of them is known to be durable."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    left = count
+
+    def durable(_: Record) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            done.set_result(None)
+
+    start = perf_counter()
+    for _ in range(count):
+        writer.append(*BETS, durable)
+    await done
+    return perf_counter() - start
+
+
+class _BareThread:
+    """The least that keeps a sync off the loop: a queue, a thread with bare SQLite, and a call back."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._queue: SimpleQueue[asyncio.Future[None] | None] = SimpleQueue()
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while (done := self._queue.get()) is not None:
+            _bare_commit(self._connection, 1)
+            self._loop.call_soon_threadsafe(done.set_result, None)
+
+    async def commit(self) -> float:
+        done = self._loop.create_future()
+        start = perf_counter()
+        self._queue.put(done)
+        await done
+        return perf_counter() - start
+
+    def close(self) -> None:
+        self._queue.put(None)
+        self._thread.join()
+
+
+async def _bare_thread(connection: sqlite3.Connection) -> _BareThread:
+    return _BareThread(connection)
+
+
+async def _writer(store: Store) -> Writer:
+    def failed(error: Exception) -> None:
+        sys.exit(f"the journal failed: {error}")
+
+    return Writer(store, failed)
+
+
+def _times(runner: asyncio.Runner, once: Callable[[], Awaitable[float]]) -> list[float]:
+    async def batch() -> list[float]:
+        return [await once() for _ in range(BATCH)]
+
+    return runner.run(batch())
+
+
+def _batch(once: Callable[[], float]) -> list[float]:
+    return [once() for _ in range(BATCH)]
+
+
+def _commits(folder: Path, rounds: int) -> None:
+    (folder / "thread").mkdir()
+    with closing(_bare(folder)) as bare, closing(_bare(folder / "thread")) as other, asyncio.Runner() as runner:
+        plain = Store.open(folder / "plain", version=1, digests={}, policy=NO_BALLAST)
+        threaded = Store.open(folder / "threaded", version=1, digests={}, policy=NO_BALLAST)
+        writer = runner.run(_writer(threaded))
+        bare_thread = runner.run(_bare_thread(other))
+        floor = Row("bare SQLite, 1 bet", partial(_batch, partial(_bare_commit, bare, 1)))
+        floor_8 = Row("bare SQLite, 8 bets", partial(_batch, partial(_bare_commit, bare, AT_ONCE)))
+        store = Row("store, 1 bet", partial(_batch, partial(_store_commit, plain, 1)))
+        hop = Row("bare SQLite in a thread, 1 bet", partial(_times, runner, bare_thread.commit))
+        one = Row("writer, 1 bet", partial(_times, runner, partial(_written, writer, 1)))
+        eight = Row("writer, 8 at once", partial(_times, runner, partial(_written, writer, AT_ONCE)))
+        rows = [floor, floor_8, store, hop, one, eight]
+        for _ in range(WARM // BATCH):
+            for row in rows:
+                row.measure()
+        interleave(rows, rounds)
+        runner.run(writer.close())
+        bare_thread.close()
+        plain.close()
+        threaded.close()
+    print_table("a bet handed over -> known to be durable", rows, [floor, hop, one])
+    for row, count in ((floor, 1), (one, 1), (eight, AT_ONCE)):
+        print(f"  {row.name}: {count * len(row.samples) / sum(row.samples):,.0f} durable bets/s in a row")
+    rate = AT_ONCE / eight.ratio(one)
+    print_at_most("store / bare SQLite, p50", BUDGET, store.ratio(floor))
+    print_at_most("writer / bare SQLite in a thread, p50", BUDGET, one.ratio(hop))
+    print_at_most("writer, hop and all / bare SQLite on the thread that asks, p50", BUDGET, one.ratio(floor))
+    print_at_most("8 at once / 1 bet, p50", EIGHT_BUDGET, eight.ratio(one))
+    print_at_least("8 at once / 1 bet, bets/s at p50", EIGHT_RATE, rate)
+
+
+# --- syncs ------------------------------------------------------------------------------------------------------------
+
+
+def _child(folder: str, commits: int) -> None:
+    """What runs under strace: so many commits of one bet, each waited for."""
+
+    async def main() -> None:
+        store = Store.open(folder, version=1, digests={}, policy=NO_BALLAST)
+        writer = await _writer(store)
+        for _ in range(commits):
+            await _written(writer, 1)
+        await writer.close()
+        store.close()
+
+    asyncio.run(main())
+
+
+def _syncs(folder: Path, commits: int) -> Counter[str]:
+    output = folder / "strace"
+    trace = ["strace", "-f", "-qq", "-o", str(output), "-e", "trace=fsync,fdatasync,sync_file_range,msync,syncfs,sync"]
+    child = [sys.executable, "-c", f"from benchmarks.journal import _child; _child({str(folder / 'j')!r}, {commits})"]
+    subprocess.run([*trace, *child], check=True, cwd=Path(__file__).parent.parent)
+    lines = output.read_text().splitlines()
+    shutil.rmtree(folder / "j")
+    return Counter(line.split(None, 1)[1].split("(")[0] for line in lines if "(" in line and "resumed" not in line)
+
+
+def _count_syncs(folder: Path) -> None:
+    if shutil.which("strace") is None:
+        print("syncs per commit: not counted, strace is not installed (apt install strace)")
+        return
+    few, many = (_syncs(folder, commits) for commits in COMMITS)
+    more = many - few
+    more.subtract(few - many)
+    commits = COMMITS[1] - COMMITS[0]
+    kinds = ", ".join(f"{count} {name}" for name, count in more.items() if count)
+    print(f"{commits} more commits made {kinds} more (strace)")
+    print_at_most("syncs per commit", 1, more.total() / commits)
+
+
+# --- restart ----------------------------------------------------------------------------------------------------------
+
+
+def _restart(folder: Path) -> None:
+    """What opening takes against the journal's length, with a snapshot shortly before its end and without any."""
+    print("opening a journal with 100 records after its snapshot, and verifying all of it")
+    for length in LENGTHS:
+        times = []
+        for kept in (False, True):
+            where = folder / f"{length} {kept}"
+            store = Store.open(where, version=1, digests={}, policy=NO_BALLAST)
+            for _ in range(length // 1000):
+                store.append([BETS] * 1000)
+                store.checkpoint()
+            last = store.last()
+            assert last is not None
+            if kept:
+                store.snapshot(last.seq, bytes(50_000))
+            store.append([BETS] * 100)
+            store.close()
+            start = perf_counter()
+            store = Store.open(where, version=1, digests={}, policy=NO_BALLAST)
+            times.append(perf_counter() - start)
+            store.close()
+        start = perf_counter()
+        verdict = reader.verify(where)
+        took = perf_counter() - start
+        assert verdict.ok
+        print(
+            f"  {length:>7,} records: opened in {times[0] * 1000:.0f} ms without a snapshot, {times[1] * 1000:.0f} ms"
+            f" with; verify reads {verdict.last / took:,.0f} records/s"
+        )
+
+
+def main() -> None:
+    """Measure, count, print, judge."""
+    rounds = arguments(
+        "Durable bets beside bare SQLite (WAL, synchronous=FULL), syncs per commit, restart. Ratios count.",
+        "python -m benchmarks.journal --rounds 20",
+        ROUNDS,
+    )
+    # TMPDIR chooses the disk. One in memory has no syncs to show.
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        free = os.statvfs(folder)
+        assert free.f_bavail * free.f_frsize > 1 << 29, "half a gigabyte of room is needed"
+        _commits(folder, rounds)
+        _count_syncs(folder)
+        _restart(folder)
+
+
+if __name__ == "__main__":
+    main()

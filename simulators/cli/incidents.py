@@ -1,0 +1,66 @@
+"""`pitbox sim incidents`: replays published cases one after the other and prints theirs beside ours. Judges nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Group
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from firmware_bridge.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from simulators.house.incidents import Listed, Replay
+
+HEADS: Final = ("incident", "hands, theirs", "ours", "rounds listed as affected", "clause", "")
+_BAR: Final = 46
+
+
+def show_incidents(args: argparse.Namespace) -> int:
+    """Replay what was asked for; 0 if every one went as it must, 1 if one did not."""
+    from simulators.house.incidents import REPLAYS  # the whole house, which nothing else of `sim` needs
+    from simulators.virtual_time import run_virtual
+    from table_controller.cli.screen import Screen
+
+    for wrong in [name for name in args.id if name not in REPLAYS]:
+        raise ConfigurationError(f"there is no incident {wrong!r}; there are {', '.join(REPLAYS)}")
+    chosen = list(dict.fromkeys(args.id)) or list(REPLAYS)
+    found: list[Replay] = []
+    with Screen() as screen:
+        for number, name in enumerate(chosen):
+            line = Text(f"{number + 1} of {len(chosen)}  {name}: {REPLAYS[name][0]}", style="dim")
+            bar = ProgressBar(total=len(chosen), completed=number, width=_BAR)
+            screen.show(Group(bar, line), last=False, brief=line)
+            found.append(run_virtual(REPLAYS[name][1](args.seed)))
+        bad = [replay.id for replay in found if not replay.good]
+        screen.show(ProgressBar(total=len(chosen), completed=len(chosen), width=_BAR), last=True)
+        screen.table([_row(replay) for replay in found], HEADS)
+        for replay in found:
+            if replay.limit:
+                screen.line(f"{replay.id}: {replay.limit}", "dim")
+        good = len(found) - len(bad)
+        screen.line(f"{good} of {len(found)} went as they must" + (f"; not {', '.join(bad)}" if bad else ""))
+    return 1 if bad else 0
+
+
+def _row(replay: Replay) -> tuple[str, ...]:
+    clauses = ", ".join(replay.clauses)
+    return replay.id, replay.theirs, replay.ours, _listed(replay.listed), clauses, "" if replay.good else "NOT GOOD"
+
+
+def _listed(listed: Listed) -> str:
+    """Each deck once, with its rounds in short: 1-20."""
+    return "; ".join(f"{deck}: {_ranges(rounds)}" for deck, rounds in dict(listed).items()) or "none"
+
+
+def _ranges(rounds: tuple[int, ...]) -> str:
+    parts: list[list[int]] = []
+    for number in rounds:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts) or "none"

@@ -1,0 +1,382 @@
+"""A disk for virtual time: no files, no threads. It forgets what was not synced when the power goes, by seed.
+
+A commit is a write and a sync, and each has a point where the power can go: before the sync the group is lost or, as
+real disks do, there all the same; after it the group is there and nobody was told. A group is all or nothing, as a
+transaction is. `Disk` is what remains between boots; `Disk.open` gives what `Store.open` gives, `DiskWriter` stands for
+`Writer`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalFailed, JournalNewer
+from table_controller.journal.chain import (
+    FIRST,
+    FORMAT,
+    GENESIS,
+    NOTHING,
+    SNAPSHOT,
+    START,
+    STOP,
+    Broken,
+    Entry,
+    Record,
+    Verdict,
+    chained,
+    check_limits,
+    checked,
+    digest,
+)
+from table_controller.journal.segment import Announced, Snapshot
+from table_controller.journal.store import Genesis, Start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from firmware_bridge.errors import PitboxError
+
+# Seconds: what syncs of real disks were seen to take, and now and then a disk that thinks first.
+QUICK: Final = (0.0002, 0.004)
+STALL: Final = (0.02, 0.4)
+STALLS: Final = 0.01
+
+
+class PowerCut(BaseException):
+    """The power went. Nothing of this boot runs any more, so nothing may catch it but the simulation itself."""
+
+
+def _no_clocks() -> tuple[int, int]:
+    return 0, 0
+
+
+class Disk:
+    """What survives. `cut_at` is the number of the sync point at which the power goes; `points` counts them.
+
+    `fault`, once set, is what the next commit meets instead of success: DiskFull, DiskReadOnly, DiskFailed.
+    """
+
+    def __init__(self, seed: int = 0, *, cut_at: int | None = None) -> None:
+        self.records: list[Record] = []
+        self.snapshots: list[Snapshot] = []
+        self.version = 0
+        self.cut_at = cut_at
+        self.points = 0
+        self.cuts = 0
+        self.fault: PitboxError | None = None
+        self.on_cut: Callable[[], None] | None = None
+        self.rng = Random(seed)
+        self._unsynced: tuple[list[Record], Snapshot | None] | None = None
+        self._owner: DiskStore | None = None
+
+    def open(
+        self,
+        *,
+        version: int,
+        digests: Mapping[str, str],
+        clocks: Callable[[], tuple[int, int]] = _no_clocks,
+        against: bytes | None = None,
+    ) -> DiskStore:
+        """Open the journal on this disk, or begin it, as `Store.open` does."""
+        if self._owner is not None:
+            raise JournalBusy("the simulated disk: another writer has this journal")
+        if self.version > version:
+            raise JournalNewer(f"records of version {self.version}; this software knows versions up to {version}")
+        store = self._owner = DiskStore(self, clocks)
+        try:
+            store.begin(version, dict(sorted(digests.items())), against)
+        except BaseException:
+            self._owner = None
+            raise
+        return store
+
+    def cut(self) -> None:
+        """Cut the power now: whoever had the disk open is gone, and what was on its way is there or not, by chance."""
+        if self._unsynced is not None and self.rng.random() < 0.5:
+            self._keep()
+        self._unsynced = None
+        self._owner = None
+        self.cuts += 1
+        if self.on_cut is not None:
+            self.on_cut()
+
+    def write(self, owner: DiskStore, records: list[Record], snapshot: Snapshot | None) -> None:
+        """Take a transaction without syncing it."""
+        self.must_own(owner)
+        self._unsynced = (records, snapshot)
+        self._point()
+
+    def sync(self, owner: DiskStore) -> None:
+        """Make the transaction last."""
+        self.must_own(owner)
+        if self.fault is not None:
+            self._unsynced = None
+            raise self.fault
+        self._keep()
+        self._unsynced = None
+        self._point()
+
+    def must_own(self, store: DiskStore) -> None:
+        """Refuse a boot that is gone."""
+        if self._owner is not store:
+            raise PowerCut
+
+    def release(self, store: DiskStore) -> None:
+        """Let the next writer come."""
+        if self._owner is store:
+            self._owner = None
+
+    def _keep(self) -> None:
+        assert self._unsynced is not None
+        records, snapshot = self._unsynced
+        self.records += records
+        if snapshot is not None:
+            self.snapshots.append(snapshot)
+
+    def _point(self) -> None:
+        self.points += 1
+        if self.points == self.cut_at:
+            self.cut()
+            raise PowerCut
+
+
+class DiskStore:
+    """A journal on a simulated disk, opened by its one writer. Same promises as `Store`."""
+
+    def __init__(self, disk: Disk, clocks: Callable[[], tuple[int, int]]) -> None:
+        """Use `Disk.open`."""
+        self.disk = disk
+        self.boot = 0
+        self.failed: PitboxError | None = None
+        self._clocks = clocks
+
+    def begin(self, version: int, digests: dict[str, str], against: bytes | None) -> None:
+        """Verify, and write the records that begin a journal and a boot."""
+        clean = True
+        if self.disk.records:
+            snapshot = self.latest_snapshot()
+            verdict = self.verify(None if snapshot is None or against is not None else snapshot.seq + 1, against)
+            if not verdict.ok:
+                raise JournalDamaged(f"record {verdict.bad}: {verdict.why}", verdict.bad)
+            clean = self.disk.records[-1].kind == STOP
+        else:
+            body = msgspec.json.encode(Genesis(self.disk.rng.randbytes(16).hex(), FORMAT))
+            self._commit(chained(NOTHING, FIRST, [(GENESIS, *self._clocks(), 0, body)]), None)
+        self.disk.version = version
+        self.boot = self.disk.records[-1].boot + 1
+        body = msgspec.json.encode(Start(FORMAT, version, digests, clean))
+        self.append([(START, *self._clocks(), self.boot, body)])
+
+    def append(self, entries: Sequence[Entry]) -> list[Record]:
+        """Make records durable, all or none."""
+        if not entries:
+            return []
+        records = self.chained(entries)
+        self._commit(records, None)
+        return records
+
+    def chained(self, entries: Sequence[Entry]) -> list[Record]:
+        """Give entries the numbers and heads that they get if they become durable next."""
+        for kind, _, _, _, body in entries:
+            check_limits(kind, body)
+        last = self._ready()
+        return chained(last.head, last.seq + 1, entries)
+
+    def snapshot(self, seq: int, body: bytes) -> Record:
+        """Keep the state after a record."""
+        records, snapshot = self.announced(seq, body)
+        self._commit(records, snapshot)
+        return records[0]
+
+    def announced(self, seq: int, body: bytes) -> tuple[list[Record], Snapshot]:
+        """Make the record that announces a snapshot."""
+        last = self._ready()
+        head = next(iter(self.read(seq, seq))).head
+        text = msgspec.json.encode(Announced(seq, head.hex(), digest(body).hex(), len(body), 1))
+        records = chained(last.head, last.seq + 1, [(SNAPSHOT, *self._clocks(), self.boot, text)])
+        return records, Snapshot(seq, head, records[0].seq, body)
+
+    def _commit(self, records: list[Record], snapshot: Snapshot | None) -> None:
+        self.disk.write(self, records, snapshot)
+        self.finish()
+
+    def finish(self) -> None:
+        """Sync what was written."""
+        try:
+            self.disk.sync(self)
+        except Exception as error:
+            self.failed = error  # type: ignore[assignment]
+            raise
+
+    def _ready(self) -> Record:
+        self.disk.must_own(self)
+        if self.failed is not None:
+            raise JournalFailed(f"the journal failed ({self.failed.code}: {self.failed})")
+        return self.disk.records[-1]
+
+    def last(self) -> Record | None:
+        """Return the newest durable record."""
+        return self.disk.records[-1] if self.disk.records else None
+
+    def read(self, first: int, last: int | None = None) -> Iterator[Record]:
+        """Read records in order, the chain checked on the way."""
+        end = None if last is None else last + 1 - FIRST
+        before = NOTHING if first == FIRST else self.disk.records[first - 1 - FIRST].head
+        try:
+            yield from checked(before, first, self.disk.records[first - FIRST : end])
+        except Broken as broken:
+            raise JournalDamaged(str(broken), broken.seq) from None
+
+    def latest_snapshot(self) -> Snapshot | None:
+        """Return the newest snapshot."""
+        return self.disk.snapshots[-1] if self.disk.snapshots else None
+
+    def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
+        """Check the chain."""
+        first, last, head = from_seq or FIRST, (from_seq or FIRST) - 1, NOTHING
+        seen = against is None
+        try:
+            for record in self.read(first):
+                last, head = record.seq, record.head
+                seen = seen or head == against
+        except JournalDamaged as damaged:
+            return Verdict(False, first, last, head, damaged.bad, str(damaged))
+        if not seen:
+            return Verdict(False, first, last, head, last + 1, "no record has the head that was asked for")
+        return Verdict(True, first, last, head)
+
+    def close(self) -> None:
+        """End in order."""
+        if self.failed is None:
+            self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+        self.disk.release(self)
+
+
+_Waiting = tuple["Entry | None", "bytes | None", "Callable[[Record], None]"]
+
+
+class DiskWriter:
+    """The loop's side in virtual time: a commit takes a seeded while, the next group gathers meanwhile; no thread."""
+
+    def __init__(
+        self,
+        store: DiskStore,
+        on_failed: Callable[[Exception], None],
+        on_ballast_freed: Callable[[], None] | None = None,
+    ) -> None:
+        self._store = store
+        self.on_failed = on_failed
+        self.on_ballast_freed = on_ballast_freed
+        self.failed: Exception | None = None
+        last = store.last()
+        assert last is not None
+        self.next_seq = last.seq + 1
+        self.dead = False
+        self._closed = False
+        self._loop = asyncio.get_running_loop()
+        self._queue: list[_Waiting] = []
+        self._group: list[_Waiting] = []
+        self._timer: asyncio.Handle | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not yet known to be durable."""
+        return len(self._queue) + len(self._group)
+
+    def append(
+        self, kind: str, wall_ns: int, mono_ns: int, boot: int, body: bytes, on_durable: Callable[[Record], None]
+    ) -> int:
+        """Hand a record over. Returns the number that it will have."""
+        check_limits(kind, body)
+        return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable))
+
+    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
+        """Hand over a snapshot of the state after the record appended last."""
+        return self._put((None, body, on_durable))
+
+    def _put(self, item: _Waiting) -> int:
+        if self._closed:
+            raise JournalFailed("the journal is closed")
+        self.next_seq += 1
+        if self.failed is None and not self.dead:
+            self._queue.append(item)
+            if self._timer is None:
+                self._idle.clear()
+                self._timer = self._loop.call_soon(self._begin)
+        return self.next_seq - 1
+
+    def _latency(self) -> float:
+        rng = self._store.disk.rng
+        return rng.uniform(*(STALL if rng.random() < STALLS else QUICK))
+
+    def _begin(self) -> None:
+        """Write a group: everything up to a snapshot, or one snapshot."""
+        snapshot = next((index for index, item in enumerate(self._queue) if item[1] is not None), len(self._queue))
+        size = snapshot or 1
+        self._group, self._queue = self._queue[:size], self._queue[size:]
+        try:
+            body = self._group[0][1]
+            if body is None:
+                records = self._store.chained([item[0] for item in self._group if item[0] is not None])
+                self._store.disk.write(self._store, records, None)
+            else:
+                last = self._store.last()
+                assert last is not None
+                records, kept = self._store.announced(last.seq, body)
+                self._store.disk.write(self._store, records, kept)
+        except PowerCut:
+            self._die()
+            return
+        except Exception as error:  # noqa: BLE001 - as the thread does: whatever it is, the owner hears of it
+            self._fail(error)
+            return
+        self._timer = self._loop.call_later(self._latency(), self._finish, records)
+
+    def _finish(self, records: list[Record]) -> None:
+        try:
+            self._store.finish()
+        except PowerCut:
+            self._die()
+            return
+        except Exception as error:  # noqa: BLE001
+            self._fail(error)
+            return
+        done, self._group = self._group, []
+        for (_, _, on_durable), record in zip(done, records, strict=True):
+            try:
+                on_durable(record)
+            except Exception as error:  # noqa: BLE001
+                context = {"message": f"who waited for record {record.seq} failed", "exception": error}
+                self._loop.call_exception_handler(context)
+        self._timer = None
+        if self._queue and not self.dead:
+            self._timer = self._loop.call_soon(self._begin)
+        else:
+            self._idle.set()
+
+    def _die(self) -> None:
+        self.dead = True
+        self._stop()
+
+    def _fail(self, error: Exception) -> None:
+        self.failed = error
+        self._stop()
+        self.on_failed(error)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        self._queue, self._group = [], []
+        self._idle.set()
+
+    async def close(self) -> None:
+        """Wait until everything is durable and told, or the power is gone."""
+        self._closed = True
+        await self._idle.wait()

@@ -1,0 +1,79 @@
+"""What really happened at a simulated table, kept beside the box, never asked of it: checks and rounds, deck by deck.
+
+Decks are told apart by the backs of the cards that lie in a machine, not by what the box believes of them. Of the box
+only its questions are read, to know what people answered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Moved, Prompt, Refused
+
+if TYPE_CHECKING:
+    from simulators.house.table import House
+    from table_controller.table.decisions import Decision
+
+
+class Truth:
+    """`since`: the rounds dealt from each deck after its last good check; `wrong`: each check that found one wrong."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.since: dict[str, list[int]] = {}
+        self.unseen: dict[str, list[int]] = {}  # the same, after the last look at its faces
+        self.wrong: list[tuple[str, tuple[int, ...]]] = []
+        self._asked: dict[int, Prompt] = {}
+        self._dispensed = 0  # in this round, as the shoe counted
+
+    def backs(self, slot: str) -> str:
+        """Return the back of most cards in a machine."""
+        world = self.house.world
+        found = Counter(c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0)
+        return found.most_common(1)[0][0] if found else ""
+
+    def take(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """See one step of the table."""
+        if not any(isinstance(decision, Refused) for decision in decisions):  # what was refused was no check
+            self._check(event)
+        for decision in decisions:
+            if isinstance(decision, Prompt):
+                self._asked[decision.id] = decision
+            elif decision == Moved("round", mc.DEALING):
+                self._dispensed = 0
+                back = self.backs("shoe.1")
+                for kept in (self.since, self.unseen):
+                    kept.setdefault(back, []).append(self.house.controller.table.state.round.number)
+
+    def _check(self, event: ev.Event) -> None:
+        whole = self.house.edition.cards.count
+        match event:
+            case ev.ShuffleEnded() if event.count is not None and event.shuffled:
+                self._found(self.backs(event.slot), right=event.count == whole and not event.rejected)
+            case ev.StackOut():
+                self._dispensed += event.count
+            case ev.Answer() if event.prompt in self._asked:
+                self._answered(event, self._asked[event.prompt], whole)
+
+    def _answered(self, event: ev.Answer, prompt: Prompt, whole: int) -> None:
+        deck = prompt.deck or self.house.controller.table.state.round.deck or self.backs("shoe.1")
+        match prompt.kind:
+            case "stub" if event.number is not None and event.number + self._dispensed == whole:
+                self.since[self.backs("shoe.1") or deck] = []
+            case "cards_together" | "deck_counted" | "count_deck" if event.number is not None:
+                self._found(deck, right=event.number == whole)
+            case "face_check":
+                rounds = self.unseen.pop(deck, [])
+                self._found(deck, right=event.choice == "whole", rounds=rounds)
+            case "collected" if event.choice == "not_full":
+                self._found(deck, right=False)
+
+    def _found(self, deck: str, *, right: bool, rounds: list[int] | None = None) -> None:
+        if right:
+            self.since[deck] = []
+        else:
+            listed = self.since.get(deck, []) if rounds is None else rounds
+            self.wrong.append((deck, tuple(listed)))

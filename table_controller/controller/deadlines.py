@@ -1,0 +1,63 @@
+"""Wakes the controller when a deadline of the core has come, by whichever clock says so first. Decides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.controller.recorder import Recorder
+
+# The wall clock can jump while the loop sleeps: an age is looked at again after at most so long (s).
+LOOK_AGAIN: Final = 60.0
+# Nearer than this (s) is now: clocks are read in nanoseconds, the loop sleeps in floating point.
+_NOW: Final = 1e-6
+
+
+class Deadlines:
+    """One handle per running timer."""
+
+    def __init__(self, recorder: Recorder, on_due: Callable[[str], None]) -> None:
+        self._recorder = recorder
+        self._on_due = on_due
+        self._loop = asyncio.get_running_loop()
+        self._handles: dict[str, asyncio.TimerHandle] = {}
+
+    def set(self, timer: str) -> None:
+        """A step has set a timer anew, or forgotten it."""
+        self._cancel(timer)
+        if timer in self._recorder.timers.running:
+            self._wait(timer)
+
+    def resume(self) -> list[str]:
+        """Take up what ran when the box died; return the timers that have come meanwhile."""
+        now, trusted = self._recorder.stamp(), self._recorder.trusted
+        timers = self._recorder.timers
+        come = [timer for timer in timers.running if timers.left(timer, now, trusted=trusted) <= _NOW]
+        for timer in timers.running:
+            if timer not in come:
+                self._wait(timer)
+        return come
+
+    def _wait(self, timer: str) -> None:
+        left = self._recorder.timers.left(timer, self._recorder.stamp(), trusted=self._recorder.trusted)
+        self._handles[timer] = self._loop.call_later(max(0.0, min(left, LOOK_AGAIN)), self._look, timer)
+
+    def _look(self, timer: str) -> None:
+        del self._handles[timer]
+        if self._recorder.timers.left(timer, self._recorder.stamp(), trusted=self._recorder.trusted) <= _NOW:
+            self._on_due(timer)
+        else:
+            self._wait(timer)
+
+    def _cancel(self, timer: str) -> None:
+        handle = self._handles.pop(timer, None)
+        if handle is not None:
+            handle.cancel()
+
+    def close(self) -> None:
+        """Wake nobody any more."""
+        for timer in list(self._handles):
+            self._cancel(timer)

@@ -1,0 +1,43 @@
+"""Asks for a permissive command once more, at the moment of sending. Changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from table_controller.controller.translate import seat_of
+from table_controller.table import machines as mc
+from table_controller.table.state import HANDS
+
+if TYPE_CHECKING:
+    from table_controller.table.core import Table
+    from table_controller.table.decisions import Actuation, Command
+
+
+def still_permitted(table: Table, command: Command) -> bool:
+    """Tell whether a command that was decided some time ago may go out now. It is no reason against itself."""
+    state = table.state
+    issued = state.commands.get(command.id)
+    if issued is None:
+        return False  # given up meanwhile
+    if command.act == "open_bets":  # its permit opened the round: that very round must still take bets
+        return state.progressive.state == mc.OPEN and state.round.number == command.number
+    everything = state.commands
+    state.commands = {id_: other for id_, other in everything.items() if id_ != command.id}
+    try:
+        act = cast("Actuation", command.act)
+        if act == "light":
+            return not table.permit(act, command.slot, seat=seat_of(command.slot))
+        deck = None
+        if act != "return_to_service":
+            deck = issued.deck or table.deck_at(command.slot) or _on_the_way(table, command)
+        return not table.permit(act, command.slot, deck, cards=command.number)
+    finally:
+        state.commands = everything
+
+
+def _on_the_way(table: Table, command: Command) -> str | None:
+    """The deck that a machine without one is about to get, or that the round in hand is dealt from."""
+    state = table.state
+    if command.act == "load":
+        return next((deck.name for deck in state.decks.values() if deck.place == HANDS), None)
+    return state.round.deck

@@ -1,0 +1,42 @@
+"""A box's start: recover the table from its journal, say that the box has started, go on. Opens no port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from table_controller.controller.loop import Controller
+from table_controller.controller.recorder import SNAPSHOT_EVERY, Recorder
+from table_controller.journal.recovery import recover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from table_controller.controller.clock import Clock
+    from table_controller.controller.recorder import Writer
+    from table_controller.journal.port import Journal
+    from table_controller.table import events as ev
+    from table_controller.table.core import Table
+    from table_controller.table.decisions import Decision
+
+
+def start(
+    table: Table,
+    store: Journal,
+    writer: Writer,
+    clock: Clock,
+    digests: Mapping[str, str],
+    on_step: Callable[[ev.Event, list[Decision]], None],
+    *,
+    snapshot_every: int = SNAPSHOT_EVERY,
+) -> Controller:
+    """Return a controller whose table is what the journal says, in the hands of this start.
+
+    `begin` is still to be called, once its slots are known. Whatever of the journal cannot be taken is raised before
+    anything is written by this start.
+    """
+    recovered = recover(store, table, digests)
+    recorder = Recorder(writer, clock, store.boot, digests, recovered, every=snapshot_every)
+    controller = Controller(table, recorder, on_step)
+    if recovered.migration:
+        recorder.snapshot(table)  # from here on replay begins under these versions
+    return controller

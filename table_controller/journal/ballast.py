@@ -1,0 +1,58 @@
+"""The ballast: a file that only takes room, given up when the disk is full so that there is room to say so."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from table_controller.journal.tip import sync_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME: Final = "ballast"
+# Laid only where at least this many times its size is free, so that laying it never fills the disk itself.
+_SPARE: Final = 2
+
+
+class Ballast:
+    """Room kept for bad times. `lies` tells whether it is there to be freed."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self._path = folder / NAME
+        self._size = size
+        self.lies = False
+
+    def lay(self) -> bool:
+        """Take the room, really allocated, if there is enough of it. Returns whether ballast lies."""
+        if not self._size:
+            return False
+        self.lies = self._path.exists()
+        if self.lies and self._path.stat().st_size == self._size:
+            return True
+        free = os.statvfs(self._path.parent)
+        if free.f_bavail * free.f_frsize < _SPARE * self._size:
+            return self.lies
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+        try:
+            os.ftruncate(fd, 0)
+            os.posix_fallocate(fd, 0, self._size)
+            os.fsync(fd)
+        except OSError:
+            self._path.unlink(missing_ok=True)
+            self.lies = False
+            return False
+        finally:
+            os.close(fd)
+        sync_folder(self._path.parent)
+        self.lies = True
+        return True
+
+    def free(self) -> bool:
+        """Give the room up. Returns whether there was any."""
+        self.lies = False
+        if not self._path.exists():
+            return False
+        self._path.unlink()
+        sync_folder(self._path.parent)
+        return True

@@ -1,0 +1,130 @@
+"""Keeps the second copy up to date beside the game: one thread, and a state that says how far it reaches."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.errors import CopyDiverged, CopyUnreachable, PitboxError
+from table_controller.journal.copy import Ack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.journal.chain import Record
+    from table_controller.journal.copy import Copy
+    from table_controller.journal.store import Store
+
+# A copy that cannot be reached is tried again after so long (s): soon enough after a cable is back, no load until then.
+RETRY: Final = 5.0
+
+
+class CopyState(msgspec.Struct, frozen=True):
+    """What is known of the second copy: how far it reaches, how many records it is behind, and what is wrong."""
+
+    configured: bool
+    ack: Ack | None = None
+    behind: int = 0
+    code: str = ""
+    error: str = ""
+
+    @property
+    def words(self) -> str:
+        """Say it in a sentence."""
+        if not self.configured:
+            return "There is no second copy of the journal: if this disk dies, the meters die with it."
+        reach = "nothing yet" if self.ack is None else f"record {self.ack.seq} ({self.ack.head.hex()[:16]})"
+        if self.error:
+            return f"The second copy holds {reach} and is {self.behind} records behind. {self.code}: {self.error}"
+        return f"The second copy holds {reach}" + (f", {self.behind} records behind." if self.behind else ".")
+
+
+class Copier:
+    """Ships in a thread of its own; `on_state` is called on the loop whenever the state has changed.
+
+    A copy that diverges is an alarm and ends the shipping until the box is restarted; one that is out of reach is tried
+    again.
+    """
+
+    def __init__(self, store: Store, copy: Copy | None, on_state: Callable[[CopyState], None]) -> None:
+        self._store = store
+        self._copy = copy
+        self._on_state = on_state
+        self._loop = asyncio.get_running_loop()
+        self._ended = self._loop.create_future()
+        self._wake = threading.Event()
+        self._stop = False
+        self._thread: threading.Thread | None = None
+        last = store.last()
+        self._newest = 0 if last is None else last.seq
+        self.state = CopyState(copy is not None, behind=self._newest if copy is not None else 0)
+        if copy is None:
+            self._loop.call_soon(on_state, self.state)
+            return
+        store.held_from = 0  # nothing leaves the journal before the copy has it
+        self._wake.set()
+        self._thread = threading.Thread(target=self._run, args=(copy,), name="journal copy", daemon=True)
+        self._thread.start()
+
+    def durable(self, record: Record) -> None:
+        """A record is durable: ship it. Called on the loop."""
+        self._newest = record.seq
+        if self._copy is not None:
+            self._changed(self.state.ack, self.state.code, self.state.error)
+            self._wake.set()
+
+    def _changed(self, ack: Ack | None, code: str, error: str) -> None:
+        behind = self._newest - (0 if ack is None else ack.seq)
+        state = CopyState(True, ack, max(0, behind), code, error)
+        told, self.state = self.state, state
+        if (told.ack, told.code, told.error) != (ack, code, error):
+            self._on_state(state)
+
+    async def close(self) -> None:
+        """Ship what is left if the copy can be reached, then end."""
+        if self._thread is None:
+            return
+        self._stop = True
+        self._wake.set()
+        await asyncio.shield(self._ended)
+        self._thread.join()
+
+    def _end(self) -> None:
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+    # --- in the thread ------------------------------------------------------------------------------------------------
+
+    def _run(self, copy: Copy) -> None:
+        failed: PitboxError | None = None
+        try:
+            while not isinstance(failed, CopyDiverged):
+                self._wake.wait(None if failed is None else RETRY)
+                self._wake.clear()
+                stopping = self._stop
+                failed = self._ship(copy)
+                if stopping:
+                    break
+        finally:
+            with suppress(PitboxError):
+                copy.close()
+            self._loop.call_soon_threadsafe(self._end)
+
+    def _ship(self, copy: Copy) -> PitboxError | None:
+        try:
+            ack = copy.ship()
+        except PitboxError as error:
+            reach = copy.acknowledged or self.state.ack
+            self._loop.call_soon_threadsafe(self._changed, reach, error.code, str(error))
+            return error
+        except Exception as error:  # noqa: BLE001 - a fault of ours must be seen as a copy that does not work
+            failed = CopyUnreachable(f"copying failed: {error!r}")
+            self._loop.call_soon_threadsafe(self._changed, self.state.ack, failed.code, str(failed))
+            return failed
+        self._store.held_from = ack.seq + 1
+        self._loop.call_soon_threadsafe(self._changed, ack, "", "")
+        return None

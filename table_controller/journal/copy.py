@@ -1,0 +1,302 @@
+"""The second copy: ships committed records to another folder, checks them there, restores from one. No threads here.
+
+A copy is a journal's folder like the first, with the same records, heads and segments, and a mark that it is a copy.
+What it has acknowledged is said by number and head, so that both sides can be compared by 32 bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.errors import (
+    CopyDiverged,
+    CopyUnreachable,
+    JournalDamaged,
+    JournalError,
+    JournalForeign,
+    JournalShort,
+    RestoreRefused,
+)
+from table_controller.journal import reader
+from table_controller.journal.chain import RESTORED, SNAPSHOT, Record, chained
+from table_controller.journal.segment import Place, Segment, Snapshot, file_name, reading, snapshot_of
+from table_controller.journal.store import CHECKPOINT_BYTES, COPY_MARK, take_lock
+from table_controller.journal.tip import Tip, TipFile, create_tip, sync_folder
+from table_controller.journal.trouble import TROUBLE, plainly, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+# Records in one transaction of the copy: one sync for many, and the reader's hold on the log stays short.
+BATCH: Final = 2000
+
+
+class Ack(msgspec.Struct, frozen=True):
+    """How far a copy reaches: the number and head of the last record that was read back from it."""
+
+    seq: int
+    head: bytes
+
+
+class RestoredBody(msgspec.Struct, frozen=True):
+    """Body of a `restored` record: what the journal was restored up to, what is known to be lost after it, by whom.
+
+    `by`: role and credential of each person who answers for it.
+    """
+
+    seq: int
+    head: str
+    lost: str
+    by: dict[str, str] = {}
+
+
+class Mirror:
+    """A folder that receives another journal's records, in order, byte for byte. One writer at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = take_lock(folder)
+        self._segment: Segment | None = None
+        self._tip: TipFile | None = None
+        self.last: Ack | None = None
+        self._in_log = 0
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        found = reader.segments(self.folder)
+        if found:
+            verdict = reader.verify(self.folder, self._from())
+            reader.must_hold(self.folder, verdict)
+            self._segment = Segment.open(found[-1][1], reader.ANY_VERSION)
+            last = self._segment.last()
+            if last is None:
+                raise JournalDamaged(f"{self.folder}: {found[-1][1].name} holds no record")
+            self.last = Ack(last.seq, last.head)
+            self._tip = TipFile(self.folder)
+
+    def _from(self) -> int | None:
+        snapshot = reader.latest_snapshot(self.folder)
+        return None if snapshot is None else snapshot.seq + 1
+
+    def take(self, place: Place, records: list[Record], snapshots: dict[int, Snapshot]) -> None:
+        """Add records of one of the source's segments; the first of them may begin it. They must be the next ones."""
+        if self._segment is None or self._segment.place.number != place.number:
+            first, rest = records[:1], records[1:]
+            if first[0].seq != place.first:
+                raise CopyDiverged(f"{self.folder}: record {first[0].seq} does not begin segment {place.number}")
+            if self._tip is None:
+                create_tip(self.folder, place.journal)
+                self._tip = TipFile(self.folder)
+            new = Segment.create(self.folder / file_name(place.number), place, first, snapshots.get(place.first))
+            if self._segment is not None:
+                self._segment.close()
+            self._segment, records = new, rest
+        if place.version > self._segment.place.version:
+            self._segment.raise_version(place.version)
+        groups: list[list[Record]] = [[]]
+        for record in records:  # a snapshot ends its transaction
+            groups[-1].append(record)
+            if record.seq in snapshots:
+                groups.append([])
+        for group in groups:
+            if group:
+                self._segment.append(group, snapshots.get(group[-1].seq))
+        self._in_log += sum(len(record.body) for record in records)
+        if self._in_log > CHECKPOINT_BYTES:
+            self._segment.checkpoint()
+            self._in_log = 0
+
+    def read_back(self, first: int) -> Ack:
+        """Read what was just written, through another connection, check it and remember how far it reaches."""
+        assert self._segment is not None
+        last = None
+        for record in reader.read(self.folder, first):
+            last = record
+        assert last is not None
+        assert self._tip is not None
+        self.last = Ack(last.seq, last.head)
+        self._tip.write(Tip(self._segment.place.journal, last.seq, last.head))
+        return self.last
+
+    def add(self, record: Record) -> None:
+        """Add one record of the folder's own at the end."""
+        assert self._segment is not None
+        self._segment.append([record])
+        self.read_back(record.seq)
+
+    def close(self) -> None:
+        """Let the folder go."""
+        if self._segment is not None:
+            self._segment.close()
+        if self._tip is not None:
+            self._tip.sync()
+            self._tip.close()
+        os.close(self._lock)
+        self._segment = self._tip = None
+
+
+def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[Place, list[Record], dict[int, Snapshot]]]:
+    """Cut the source's records into what `Mirror.take` takes: checked, of one segment, with their snapshots."""
+    found = reader.segments(source)
+    for _, path in found:
+        closed = path != found[-1][1]
+        with reading(path, reader.ANY_VERSION, closed=closed) as (connection, place):
+            ((newest,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
+            end = newest if until is None else min(newest, until)
+        start = max(first, place.first)
+        while start <= end:
+            records = list(islice(reader.read(source, start, end), BATCH))
+            if not records:
+                raise JournalDamaged(f"{source}: record {start} is missing", start)
+            with reading(path, reader.ANY_VERSION, closed=closed) as (connection, _):
+                kept = {r.seq: snapshot_of(connection, r.seq) for r in records if r.kind == SNAPSHOT}
+            yield place, records, {seq: snapshot for seq, snapshot in kept.items() if snapshot is not None}
+            start = records[-1].seq + 1
+
+
+def begin_copy(folder: Path) -> None:
+    """Make an empty folder the place of a second copy: on purpose, for an unmounted disk is an empty folder too."""
+    with plainly(folder):
+        if any(folder.iterdir()):
+            raise CopyDiverged(f"{folder} is not empty; a copy begins in an empty folder")
+        (folder / COPY_MARK).write_text("a second copy of a journal; to use it: pitbox journal restore\n")
+        sync_folder(folder)
+
+
+class Copy:
+    """The second copy of one journal. `ship` brings it up to date and returns how far it reaches."""
+
+    def __init__(self, source: Path, folder: Path) -> None:
+        self.source = source
+        self.folder = folder
+        self._mirror: Mirror | None = None
+
+    def ship(self) -> Ack:
+        """Bring over every committed record. CopyUnreachable: try again later. CopyDiverged: an alarm."""
+        if self._mirror is None:
+            self._mirror = self._opened()
+        mirror = self._mirror
+        try:
+            first = None if mirror.last is None else mirror.last.seq + 1
+            batches = _batches(self.source, first or 0, None)
+            while (batch := self._next(batches)) is not None:
+                with plainly(self.folder):
+                    mirror.take(*batch)
+                    mirror.read_back(batch[1][0].seq)
+        except _Source as damaged:
+            raise damaged.error from None
+        except JournalError as error:
+            self.close()
+            raise self._meaning(error) from error
+        assert mirror.last is not None
+        return mirror.last
+
+    def _next(
+        self, batches: Iterator[tuple[Place, list[Record], dict[int, Snapshot]]]
+    ) -> tuple[Place, list[Record], dict[int, Snapshot]] | None:
+        """Read on in the source; what goes wrong there is the journal's own trouble and not the copy's."""
+        try:
+            with plainly(self.source):
+                return next(batches, None)
+        except JournalError as error:
+            raise _Source(error) from error
+
+    def _opened(self) -> Mirror:
+        """Open the copy's folder and compare: its last record must be one of the journal's."""
+        try:
+            with plainly(self.folder):
+                begun = (self.folder / COPY_MARK).exists()
+                mirror = Mirror(self.folder) if begun else None
+        except JournalError as error:
+            raise self._meaning(error) from error
+        if mirror is None:
+            raise CopyUnreachable(f"no copy was begun at {self.folder}; is its disk mounted?")
+        if mirror.last is not None:
+            try:
+                self._compare(mirror.last)
+            except BaseException:
+                mirror.close()
+                raise
+        return mirror
+
+    def _meaning(self, error: JournalError) -> JournalError:
+        """Tell a copy that holds something else from one that cannot be reached."""
+        if isinstance(error, JournalDamaged | JournalForeign | JournalShort | CopyDiverged):
+            return CopyDiverged(f"the copy at {self.folder} is not what was copied: {error}")
+        return CopyUnreachable(f"the copy at {self.folder}: {error} ({error.code})")
+
+    def _compare(self, ack: Ack) -> None:
+        own = next(reader.read(self.source, ack.seq, ack.seq), None)
+        if own is None:
+            raise CopyDiverged(f"the copy at {self.folder} reaches record {ack.seq}, which the journal does not have")
+        if own.head != ack.head:
+            raise CopyDiverged(f"the copy at {self.folder} holds another record {ack.seq} than the journal")
+
+    @property
+    def acknowledged(self) -> Ack | None:
+        """How far the copy is known to reach."""
+        return None if self._mirror is None else self._mirror.last
+
+    def close(self) -> None:
+        """Let the copy's folder go."""
+        mirror, self._mirror = self._mirror, None
+        if mirror is not None:
+            try:
+                mirror.close()
+            except TROUBLE as error:  # the disk may be gone; what it acknowledged is on it
+                raise CopyUnreachable(f"the copy at {self.folder}: {told(error, self.folder)}") from error
+
+
+class _Source(Exception):
+    """Trouble in the journal itself while copying."""
+
+    def __init__(self, error: JournalError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def restore(
+    source: Path,
+    target: Path,
+    *,
+    against: bytes | None = None,
+    accept_loss: bool = False,
+    by: Mapping[str, str] | None = None,
+) -> Ack:
+    """Make a journal in an empty folder from a copy (or from a damaged journal), and write down that this was done.
+
+    `by` is who did it, credentials by role. With `accept_loss` everything before the first bad record is taken; without
+    it a copy that does not hold is refused.
+    """
+    verdict = reader.verify(source, None, against)
+    if not verdict.ok and not accept_loss:
+        raise RestoreRefused(f"{source}: record {verdict.bad}: {verdict.why}; good up to record {verdict.last}")
+    if verdict.last < verdict.first:
+        raise RestoreRefused(f"{source}: no record can be read")
+    with plainly(target):
+        target.mkdir(exist_ok=True)
+        if any(target.iterdir()):
+            raise RestoreRefused(f"{target} is not empty")
+        mirror = Mirror(target)
+        try:
+            for batch in _batches(source, 0, verdict.last):
+                mirror.take(*batch)
+            end = list(reader.read(target, verdict.last))[-1]
+            assert end.head == verdict.head
+            body = msgspec.json.encode(RestoredBody(end.seq, end.head.hex(), verdict.why, dict(by or {})))
+            entry = (RESTORED, time.time_ns(), time.monotonic_ns(), end.boot, body)
+            mirror.add(chained(end.head, end.seq + 1, [entry])[0])
+        finally:
+            mirror.close()
+    assert mirror.last is not None
+    return mirror.last

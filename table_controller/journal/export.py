@@ -1,0 +1,131 @@
+"""Writes a journal's records as JSON Lines with a manifest, for readers without this software. Changes no journal.
+
+`tools/verify_export.py` checks such an export, and shares no code with this.
+"""
+
+from __future__ import annotations
+
+import base64
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.errors import ConfigurationError
+from table_controller.journal import reader, wording
+from table_controller.journal.chain import START
+from table_controller.journal.records import BOX
+from table_controller.journal.trouble import plainly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from table_controller.journal.chain import Record
+
+FORMAT: Final = "pitbox export 1"
+RECORDS: Final = "records.jsonl"
+MANIFEST: Final = "manifest.json"
+
+
+class Manifest(msgspec.Struct, kw_only=True):
+    """What an export holds. Heads and digests in hex; `head_before` is of the record before the first."""
+
+    format: str = FORMAT
+    journal: str = ""
+    game: str = ""
+    title: str = ""
+    first: int = 0
+    last: int = 0
+    count: int = 0
+    head_before: str = ""
+    head_after: str = ""
+    file: str = RECORDS
+    sha256: str = ""
+    digests: list[dict[str, str]] = []  # of software, edition and configuration: all that wrote records of this export
+    boots: list[int] = []
+
+
+def _line(record: Record) -> bytes:
+    told: dict[str, Any] = {
+        "seq": record.seq, "kind": record.kind, "wall_ns": record.wall_ns, "mono_ns": record.mono_ns,
+        "boot": record.boot, "body": base64.b64encode(record.body).decode(), "head": record.head.hex(),
+        "content": wording.content(record),
+    }  # fmt: skip
+    return msgspec.json.encode(told) + b"\n"
+
+
+def _before(folder: Path, first: int) -> bytes:
+    """Return the head before a record: the record before it says it, or the segment that it begins."""
+    place = reader.begin(folder)
+    if first > place.first:
+        return next(iter(reader.read(folder, first - 1, first - 1))).head
+    return place.before
+
+
+def _named(manifest: Manifest, folder: Path, first: int) -> None:
+    """Find out whose records these are: the newest names before the first of them count, too."""
+    kept = reader.begin(folder).first
+    if first > kept:
+        for record in reader.read(folder, kept, first - 1):
+            _note(manifest, record)
+    manifest.digests = manifest.digests[-1:]
+    manifest.boots = []
+
+
+def _note(manifest: Manifest, record: Record) -> None:
+    if record.kind not in (START, BOX):
+        return
+    said = wording.content(record) or {}
+    if record.kind == START:
+        digests = said.get("digests", {})
+        if digests not in manifest.digests:
+            manifest.digests.append(digests)
+    elif said.get("terms"):
+        manifest.game, manifest.title = said["terms"]["game"], said["terms"]["title"]
+
+
+def export(
+    folder: Path,
+    target: Path,
+    first: int | None = None,
+    last: int | None = None,
+    *,
+    on_record: Callable[[int], None] = lambda _: None,
+) -> Manifest:
+    """Write records and manifest into a folder that has neither; the chain is checked on the way."""
+    kept, newest = reader.bounds(folder)
+    first, last = kept if first is None else first, newest if last is None else last
+    if not kept <= first <= last <= newest:
+        raise ConfigurationError(f"{folder} holds records {kept} to {newest}; {first} to {last} are not among them")
+    manifest = Manifest(
+        head_before=_before(folder, first).hex(), first=first, journal=reader.begin(folder).journal.hex()
+    )
+    _named(manifest, folder, first)
+    return write(manifest, reader.read(folder, first, last), target, on_record)
+
+
+def write(
+    manifest: Manifest, records: Iterable[Record], target: Path, on_record: Callable[[int], None] = lambda _: None
+) -> Manifest:
+    """Write records into a folder, and the manifest, which is filled up on the way."""
+    whole = sha256()
+    with plainly(target):
+        target.mkdir(parents=True, exist_ok=True)
+        if (target / MANIFEST).exists() or (target / RECORDS).exists():
+            raise ConfigurationError(f"{target} holds an export already; name another folder")
+        with (target / RECORDS).open("wb") as file:
+            for record in records:
+                written = _line(record)
+                whole.update(written)
+                file.write(written)
+                _note(manifest, record)
+                if record.boot not in manifest.boots:
+                    manifest.boots.append(record.boot)
+                manifest.count += 1
+                manifest.last, manifest.head_after = record.seq, record.head.hex()
+                on_record(record.seq)
+        manifest.sha256 = whole.hexdigest()
+        # The manifest comes last: an export that broke off has none.
+        (target / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+    return manifest

@@ -1,0 +1,108 @@
+"""What a table writes into its journal, typed: steps of the core, the box's start, steps of the clock. No disk.
+
+Bodies are JSON, so that an export can be read without this software. No record holds the order of cards: no event of
+the core has one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Union
+
+import msgspec
+
+from table_controller.journal.terms import Terms
+from table_controller.table.decisions import Decision
+from table_controller.table.events import Event
+
+# The newest version of record bodies that this software writes and understands.
+VERSION: Final = 1
+# Kinds; those that the store writes itself are in `chain`.
+STEP: Final = "step"
+BOX: Final = "box"
+CLOCK: Final = "clock"
+
+
+def _below(base: type) -> tuple[Any, ...]:
+    """Return every type below a base, however deep."""
+    children: list[type] = base.__subclasses__()
+    return tuple(found for child in children for found in (child, *_below(child)))
+
+
+EVENTS: Final = _below(Event)
+DECISIONS: Final = _below(Decision)
+
+
+class Box(msgspec.Struct, frozen=True):
+    """Body of a `box` record, before the first step of every start: what time is worth in this start.
+
+    `kernel` names the run of the operating system: monotonic time is compared only within one. `set`: whether the clock
+    is known to be right; `back`: whether it shows less than the newest record of the start before. `terms`: what the
+    table plays by.
+    """
+
+    version: str
+    kernel: str
+    set: bool
+    back: bool
+    terms: Terms | None = None
+
+
+class ClockStep(msgspec.Struct, frozen=True):
+    """Body of a `clock` record: the wall clock moved otherwise than the monotonic one, by so much (ns)."""
+
+    by_ns: int
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """One instant, by both clocks (ns), in one run of the operating system."""
+
+    wall_ns: int
+    mono_ns: int
+    kernel: str
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Body of a `step` record: one event of the core and everything that was decided on it, in order."""
+
+    event: Event
+    decisions: list[Decision]
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+_encode = _ENCODER.encode
+
+
+def _decoder() -> msgspec.json.Decoder[Any]:
+    typed = msgspec.defstruct(
+        "Typed",
+        [("event", Union[EVENTS]), ("decisions", list[Union[DECISIONS]])],  # type: ignore[valid-type] # noqa: UP007
+        frozen=True,
+    )
+    return msgspec.json.Decoder(typed)
+
+
+_STEPS: Final = _decoder()
+
+
+def encode_step(event: Event, decisions: list[Decision]) -> bytes:
+    """Return the body of a step's record; the same event and decisions always give the same bytes."""
+    return _encode(Step(event, decisions))
+
+
+def decode_step(body: bytes) -> Step:
+    """Return the event and the decisions of a step's record; msgspec.DecodeError if it is none that is known."""
+    found = _STEPS.decode(body)
+    return Step(found.event, found.decisions)
+
+
+def encode_body(body: Box | ClockStep) -> bytes:
+    """Return the body of another record."""
+    return _encode(body)
+
+
+_BOXES: Final = msgspec.json.Decoder(Box)
+
+
+def decode_box(body: bytes) -> Box:
+    """Return the body of a box's record."""
+    return _BOXES.decode(body)

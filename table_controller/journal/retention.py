@@ -1,0 +1,83 @@
+"""Which segments a journal may give up, and how they leave. Their heads stay in records that are kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from table_controller.journal.segment import (
+    Retired,
+    file_name,
+    reading,
+    records_in,
+    remove_database,
+    settle,
+)
+from table_controller.journal.tip import sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DAY_NS: Final = 24 * 3600 * 1_000_000_000
+# At most so many segments leave when one is added: a wall clock that jumps ahead by years must not empty the journal.
+AT_ONCE: Final = 2
+# These always stay, whatever the limits say: the newest closed segment beside the one that is written.
+KEPT: Final = 1
+
+
+class Closed(msgspec.Struct, frozen=True):
+    """A segment that is no longer written: which records, when the last was written, and its size in bytes."""
+
+    path: Path
+    retired: Retired
+    wall_ns: int
+    size: int
+
+
+def closed(number: int, path: Path, newest: int) -> Closed:
+    """Look at a closed segment."""
+    with reading(path, newest) as (connection, place):
+        ((last,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
+        (record,) = records_in(connection, last, last)
+    return Closed(
+        path, Retired(number, place.first, record.seq, record.head.hex()), record.wall_ns, path.stat().st_size
+    )
+
+
+def leaving(
+    found: Sequence[Closed], now_ns: int, days: int | None, size: int | None, held_from: int | None
+) -> list[Closed]:
+    """Choose, oldest first: too old, or too much altogether; never a record from `held_from` on. Pure."""
+    total = sum(segment.size for segment in found)
+    chosen: list[Closed] = []
+    for segment in found[: len(found) - KEPT]:
+        old = days is not None and now_ns - segment.wall_ns > days * _DAY_NS
+        much = size is not None and total > size
+        held = held_from is not None and segment.retired.last >= held_from
+        if not (old or much) or held or len(chosen) == AT_ONCE:
+            break
+        total -= segment.size
+        chosen.append(segment)
+    return chosen
+
+
+def leave(segment: Closed, archive: Path | None) -> None:
+    """Take a segment out of the journal: into the archive, whole and on that disk before it goes here, or away."""
+    settle(segment.path)
+    if archive is not None:
+        target = archive / file_name(segment.retired.segment)
+        draft = target.with_suffix(".part")
+        shutil.copyfile(segment.path, draft)
+        fd = os.open(draft, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        draft.rename(target)
+        sync_folder(archive)
+    remove_database(segment.path)
+    sync_folder(segment.path.parent)

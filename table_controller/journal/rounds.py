@@ -1,0 +1,344 @@
+"""One round told again from the journal, for a dispute: bets, deal as counts, irregularities, questions, money, end.
+
+Reads records and writes lines of text; decides nothing. There is no order of cards to tell: no record holds one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import msgspec
+
+from firmware_bridge.errors import ConfigurationError, RecordUnreadable
+from table_controller.journal import reader, wording
+from table_controller.journal import records as rec
+from table_controller.journal.accounts import number_at_begin
+from table_controller.ledger.money import dollars
+from table_controller.rulebook import OUTCOMES, TRIGGERS
+from table_controller.table.dealing import place_of
+from table_controller.table.starting import position_of_total
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from table_controller.journal.chain import Record
+
+_OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
+_ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
+# Entries that say what people were paid, or what came back.
+_PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn")
+_CARDS: Final = {
+    "ShuffleEnded": "shuffled", "ShoeLoaded": "taken into the shoe", "TakenIn": "taken back",
+    "StubOut": "left as the stub", "CardsDrawn": "drawn from the shoe so far",
+}  # fmt: skip
+
+
+def steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Read every step's record, and what each start says, with their content; RecordUnreadable if it is none."""
+    for record in reader.read(folder, reader.begin(folder).first, newest=rec.VERSION):
+        try:
+            if record.kind == rec.STEP:
+                rec.decode_step(record.body)
+            elif record.kind == rec.BOX:
+                rec.decode_box(record.body)
+            else:
+                continue
+        except msgspec.DecodeError as error:
+            raise RecordUnreadable(f"record {record.seq} is not one that this software wrote: {error}") from error
+        yield record, msgspec.json.decode(record.body)
+
+
+class Story:
+    """One round, gathered step by step. Every line has its time."""
+
+    def __init__(self, number: int, terms: dict[str, Any], asked: dict[int, dict[str, Any]]) -> None:
+        """`asked`: the questions that were open when the round began."""
+        self.number = number
+        self.terms = terms
+        self.first = self.last = 0
+        self.opened = self.ended = ""
+        self.end = "it has not ended in this journal"
+        self.bets: list[str] = []
+        self.start: list[str] = []
+        self.dealt: list[str] = []
+        self.wrong: list[str] = []
+        self.asked: list[str] = []
+        self.paid: list[str] = []
+        self.orders: list[str] = []
+        self._prompts = dict(asked)
+        self._holds: dict[int, str] = {}
+        self._seats: list[int] = []
+        self._position: int | None = None
+        self._places: list[int] | None = None
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def take(self, record: Record, said: dict[str, Any]) -> None:
+        """Take one step."""
+        self.first = self.first or record.seq
+        self.last = record.seq
+        at = f"{wording.when(record.wall_ns)[11:]}  "
+        event = said["event"]
+        if event["type"] == "OpenRound":
+            self.opened = f"{wording.when(record.wall_ns)} UTC by {wording.person(event['who'])}"
+        handler = self._EVENTS.get(event["type"])
+        if handler is not None:
+            handler(self, at, event)
+        for decision in said["decisions"]:
+            taker = self._DECISIONS.get(decision["type"])
+            if taker is not None:
+                taker(self, at, decision, event)
+        self.ended = wording.when(record.wall_ns)[11:]
+
+    def place(self, number: int) -> str:
+        """Return a place at the table in words."""
+        return "the dealer" if number == 0 else f"seat {number}"
+
+    def _in_order(self) -> list[int] | None:
+        """Return the places in the order of the deal; None if nobody can say where it began."""
+        seats = list(range(1, self.terms["seats"] + 1)) if self.terms["all_places"] else sorted(self._seats)
+        places = [*seats, *([0] if self.terms["dealer_hand"] else [])]
+        if self._position is None:
+            return None if self.terms["game"] in ("asia_poker", "face_up_pai_gow") else places
+        first = places.index(place_of(self._position)) if place_of(self._position) in places else 0
+        return places[first:] + places[:first]
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def _dice(self, at: str, event: dict[str, Any]) -> None:
+        total = sum(event["values"])
+        self._position = position_of_total(total)
+        values = ", ".join(map(str, event["values"]))
+        self.start.append(
+            f"{at}dice {values}, total {total}: position {self._position}, {self.place(place_of(self._position))}"
+        )
+
+    def _drawn(self, at: str, event: dict[str, Any]) -> None:
+        self._position = event["number"]
+        self.start.append(f"{at}number {event['number']} drawn: {self.place(place_of(event['number']))}")
+
+    def _button(self, at: str, event: dict[str, Any]) -> None:
+        self._position = event["number"]
+        self.start.append(f"{at}the flat button lies at position {event['number']}")
+
+    def _stack(self, at: str, event: dict[str, Any]) -> None:
+        if self._places is None:
+            self._places = self._in_order()
+        whole = event["count"] >= self.terms["hand"] or self.terms["hand"] == 1
+        to = f"to {self.place(self._places.pop(0))}" if whole and self._places else "of the deal"
+        self.dealt.append(f"{at}{_count(event['count'])} {to}, counted by {event['slot']}")
+
+    def _counted(self, at: str, event: dict[str, Any]) -> None:
+        count = "not counted" if event["count"] is None else _count(event["count"])
+        self.dealt.append(f"{at}{count} {_CARDS[event['type']]}, {event['slot']}")
+
+    def _sensed(self, at: str, event: dict[str, Any]) -> None:
+        lies = "a chip lies there" if event["bet"] else "no chip lies there"
+        self.bets.append(f"{at}seat {event['seat']} locked by its sensor: {lies}")
+
+    def _late(self, at: str, event: dict[str, Any]) -> None:
+        self.bets.append(f"{at}seat {event['seat']}: a chip was laid after the lock-out; it does not count")
+
+    def _answered(self, at: str, event: dict[str, Any]) -> None:
+        prompt = self._prompts.get(event["prompt"])
+        if prompt is None:
+            return
+        asked = _asked(prompt)
+        told = event["choice"].replace("_", " ")
+        if event.get("number") is not None:
+            told += f", {event['number']}"
+        if event.get("seats"):
+            told += f", seats {', '.join(map(str, event['seats']))}"
+        clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""
+        self.asked.append(f"{at}{asked}: {told} ({wording.person(event['who'])}){clauses}")
+        if prompt["kind"] == "seats":
+            self._seats = list(event.get("seats", ()))
+            seats = ", ".join(map(str, self._seats)) or "none"
+            self.bets.append(f"{at}seats with a wager: {seats}, entered by {wording.person(event['who'])}")
+        elif prompt["kind"] == "dealt":
+            for place in self._in_order() or []:
+                self.dealt.append(f"{at}{_count(self.terms['hand'])} to {self.place(place)}, by the dealer's word")
+        elif prompt["kind"] == "additional_cards":
+            to = self.place(prompt["seat"] or 0)
+            self.dealt.append(f"{at}{_count(self.terms['second'])} more to {to}, by the dealer's word")
+
+    def _ordered(self, at: str, event: dict[str, Any]) -> None:
+        self.orders.append(f"{at}{wording.event_text(event)}")
+
+    # --- decisions ---------------------------------------------------------------------------------------------------
+
+    def _moved(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        if decision["what"] != "round":
+            return
+        if decision["state"] == "void":
+            self.end = f"{at}void: it does not count"
+        elif decision["state"] == "complete":
+            self.end = f"{at}played to its end"
+        elif decision["state"] == "betting":
+            self.bets.append(f"{at}wagers open")
+        elif decision["state"] == "no_more_bets":
+            self.bets.append(f"{at}no more bets")
+
+    def _prompted(self, _at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        self._prompts[decision["id"]] = decision
+
+    def _closed(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        prompt = self._prompts.pop(decision["id"], None)
+        if prompt is not None and decision["choice"] is None:
+            self.asked.append(f"{at}{_asked(prompt)}: no answer needed any more")
+
+    def _found(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
+        trigger = decision["trigger"]
+        text = TRIGGERS.get(trigger, wording.plain(trigger))
+        about = ", ".join(f"{key} {decision[key]}" for key in ("slot", "deck", "seat") if decision.get(key) is not None)
+        self._holds[decision["hold"]] = trigger
+        self.wrong.append(f"{at}{text}" + (f" ({about})" if about else "") + f"  [{', '.join(decision['clauses'])}]")
+        if event["type"] == "Declared":
+            self.wrong.append(f"          reported by {wording.person(event['who'])}")
+        for outcome in decision["outcomes"]:
+            self.wrong.append(f"          ordered: {OUTCOMES.get(outcome, wording.plain(outcome))}")
+
+    def _cleared(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
+        trigger = self._holds.get(decision["hold"], f"irregularity {decision['hold']}")
+        who = wording.person(event["who"]) if event.get("who") else decision["credential"]
+        self.wrong.append(f"{at}{wording.plain(trigger)}: carried out and acknowledged by {who}")
+
+    def _finding(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        rounds = f": rounds {', '.join(map(str, decision['rounds']))}" if decision.get("rounds") else ""
+        self.wrong.append(f"{at}noted: {decision['text']}{rounds}")
+
+    def _refused(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
+        who = f" ({wording.person(event['who'])})" if event.get("who") else ""
+        why = "; ".join(f"{reason['text']} [{reason['clause']}]" for reason in decision["reasons"])
+        self.orders.append(f"{at}refused{who}: {decision['what']}" + (f": {why}" if why else ""))
+
+    def _accepted(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        entry = decision["entry"]
+        parts = ", ".join(f"{dollars(t['amount'])} to the {t['to']}" for t in entry["transfers"])
+        self.bets.append(
+            f"{at}seat {decision['seat']}: progressive bet of {dollars(decision['amount'])} accepted: {parts}; "
+            f"the meter shows {dollars(entry['meter_after'])}  [{', '.join(entry['clauses'])}]"
+        )
+
+    def _returned(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        bet, shows = dollars(decision["amount"]), dollars(decision["entry"]["meter_after"])
+        self.paid.append(
+            f"{at}seat {decision['seat']}: progressive bet of {bet} goes back, and with it what it added; "
+            f"the meter shows {shows}  [{', '.join(decision['clauses'])}]"
+        )
+
+    def _settled(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        self.paid.append(
+            f"{at}seat {decision['seat']}: progressive bet {decision['outcome']}  [{', '.join(decision['clauses'])}]"
+        )
+
+    def _claimed(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        entry, hand = decision["entry"], wording.plain(decision["hand"])
+        fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
+        before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        self.paid.append(
+            f"{at}seat {decision['seat']}: {hand} claimed: {fixed} fixed and {share} of the meter, "
+            f"which goes from {before} to {after}"
+        )
+
+    def _booked(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        entry = decision["entry"]
+        if entry["kind"] in _PAID:
+            seat = f"seat {entry['seat']}: " if entry.get("seat") is not None else ""
+            document = f", {entry['document']}" if entry.get("document") else ""
+            clauses = f"  [{', '.join(entry['clauses'])}]" if entry.get("clauses") else ""
+            self.paid.append(f"{at}{seat}{wording.entry_text(entry)}{document}{clauses}")
+
+    def _wagers(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        whose = "all wagers" if decision.get("seat") is None else f"the wagers of seat {decision['seat']}"
+        but = f", but {', '.join(decision['settled'])} are settled" if decision["settled"] else ""
+        self.paid.append(f"{at}{whose} go back{but}  [{', '.join(decision['clauses'])}]")
+
+    _EVENTS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any]], None]]] = {
+        "DiceRead": _dice, "NumberDrawn": _drawn, "ButtonSeen": _button, "StackOut": _stack,
+        "SeatLatched": _sensed, "LateBet": _late, "Answer": _answered, "Declared": _ordered,
+        "Ordered": _ordered, "SlotOrdered": _ordered, "DealerChanged": _ordered, "BoxStarted": _ordered,
+        "ShoeFault": _ordered, "ShuffleFailed": _ordered, **dict.fromkeys(_CARDS, _counted),
+    }  # fmt: skip
+    _DECISIONS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any], dict[str, Any]], None]]] = {
+        "Moved": _moved, "Prompt": _prompted, "PromptClosed": _closed, "Found": _found,
+        "Cleared": _cleared, "Finding": _finding, "Refused": _refused, "BetAccepted": _accepted,
+        "BetReturned": _returned, "BetSettled": _settled, "HitClaimed": _claimed, "Booked": _booked,
+        "WagersReturned": _wagers,
+    }  # fmt: skip
+
+    # --- telling -----------------------------------------------------------------------------------------------------
+
+    def lines(self) -> list[str]:
+        """Return the round as a person reads it."""
+        parts = (
+            ("Wagers and bets (amounts of main wagers lie on the layout; no device sees them)", self.bets),
+            ("Starting position", self.start),
+            ("Cards, as counts (nobody records their order)", self.dealt),
+            ("Irregularities and notes", self.wrong),
+            ("Questions and answers", self.asked),
+            ("Orders and refusals", self.orders),
+            ("Settled and paid", self.paid),
+            ("Open questions", [_asked(prompt) for prompt in self._prompts.values()]),
+        )
+        game = f"{self.terms['title']} ({self.terms['chapter']})"
+        told = [
+            f"Round {self.number} of {game}, records {self.first} to {self.last}",
+            f"opened {self.opened or 'before this journal'}; last record {self.ended}",
+        ]
+        for title, lines in parts:
+            if lines:
+                told += ["", title, *(f"  {each}" for each in lines)]
+        return [*told, "", "How it ended", f"  {self.end}"]
+
+
+def _count(cards: int) -> str:
+    return f"{cards} card{'' if cards == 1 else 's'}"
+
+
+def _asked(prompt: dict[str, Any]) -> str:
+    about = ", ".join(f"{key} {prompt[key]}" for key in ("deck", "seat", "slot") if prompt.get(key) is not None)
+    return f"{prompt['role']} asked: {wording.plain(prompt['kind'])}" + (f" ({about})" if about else "")
+
+
+def _note(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]) -> None:
+    """Keep what is asked, until it is closed."""
+    for decision in decisions:
+        if decision["type"] == "Prompt":
+            asked[decision["id"]] = decision
+        elif decision["type"] == "PromptClosed":
+            asked.pop(decision["id"], None)
+
+
+def round_of(folder: Path, number: int) -> Story:
+    """Tell one round; ConfigurationError names the rounds that there are."""
+    at = begun = number_at_begin(folder)
+    story: Story | None = None
+    terms: dict[str, Any] | None = None
+    asked: dict[int, dict[str, Any]] = {}
+    for record, said in steps(folder):
+        if record.kind == rec.BOX:
+            terms = said.get("terms") or terms
+            continue
+        if _OPENED in said["decisions"]:
+            at += 1
+            if at == number:
+                story = Story(number, terms or _NO_TERMS, asked)
+        if story is None:
+            _note(asked, said["decisions"])
+        else:
+            story.take(record, said)
+            if _ENDED in said["decisions"]:
+                return story
+    if story is None:
+        there = f"rounds {begun + 1} to {at}" if at > begun else "no round"
+        raise ConfigurationError(f"there is no round {number} in {folder}; it holds {there}")
+    return story
+
+
+# A journal whose box never said what it plays: nothing can be derived, and what was recorded is told all the same.
+_NO_TERMS: Final[dict[str, Any]] = {
+    "game": "", "title": "an unnamed game", "chapter": "no terms recorded", "seats": 6, "cards": 0, "hand": 1,
+    "second": 0, "all_places": False, "dealer_hand": False, "dealing": "",
+}  # fmt: skip

@@ -1,0 +1,309 @@
+"""One segment: one SQLite file with records, its snapshots and where it stands in the chain. Knows no other segment."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalNewer
+from table_controller.journal.chain import FORMAT, SNAPSHOT, Broken, Record, checked, digest
+from table_controller.journal.tip import sync_folder
+from table_controller.journal.trouble import plainly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+# "PBJ1": what `file` and SQLite show for one of ours.
+_APPLICATION: Final = 0x50424A31
+_SCHEMA: Final = """
+CREATE TABLE place (only INTEGER PRIMARY KEY CHECK (only = 1), journal BLOB NOT NULL, number INTEGER NOT NULL,
+    first INTEGER NOT NULL, before BLOB NOT NULL, version INTEGER NOT NULL, checkpoints INTEGER NOT NULL);
+CREATE TABLE records (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, wall_ns INTEGER NOT NULL, mono_ns INTEGER NOT NULL,
+    boot INTEGER NOT NULL, body BLOB NOT NULL, head BLOB NOT NULL);
+CREATE TABLE snapshots (record INTEGER PRIMARY KEY, seq INTEGER NOT NULL, body BLOB NOT NULL);
+"""
+_INSERT: Final = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)"
+_COLUMNS: Final = "seq, kind, wall_ns, mono_ns, boot, body, head"
+# How long a reader in another process may make us wait (s); commits and readers do not block each other in WAL.
+_PATIENCE: Final = 5.0
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a segment stands: whose it is, its number, its first record, the head before it, its newest version."""
+
+    journal: bytes
+    number: int
+    first: int
+    before: bytes
+    version: int
+
+
+class Announced(msgspec.Struct, frozen=True):
+    """Body of a `snapshot` record: which snapshot, and (at the begin of a segment) what was retired. Hex digits."""
+
+    seq: int
+    head: str
+    digest: str
+    size: int
+    segment: int
+    retired: list[Retired] = []
+
+
+class Retired(msgspec.Struct, frozen=True):
+    """A segment that the journal no longer keeps: its records and the head after the last of them."""
+
+    segment: int
+    first: int
+    last: int
+    head: str
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The state after record `seq`, announced by the record `record`."""
+
+    seq: int
+    head: bytes
+    record: int
+    body: bytes
+
+
+def file_name(number: int) -> str:
+    """Return the name of a segment's file."""
+    return f"journal-{number:06}.db"
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_PATIENCE,
+        check_same_thread=False, cached_statements=32,
+    )  # fmt: skip
+
+
+def _record(row: Sequence[object]) -> Record:
+    seq, kind, wall_ns, mono_ns, boot, body, head = row
+    if not (
+        isinstance(seq, int) and isinstance(kind, str) and isinstance(wall_ns, int) and isinstance(mono_ns, int)
+        and isinstance(boot, int) and boot >= 0 and isinstance(body, bytes) and isinstance(head, bytes)
+    ):  # fmt: skip
+        raise Broken(seq if isinstance(seq, int) else -1, "its columns are not of the types that were written")
+    return Record(seq, kind, wall_ns, mono_ns, boot, body, head)
+
+
+def _place_in(connection: sqlite3.Connection, path: Path, newest: int) -> Place:
+    """Read where a segment stands; refuse what newer software wrote before touching anything."""
+    (form,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != _APPLICATION:
+        raise JournalDamaged(f"{path} is not a segment of a journal")
+    if form > FORMAT:
+        raise JournalNewer(f"{path} has format {form}; this software knows formats up to {FORMAT}")
+    rows = connection.execute("SELECT journal, number, first, before, version FROM place").fetchall()
+    if len(rows) != 1:
+        raise JournalDamaged(f"{path} does not say where it stands in the chain")
+    place = msgspec.convert(rows[0], tuple[bytes, int, int, bytes, int])
+    if place[4] > newest:
+        raise JournalNewer(f"{path} holds records of version {place[4]}; this software knows versions up to {newest}")
+    return Place(*place)
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+@contextmanager
+def reading(path: Path, newest: int, *, closed: bool = False) -> Iterator[tuple[sqlite3.Connection, Place]]:
+    """Open a segment for reading only, beside a writer if there is one.
+
+    A closed segment without a log is read as it lies, and nothing is left beside it. The newest one is read so only
+    where the disk is full or read-only and SQLite cannot make its shared memory.
+    """
+    connection = _connected(path, "ro&immutable=1" if closed and not _has_log(path) else "ro")
+    try:
+        try:
+            connection.execute("PRAGMA cell_size_check = ON")
+            place = _place_in(connection, path, newest)
+        except sqlite3.OperationalError:
+            if _has_log(path):
+                raise
+            connection.close()
+            connection = _connected(path, "ro&immutable=1")
+            place = _place_in(connection, path, newest)
+        yield connection, place
+    finally:
+        connection.close()
+
+
+def records_in(connection: sqlite3.Connection, first: int, last: int | None = None) -> Iterator[Record]:
+    """Read records as they stand in the file, unchecked, in order."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM records WHERE seq >= ? AND seq <= ? ORDER BY seq",  # noqa: S608 - our own names
+        (first, (1 << 63) - 1 if last is None else last),
+    )
+    return map(_record, rows)
+
+
+def head_before(connection: sqlite3.Connection, place: Place, first: int) -> bytes:
+    """Return the head that the record `first` was chained to."""
+    if first == place.first:
+        return place.before
+    row = connection.execute("SELECT head FROM records WHERE seq = ?", (first - 1,)).fetchone()
+    if row is None or not isinstance(row[0], bytes):
+        raise Broken(first - 1, "it is missing")
+    return row[0]
+
+
+def snapshot_in(connection: sqlite3.Connection) -> Snapshot | None:
+    """Return a segment's newest snapshot if the record that announces it says the same; raises Broken if not."""
+    row = connection.execute("SELECT record, seq, body FROM snapshots ORDER BY record DESC LIMIT 1").fetchone()
+    return None if row is None else _announced(connection, row)
+
+
+def snapshot_of(connection: sqlite3.Connection, record: int) -> Snapshot | None:
+    """Return the snapshot that a record announces, or None if it is not kept."""
+    row = connection.execute("SELECT record, seq, body FROM snapshots WHERE record = ?", (record,)).fetchone()
+    return None if row is None else _announced(connection, row)
+
+
+def check_snapshots(connection: sqlite3.Connection) -> None:
+    """Compare every snapshot with the record that announces it; raises Broken at the first that differs."""
+    for row in connection.execute("SELECT record, seq, body FROM snapshots ORDER BY record"):
+        _announced(connection, row)
+
+
+def _announced(connection: sqlite3.Connection, row: Sequence[object]) -> Snapshot:
+    record, seq, body = msgspec.convert(row, tuple[int, int, bytes])
+    found = next(records_in(connection, record, record), None)
+    if found is None or found.kind != SNAPSHOT:
+        raise Broken(record, "a snapshot claims to be announced by it, and it is not there")
+    try:
+        announced = msgspec.json.decode(found.body, type=Announced)
+        head = bytes.fromhex(announced.head)
+    except ValueError:
+        raise Broken(record, "it does not say which snapshot it announces") from None
+    if (announced.seq, announced.digest) != (seq, digest(body).hex()):
+        raise Broken(record, "the snapshot is not the one that this record announced")
+    return Snapshot(seq, head, record, body)
+
+
+class Segment:
+    """The segment that is written. One owner at a time; `append` is one transaction and one sync."""
+
+    def __init__(self, path: Path, place: Place, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.place = place
+        self._connection = connection
+
+    @classmethod
+    def create(cls, path: Path, place: Place, records: Sequence[Record], snapshot: Snapshot | None) -> Segment:
+        """Make a segment with its first records. It has its name only once it is whole and on the disk."""
+        draft = path.with_suffix(".new")
+        remove_database(draft)
+        with plainly(path.parent):
+            with closing(_connected(draft, "rwc")) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.executescript(_SCHEMA)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("INSERT INTO place VALUES (1, ?, ?, ?, ?, ?, 0)", msgspec.structs.astuple(place))
+                _insert(connection, records, snapshot)
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                connection.execute("COMMIT")
+            draft.rename(path)
+            sync_folder(path.parent)
+        return cls.open(path, place.version)
+
+    @classmethod
+    def open(cls, path: Path, newest: int) -> Segment:
+        """Open a segment for writing."""
+        with plainly(path.parent):
+            connection = _connected(path, "rw")
+            try:
+                connection.execute("PRAGMA cell_size_check = ON")
+                place = _place_in(connection, path, newest)
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                # A checkpoint costs syncs of its own; the store chooses when.
+                connection.execute("PRAGMA wal_autocheckpoint = 0")
+            except BaseException:
+                connection.close()
+                raise
+        return cls(path, place, connection)
+
+    def append(self, records: Sequence[Record], snapshot: Snapshot | None = None) -> None:
+        """Make records durable, all or none."""
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _insert(connection, records, snapshot)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def raise_version(self, version: int) -> None:
+        """Remember that records of a newer version follow."""
+        self._connection.execute("UPDATE place SET version = ?", (version,))
+        self.place = msgspec.structs.replace(self.place, version=version)
+
+    def checkpoint(self) -> None:
+        """Bring the log into the database, and begin the log anew so that the next commit is one sync again.
+
+        Passive: a reader in another process never makes a commit wait; the log grows on until it has gone.
+        """
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        self._connection.execute("UPDATE place SET checkpoints = checkpoints + 1")
+
+    def size(self) -> int:
+        """Return the bytes of the database without its log."""
+        ((pages,), (size,)) = (
+            self._connection.execute("PRAGMA page_count").fetchone(),
+            self._connection.execute("PRAGMA page_size").fetchone(),
+        )
+        return int(pages) * int(size)
+
+    def last(self) -> Record | None:
+        """Read the newest record, unchecked."""
+        row = self._connection.execute(f"SELECT {_COLUMNS} FROM records ORDER BY seq DESC LIMIT 1").fetchone()  # noqa: S608
+        return None if row is None else _record(row)
+
+    def close(self) -> None:
+        """Close the file; SQLite brings the log into the database first."""
+        self._connection.close()
+
+
+def _insert(connection: sqlite3.Connection, records: Sequence[Record], snapshot: Snapshot | None) -> None:
+    connection.executemany(_INSERT, [msgspec.structs.astuple(record) for record in records])
+    if snapshot is not None:
+        connection.execute(
+            "INSERT INTO snapshots VALUES (?, ?, ?)", (snapshot.record, snapshot.seq, snapshot.body)
+        )  # fmt: skip
+
+
+def settle(path: Path) -> None:
+    """Bring the log of a closed segment into its database, so that the one file is all there is."""
+    with closing(_connected(path, "rw")) as connection:
+        (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise JournalBusy(f"{path} is being read by another process")
+
+
+def remove_database(path: Path) -> None:
+    """Remove a database with its log; nothing happens where there is none."""
+    for name in (f"{path.name}-wal", f"{path.name}-shm", path.name):
+        path.with_name(name).unlink(missing_ok=True)
+
+
+def checked_in(connection: sqlite3.Connection, place: Place, first: int, last: int | None = None) -> Iterator[Record]:
+    """Read records, the chain checked on the way; raises Broken at the first that does not hold. Past the end: none."""
+    found = records_in(connection, first, last)
+    begin = next(found, None)
+    if begin is not None:
+        yield from checked(head_before(connection, place, first), first, chain([begin], found))

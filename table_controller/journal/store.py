@@ -1,0 +1,406 @@
+"""The journal's folder as its one writer sees it: open, append, snapshot, rotate, close. No threads, no meaning.
+
+Used from one thread at a time. Reading goes through connections of its own, so it may happen beside an append.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.errors import (
+    DiskFull,
+    JournalBusy,
+    JournalDamaged,
+    JournalError,
+    JournalFailed,
+    JournalForeign,
+    JournalShort,
+)
+from table_controller.journal import reader
+from table_controller.journal.ballast import Ballast
+from table_controller.journal.chain import (
+    FIRST,
+    FORMAT,
+    GENESIS,
+    NOTHING,
+    SNAPSHOT,
+    START,
+    STOP,
+    Entry,
+    Record,
+    Verdict,
+    chained,
+    check_limits,
+    digest,
+)
+from table_controller.journal.retention import Closed, closed, leave, leaving
+from table_controller.journal.segment import Announced, Place, Segment, Snapshot, file_name, reading, remove_database
+from table_controller.journal.tip import Tip, TipFile, create_tip, read_tip
+from table_controller.journal.trouble import TROUBLE, plainly, told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from firmware_bridge.errors import PitboxError
+
+__all__ = ["Policy", "Record", "Snapshot", "Store", "Verdict"]
+
+LOCK: Final = "lock"
+# Lies in a folder that holds a second copy, so that no box goes on writing there.
+COPY_MARK: Final = "copy"
+# A checkpoint is due after about so many bytes in the log: a restart reads the log, so it stays short.
+CHECKPOINT_BYTES: Final = 4 << 20
+# What a commit costs in the log besides the bodies: the last page of the table, twice at worst (bytes).
+_COMMIT_BYTES: Final = 2 * 4096
+
+
+class Genesis(msgspec.Struct, frozen=True):
+    """Body of the first record: the journal's own id (hex) and the format that it began with."""
+
+    journal: str
+    format: int
+
+
+class Start(msgspec.Struct, frozen=True):
+    """Body of a `start` record: who writes from here on. `clean`: whether the boot before it was stopped in order."""
+
+    format: int
+    version: int
+    digests: dict[str, str]
+    clean: bool
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """How much is kept. Unless told otherwise: everything, in segments of about a day, with 16 MB of ballast.
+
+    A closed segment leaves when its last record is older than `keep_days`, or when closed segments together are more
+    than `keep_bytes`; it goes to `archive` if there is one. 0 bytes of ballast means none.
+    """
+
+    segment_bytes: int = 64 << 20
+    ballast_bytes: int = 16 << 20
+    keep_days: int | None = None
+    keep_bytes: int | None = None
+    archive: Path | None = None
+
+
+def _clocks() -> tuple[int, int]:
+    return time.time_ns(), time.monotonic_ns()
+
+
+def take_lock(folder: Path) -> int:
+    """Become the folder's one writer; returns the descriptor that holds the lock, at most as long as the process."""
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        owner = os.pread(lock, 32, 0).decode("ascii", "replace").strip() or "unknown"
+        os.close(lock)
+        raise JournalBusy(f"{folder}: process {owner} writes this journal") from None
+    with suppress(OSError):  # who holds it is a kindness to the next one; a full disk must not keep a box from starting
+        os.pwrite(lock, f"{os.getpid():<31}\n".encode(), 0)
+    return lock
+
+
+class Store:
+    """One journal, opened by its one writer. `boot` counts the openings; records of this run carry it."""
+
+    def __init__(self, folder: Path, policy: Policy, clocks: Callable[[], tuple[int, int]]) -> None:
+        """Use `Store.open`."""
+        self.folder = folder
+        self.boot = 0
+        self.policy = policy
+        self.failed: PitboxError | None = None
+        self._clocks = clocks
+        self._lock = -1
+        self._tip: TipFile | None = None
+        self._segment: Segment | None = None
+        self._last: Record | None = None
+        self._journal = b""
+        self._in_log = 0
+        # Records from here on may not be retired: the second copy has not acknowledged them yet. Set by who copies.
+        self.held_from: int | None = None
+        # What went wrong when a segment should have left; it is tried again when the next one is closed.
+        self.retiring_failed: PitboxError | None = None
+        self.ballast = Ballast(folder, policy.ballast_bytes)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | str,
+        *,
+        version: int,
+        digests: Mapping[str, str],
+        policy: Policy | None = None,
+        against: bytes | None = None,
+        clocks: Callable[[], tuple[int, int]] = _clocks,
+    ) -> Store:
+        """Open a journal or begin one, verify it since its last snapshot, and write the record that starts this boot.
+
+        `version` is the newest version of record bodies that the caller writes and understands; `digests` name
+        software, edition and configuration; `against` is a head that must be in the journal (the second copy's, or a
+        published one).
+        """
+        store = cls(Path(folder), policy or Policy(), clocks)
+        try:
+            with plainly(store.folder):
+                store._open(version, dict(digests), against)
+        except BaseException:
+            store._release()
+            raise
+        return store
+
+    def _open(self, version: int, digests: dict[str, str], against: bytes | None) -> None:
+        self.folder.mkdir(exist_ok=True)
+        if (self.folder / COPY_MARK).exists():
+            raise JournalForeign(f"{self.folder} is a second copy; restore it into an empty folder and open that")
+        self._take_lock()
+        clean = True
+        found = reader.segments(self.folder)
+        try:
+            tip = read_tip(self.folder)
+        except ValueError as spoilt:
+            raise JournalDamaged(f"{self.folder}: {spoilt}") from None
+        if not found:
+            if tip is not None and tip.seq:
+                raise JournalShort(f"{self.folder}: record {tip.seq} was acknowledged and every segment is gone")
+            self._begin(version)
+        else:
+            clean = self._resume(found[-1][1], version, tip, against)
+        assert self._segment is not None
+        self._tip = TipFile(self.folder)
+        self.ballast.lay()
+        if version > self._segment.place.version:
+            self._segment.raise_version(version)
+        assert self._last is not None
+        self.boot = self._last.boot + 1
+        body = msgspec.json.encode(Start(FORMAT, version, dict(sorted(digests.items())), clean))
+        self.append([(START, *self._clocks(), self.boot, body)])
+        self._tip.sync()
+
+    def _take_lock(self) -> None:
+        self._lock = take_lock(self.folder)
+
+    def _begin(self, version: int) -> None:
+        self._journal = secrets.token_bytes(16)
+        create_tip(self.folder, self._journal)
+        body = msgspec.json.encode(Genesis(self._journal.hex(), FORMAT))
+        (genesis,) = chained(NOTHING, FIRST, [(GENESIS, *self._clocks(), 0, body)])
+        place = Place(self._journal, 1, FIRST, NOTHING, version)
+        self._segment = Segment.create(self.folder / file_name(1), place, [genesis], None)
+        self._last = genesis
+
+    def _resume(self, path: Path, version: int, tip: Tip | None, against: bytes | None) -> bool:
+        """Check everything since the last snapshot, then open for writing. Returns whether it was stopped in order.
+
+        Checked first and through readers only: a journal that does not hold stays as it is, log and all, as evidence.
+        """
+        with reading(path, version) as (_, place):
+            self._journal = place.journal
+        if tip is None:
+            raise JournalShort(
+                f"{self.folder}: the tip is gone; nobody can tell whether the end of the journal is there"
+            )
+        if tip.journal != self._journal:
+            raise JournalForeign(f"{self.folder}: {path.name} belongs to another journal than the tip")
+        snapshot = reader.latest_snapshot(self.folder, newest=version)
+        if snapshot is None and reader.segments(self.folder)[0][0] > 1:
+            raise JournalDamaged(f"{self.folder}: earlier segments were retired and no snapshot is left to begin from")
+        start = place.first if snapshot is None else max(snapshot.seq + 1, place.first)
+        since = start if against is None else None
+        reader.must_hold(self.folder, reader.verify(self.folder, since, against, newest=version))
+        self._segment = Segment.open(path, version)
+        self._last = self._segment.last()
+        if self._last is None:
+            raise JournalDamaged(f"{self.folder}: {path.name} holds no record", place.first)
+        return self._last.kind == STOP
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def append(self, entries: Sequence[Entry], *, remember: bool = True) -> list[Record]:
+        """Make records durable: one transaction, one sync. All of them or none.
+
+        With `remember` false the caller calls `remember` itself, once it has told whoever waits.
+        """
+        if not entries:
+            return []
+        for kind, _, _, _, body in entries:
+            check_limits(kind, body)
+        segment, last = self._ready()
+        records = chained(last.head, last.seq + 1, entries)
+        self._commit(segment, records, None, remember=remember)
+        return records
+
+    def snapshot(self, seq: int, body: bytes) -> Record:
+        """Keep the state after record `seq`, bound by a record of its own to that record's head.
+
+        A snapshot of the newest record begins a new segment if this one is full.
+        """
+        segment, last = self._ready()
+        head = last.head if seq == last.seq else next(iter(self.read(seq, seq))).head
+        announced = Announced(seq, head.hex(), digest(body).hex(), len(body), segment.place.number)
+        full = seq == last.seq and segment.size() >= self.policy.segment_bytes
+        out: list[Closed] = []
+        if full:
+            out = self._leaving(segment.place.number)
+            named = [each.retired for each in out]
+            announced = msgspec.structs.replace(announced, segment=segment.place.number + 1, retired=named)
+        entry = (SNAPSHOT, *self._clocks(), self.boot, msgspec.json.encode(announced))
+        (record,) = chained(last.head, last.seq + 1, [entry])
+        snapshot = Snapshot(seq, head, record.seq, body)
+        if full:
+            self._rotate(segment, record, snapshot)
+            self._retire(out)
+        else:
+            self._commit(segment, [record], snapshot)
+        return record
+
+    def _leaving(self, current: int) -> list[Closed]:
+        policy = self.policy
+        if policy.keep_days is None and policy.keep_bytes is None:
+            return []
+        try:
+            with plainly(self.folder):
+                older = [(number, path) for number, path in reader.segments(self.folder) if number <= current]
+                found = [closed(number, path, reader.ANY_VERSION) for number, path in older]
+        except JournalError as damaged:  # what cannot be read stays, and is told; the journal itself goes on
+            self.retiring_failed = damaged
+            return []
+        return leaving(found, self._clocks()[0], policy.keep_days, policy.keep_bytes, self.held_from)
+
+    def _retire(self, out: list[Closed]) -> None:
+        self.retiring_failed = None if out else self.retiring_failed
+        try:
+            for each in out:
+                leave(each, self.policy.archive)
+        except (JournalError, *TROUBLE) as error:
+            self.retiring_failed = told(error, self.policy.archive or self.folder)
+
+    def _rotate(self, old: Segment, record: Record, snapshot: Snapshot) -> None:
+        """Begin the next segment with this snapshot. The old one stays as it is until the new one is whole."""
+        number = old.place.number + 1
+        place = Place(self._journal, number, record.seq, snapshot.head, old.place.version)
+        try:
+            new = Segment.create(self.folder / file_name(number), place, [record], snapshot)
+        except DiskFull:
+            remove_database(self.folder / file_name(number))
+            self._commit(old, [record], snapshot)  # no room for a new one; the old one may have some
+            return
+        self._segment = new
+        self._in_log = 0
+        self._last = record
+        self.remember()
+        with plainly(self.folder):
+            old.close()
+
+    def _commit(
+        self, segment: Segment, records: list[Record], snapshot: Snapshot | None, *, remember: bool = True
+    ) -> None:
+        try:
+            try:
+                segment.append(records, snapshot)
+            except Exception as error:
+                if not isinstance(told(error, self.folder), DiskFull) or not self.ballast.free():
+                    raise
+                segment.append(records, snapshot)  # in the room that the ballast gave
+        except Exception as error:
+            self.failed = told(error, self.folder)
+            raise self.failed from error
+        self._in_log += _COMMIT_BYTES + sum(len(record.body) for record in records)
+        if snapshot is not None:
+            self._in_log += len(snapshot.body)
+        self._last = records[-1]
+        if remember:
+            self.remember()
+
+    def remember(self) -> None:
+        """Write the newest record's number and head into the tip."""
+        _, last = self._ready()
+        assert self._tip is not None
+        try:
+            self._tip.write(Tip(self._journal, last.seq, last.head))
+        except OSError as error:
+            self.failed = told(error, self.folder)
+            raise self.failed from error
+
+    def _ready(self) -> tuple[Segment, Record]:
+        if self.failed is not None:
+            raise JournalFailed(f"{self.folder}: the journal failed ({self.failed.code}: {self.failed})")
+        if self._segment is None or self._last is None:
+            raise JournalFailed(f"{self.folder}: the journal is closed")
+        return self._segment, self._last
+
+    def checkpoint(self, *, idle: bool = True, now: bool = False) -> None:
+        """Bring the log into the database if it has grown long; to be called between commits.
+
+        Where others wait for the next commit (`idle` is false) it may grow four times as long.
+        """
+        segment, _ = self._ready()
+        if not now and self._in_log < CHECKPOINT_BYTES * (1 if idle else 4):
+            return
+        assert self._tip is not None
+        for _ in range(2):
+            try:
+                with plainly(self.folder):
+                    self._tip.sync()
+                    segment.checkpoint()
+            except DiskFull:
+                # The log holds everything; it only stays long. The next commit says so if there is no room for it.
+                if self.ballast.free():
+                    continue
+            except JournalError as error:
+                self.failed = error
+                raise
+            break
+        self._in_log = 0
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def last(self) -> Record | None:
+        """Return the newest durable record."""
+        return self._last
+
+    def read(self, first: int, last: int | None = None) -> Iterator[Record]:
+        """Read records in order, the chain checked on the way."""
+        return reader.read(self.folder, first, last)
+
+    def latest_snapshot(self) -> Snapshot | None:
+        """Return the newest snapshot."""
+        return reader.latest_snapshot(self.folder)
+
+    def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
+        """Check everything, or from one record on. `against` is a head that must be among the records."""
+        return reader.verify(self.folder, from_seq, against)
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Say that the boot ended in order, and let the folder go."""
+        try:
+            if self.failed is None and self._segment is not None:
+                with suppress(JournalError):  # then the next start says that this one was cut off, which is true
+                    self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+                    assert self._tip is not None
+                    self._tip.sync()
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        if self._segment is not None:
+            with suppress(Exception):  # a disk that failed may fail here too; what counts is on it already
+                self._segment.close()
+            self._segment = None
+        if self._tip is not None:
+            self._tip.close()
+            self._tip = None
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1

@@ -1,0 +1,90 @@
+"""Turns what SQLite and the operating system report into the errors that a person understands. Decides nothing else."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.errors import (
+    DiskFailed,
+    DiskFull,
+    DiskReadOnly,
+    JournalBusy,
+    JournalDamaged,
+    JournalError,
+    PitboxError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# What reading and writing may raise. Python cannot even decode the complaint about some damaged databases.
+TROUBLE: Final = (sqlite3.Error, OSError, msgspec.DecodeError, UnicodeDecodeError)
+# Result codes of SQLite carry more in their upper bits.
+_PRIMARY: Final = 0xFF
+# Less than this free is as good as nothing (bytes): SQLite cannot even write a page and its log.
+_NO_ROOM: Final = 64 * 1024
+
+
+def _full(folder: Path) -> bool:
+    """Whether the disk is full, asked of the disk itself: SQLite calls some full disks an input/output error."""
+    try:
+        free = os.statvfs(folder)
+    except OSError:
+        return False
+    return free.f_bavail * free.f_frsize < _NO_ROOM
+
+
+def _read_only(folder: Path) -> bool:
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY) or not os.access(folder, os.W_OK)
+    except OSError:
+        return False
+
+
+def told(error: Exception, folder: Path) -> PitboxError:
+    """Return the error to raise for what happened in a folder."""
+    if isinstance(error, PitboxError):
+        return error
+    if isinstance(error, OSError):
+        return _of_system(error, folder)
+    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _full(folder)):
+        return DiskFull(f"{folder}: no room left ({error})")
+    if code == sqlite3.SQLITE_READONLY or (code == sqlite3.SQLITE_CANTOPEN and _read_only(folder)):
+        return DiskReadOnly(f"{folder} cannot be written ({error})")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return JournalBusy(f"{folder}: another process holds the database ({error})")
+    if code == sqlite3.SQLITE_IOERR:
+        return DiskFailed(f"{folder}: {error} ({getattr(error, 'sqlite_errorname', 'unknown')})")
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return JournalError(f"{folder}: the database cannot be opened ({error})")
+    if isinstance(error, sqlite3.Error | msgspec.DecodeError | UnicodeDecodeError):
+        # What the database gives back is not a database of ours, or not the types that were written.
+        return JournalDamaged(f"{folder}: the database cannot be read ({error})")
+    raise error
+
+
+def _of_system(error: OSError, folder: Path) -> PitboxError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(f"{folder}: no room left ({error.strerror})")
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return DiskReadOnly(f"{folder} cannot be written ({error.strerror})")
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return JournalError(f"{folder}: {error.strerror}")
+    return DiskFailed(f"{folder}: {error.strerror or error}")
+
+
+@contextmanager
+def plainly(folder: Path) -> Iterator[None]:
+    """Raise what goes wrong inside as an error of the tree."""
+    try:
+        yield
+    except TROUBLE as error:
+        raise told(error, folder) from error

@@ -1,0 +1,61 @@
+"""The digests that a journal names its records by: of software, edition and configuration. Only reads."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from table_controller.journal.migrations import CONFIGURATION, EDITION, SOFTWARE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from table_controller.rulebook import Edition, Submission
+
+# What decides at a table. Tools and simulators do not.
+_PACKAGES: Final = ("firmware_bridge", "devices", "table_controller")
+_SUFFIXES: Final = (".py", ".toml")
+
+
+def digests_of(edition: Edition, submission: Submission, slots: Mapping[str, str]) -> dict[str, str]:
+    """Return what a record must name, as hex."""
+    return {
+        SOFTWARE: software_digest(),
+        EDITION: _digest(edition),
+        CONFIGURATION: _digest([submission, sorted(slots.items())]),
+    }
+
+
+def _digest(what: Any) -> str:
+    return sha256(msgspec.json.encode(what, order="deterministic", enc_hook=_plain)).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return what msgspec does not know by itself: sets in their order, other objects as they print."""
+    return sorted(value) if isinstance(value, frozenset | set) else repr(value)
+
+
+@cache
+def software_digest() -> str:
+    """Return the digest of every source and data file of the packages that decide at a table."""
+    whole = sha256()
+    for package in _PACKAGES:
+        for name, data in sorted(_sources(files(package), package)):
+            whole.update(f"{name} {len(data)}\n".encode())
+            whole.update(data)
+    return whole.hexdigest()
+
+
+def _sources(folder: Any, name: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                found += _sources(entry, f"{name}/{entry.name}")
+        elif entry.name.endswith(_SUFFIXES):
+            found.append((f"{name}/{entry.name}", entry.read_bytes()))
+    return found

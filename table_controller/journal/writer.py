@@ -1,0 +1,174 @@
+"""Group commit: one thread makes records durable while the event loop goes on. It knows no records and decides nothing.
+
+While one commit runs, what is appended gathers and becomes the next commit. Callbacks run on the loop, in the order of
+the records.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import DiskFailed, JournalFailed
+from table_controller.journal.chain import check_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.journal.chain import Entry, Record
+    from table_controller.journal.store import Store
+
+# At most so many records in one transaction, so that the first of them does not wait for a storm behind it.
+GROUP: Final = 256
+# At most so many records wait for the disk; beyond that it does not keep up, and saying so is safer than memory.
+BACKLOG: Final = 20_000
+
+
+# A record on its way, or a snapshot (the second) of the state after the record before it; and whom to tell.
+_Item = tuple["Entry | None", "bytes | None", "Callable[[Record], None]"]
+
+
+class Writer:
+    """The loop's side of the journal. After a failure it takes nothing more and calls nobody back; `failed` says why.
+
+    `on_failed` is called once, on the loop, with the first error. `on_ballast_freed` is called when the disk was full
+    and the ballast gave room: what was appended is durable, but the table must lock.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        on_failed: Callable[[Exception], None],
+        on_ballast_freed: Callable[[], None] | None = None,
+    ) -> None:
+        self._store = store
+        self.on_failed = on_failed
+        self.on_ballast_freed = on_ballast_freed
+        self.failed: Exception | None = None
+        last = store.last()
+        self.next_seq = 1 if last is None else last.seq + 1
+        self._waiting = 0
+        self._closed = False
+        self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._loop = asyncio.get_running_loop()
+        self._ended = self._loop.create_future()
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many records were appended and are not yet known to be durable."""
+        return self._waiting
+
+    def append(
+        self, kind: str, wall_ns: int, mono_ns: int, boot: int, body: bytes, on_durable: Callable[[Record], None]
+    ) -> int:
+        """Hand a record over; never blocks. Returns the number that it will have; `on_durable` says when it has it."""
+        check_limits(kind, body)
+        return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable))
+
+    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
+        """Hand over a snapshot of the state after the record appended last; never blocks. It takes a number too."""
+        return self._put((None, body, on_durable))
+
+    def _put(self, item: _Item) -> int:
+        if self._closed:
+            raise JournalFailed("the journal is closed")
+        seq = self.next_seq
+        self.next_seq += 1
+        if self.failed is None and self._waiting >= BACKLOG:
+            self._fail(DiskFailed(f"{self._waiting} records wait for the journal's disk, which does not keep up"))
+        if self.failed is None:
+            self._waiting += 1
+            self._queue.put(item)
+        return seq
+
+    # --- on the loop --------------------------------------------------------------------------------------------------
+
+    def _deliver(self, done: list[tuple[_Item, Record]]) -> None:
+        for item, record in done:
+            self._waiting -= 1
+            if self.failed is not None:  # it is on the disk, but the table is locked and nothing may follow from it
+                continue
+            try:
+                item[2](record)
+            except Exception as error:  # noqa: BLE001 - one listener's mistake must not hide the next one's record
+                context = {"message": f"who waited for record {record.seq} failed", "exception": error}
+                self._loop.call_exception_handler(context)
+
+    def _fail(self, error: Exception) -> None:
+        if self.failed is None:
+            self.failed = error
+            self.on_failed(error)
+
+    def _freed(self) -> None:
+        if self.on_ballast_freed is not None:
+            self.on_ballast_freed()
+
+    async def close(self) -> None:
+        """Wait until all that was appended is durable and was told, then end the thread. The store stays open."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+        await asyncio.shield(self._ended)
+        self._thread.join()
+
+    def _end(self) -> None:
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+    # --- in the thread ------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            while (group := self._gather()) is not None:
+                laid = self._store.ballast.lies
+                try:
+                    self._commit(group)
+                    self._store.checkpoint(idle=self._queue.empty())
+                finally:
+                    if laid and not self._store.ballast.lies:
+                        self._loop.call_soon_threadsafe(self._freed)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the loop must hear of it
+            self._loop.call_soon_threadsafe(self._fail, error)
+            while self._queue.get() is not None:  # nothing after a failure is written
+                pass
+        finally:
+            self._loop.call_soon_threadsafe(self._end)
+
+    def _gather(self) -> list[_Item] | None:
+        """Wait for the next record and take with it what has come since; None at the end."""
+        first = self._queue.get()
+        if first is None:
+            return None
+        group = [first]
+        while len(group) < GROUP and group[-1][1] is None:
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                break
+            if item is None:
+                self._queue.put(None)
+                break
+            group.append(item)
+        return group
+
+    def _commit(self, group: list[_Item]) -> None:
+        """Make a group durable, then tell the loop. A snapshot ends its group and is a commit of its own."""
+        store = self._store
+        done: list[tuple[_Item, Record]] = []
+        body = group[-1][1]
+        plain = group if body is None else group[:-1]
+        try:
+            records = store.append([item[0] for item in plain if item[0] is not None], remember=False)
+            done += zip(plain, records, strict=True)
+            if body is not None:
+                last = store.last()
+                assert last is not None
+                done.append((group[-1], store.snapshot(last.seq, body)))
+        finally:
+            if done:
+                self._loop.call_soon_threadsafe(self._deliver, done)
+        store.remember()  # nobody waits for the tip

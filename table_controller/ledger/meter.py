@@ -1,0 +1,182 @@
+"""One meter's life: its rules from the rulebook, its seed, what each bet adds, and what a bet that goes back takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from table_controller.ledger.money import (
+    BETS,
+    CENT,
+    CORRECTIONS,
+    HOUSE,
+    METER,
+    RESERVE,
+    SEED,
+    Transfer,
+)
+from table_controller.rulebook.settlement import Seat, Terms
+from table_controller.rulebook.settlement.terms import by_line
+
+if TYPE_CHECKING:
+    from table_controller.ledger.money import Entry, MoneyBook
+    from table_controller.rulebook import Edition, Submission
+    from table_controller.rulebook.texts import Paytable
+
+_WHOLE_BP: Final = 10_000  # hundredths of a percent
+# The most that a meter may hold, unless less is set: as many digits as the meter sign has.
+MOST: Final = (10**10 - 1) * CENT
+
+
+class Award(msgspec.Struct, frozen=True, kw_only=True):
+    """What one line of the table pays for one bet; a fixed amount and a share of the meter are both paid."""
+
+    hand: str
+    label: str  # as printed
+    fixed: int
+    percent: int  # of the meter as it stands when the hit is claimed
+    stake: int  # comes back besides
+    envy: int  # to every other seat that may have it
+
+
+class MeterRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What the selected table and the Rules Submission say of the meter. Amounts in micro-dollars."""
+
+    table: str
+    unit: int  # one bet
+    seed: int
+    reseed: int
+    rate_bp: int  # of each bet into the meter, in hundredths of a percent
+    reserve_bp: int
+    limit: int
+    awards: tuple[Award, ...]
+    clauses: tuple[str, ...]
+
+    def award(self, hand: str) -> Award:
+        """Return what a hand pays; KeyError if no line of the table pays it."""
+        for award in self.awards:
+            if award.hand == hand:
+                return award
+        raise KeyError(hand)
+
+    @property
+    def envied(self) -> tuple[str, ...]:
+        """The hands that are paid to others, too."""
+        return tuple(award.hand for award in self.awards if award.envy)
+
+
+class Bet(msgspec.Struct):
+    """An accepted bet and where its money went. Open until it is lost or won; in a void round it still goes back."""
+
+    seat: int
+    stake: int
+    to_meter: int
+    to_reserve: int
+    state: Literal["open", "lost", "won", "returned"] = "open"
+
+
+def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
+    """Return the rules of the table's meter; None if it offers no progressive."""
+    rules = edition.progressive
+    if rules is None or rules.wager not in submission.wagers:
+        return None
+    terms = Terms(edition, submission)
+    table = terms.table(rules.wager)
+    assert table.unit_cents is not None, "a progressive table prints its unit"
+    assert table.seed_cents is not None, "a progressive table prints its seed"
+    rate_bp = submission.progressive_rate_bp if table.rate_percent is None else table.rate_percent * 100
+    assert rate_bp is not None, "the submission says what the text leaves open"
+    reserve_bp = (table.reserve_percent or 0) * 100
+    assert rate_bp + reserve_bp <= _WHOLE_BP, "no bet gives more than itself"
+    reseed = table.seed_cents if table.reseed_cents is None else table.reseed_cents  # F25: with the seed
+    return MeterRules(
+        table=table.id, unit=table.unit_cents * CENT, seed=table.seed_cents * CENT, reseed=reseed * CENT,
+        rate_bp=rate_bp, reserve_bp=reserve_bp, limit=MOST, clauses=table.clauses,
+        awards=_awards(terms, rules.wager, table),
+    )  # fmt: skip
+
+
+def _awards(terms: Terms, wager: str, table: Paytable) -> tuple[Award, ...]:
+    """Return what each line pays, as the settlement of a round works it out."""
+    assert table.unit_cents is not None
+    one_bet = Seat(number=1, wagers={wager: table.unit_cents})
+    found = []
+    for line in table.lines:
+        result = by_line(terms, one_bet, wager, line, (), ())
+        found.append(
+            Award(
+                hand=line.hand, label=line.label, fixed=result.paid_cents * CENT, percent=result.meter_percent,
+                stake=result.back_cents * CENT, envy=(line.envy_cents or 0) * CENT,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def part(amount: int, rate_bp: int) -> int:
+    """Return a rate's part of a bet. Never rounded: a bet is whole cents, and a cent is ten thousand micro-dollars."""
+    found, remainder = divmod(amount * rate_bp, _WHOLE_BP)
+    assert remainder == 0, f"{amount} micro-dollars at {rate_bp} bp"
+    return found
+
+
+# --- entries ----------------------------------------------------------------------------------------------------------
+
+
+def open_meter(book: MoneyBook, rules: MeterRules) -> Entry:
+    """Put the seed into a meter that never had one."""
+    assert book.entries == 0, "a meter is opened once"
+    book.seed = rules.seed
+    return book.post("seed", Transfer(SEED, METER, rules.seed), clauses=rules.clauses)
+
+
+def accept(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: tuple[str, ...]) -> tuple[Bet, Entry]:
+    """Take one bet: its parts for meter and reserve, and the rest for the house, in one entry.
+
+    What does not fit under the meter's limit is set aside for the next seed.
+    """
+    wanted = part(rules.unit, rules.rate_bp)
+    to_meter = min(wanted, max(0, rules.limit - book.at(METER)))
+    to_reserve = part(rules.unit, rules.reserve_bp) + wanted - to_meter
+    entry = book.post(
+        "bet",
+        Transfer(BETS, METER, to_meter),
+        Transfer(BETS, RESERVE, to_reserve),
+        Transfer(BETS, HOUSE, rules.unit - to_meter - to_reserve),
+        round=round_, seat=seat, clauses=clauses,
+    )  # fmt: skip
+    return Bet(seat, rules.unit, to_meter, to_reserve), entry
+
+
+def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) -> Entry:
+    """Give a bet of a void round or hand back, and take back what it added.
+
+    Not from below the seed: what the meter cannot give comes from the reserve, and from the house what that cannot.
+    """
+    assert bet.state != "returned", "a bet goes back once"
+    from_meter = min(bet.to_meter, max(0, book.at(METER) - book.seed))
+    from_reserve = min(bet.to_reserve + bet.to_meter - from_meter, book.at(RESERVE))
+    entry = book.post(
+        "bet_returned",
+        Transfer(METER, BETS, from_meter),
+        Transfer(RESERVE, BETS, from_reserve),
+        Transfer(HOUSE, BETS, bet.stake - from_meter - from_reserve),
+        round=round_, seat=bet.seat, clauses=clauses,
+    )  # fmt: skip
+    bet.state = "returned"
+    return entry
+
+
+def correct(book: MoneyBook, amount: int, document: str) -> Entry:
+    """People correct the meter by an amount, up or down; BadEntry if it would hold less than nothing."""
+    if amount >= 0:
+        return book.post("correction", Transfer(CORRECTIONS, METER, amount), document=document)
+    return book.post("correction", Transfer(METER, CORRECTIONS, -amount), document=document)
+
+
+def reset(book: MoneyBook, rules: MeterRules, document: str) -> Entry:
+    """People bring the meter to its seed; where the rest of it goes, their document says."""
+    above = book.at(METER) - rules.seed
+    if above >= 0:
+        return book.post("reset", Transfer(METER, CORRECTIONS, above), document=document)
+    return book.post("reset", Transfer(SEED, METER, -above), document=document)

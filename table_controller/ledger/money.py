@@ -1,0 +1,159 @@
+"""Money as double entry in integer micro-dollars: accounts, entries, and what no entry may do. No rule of a game."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+CENT: Final = 10_000  # micro-dollars
+DOLLAR: Final = 100 * CENT
+
+# Where money comes from; these fall below zero by what has come.
+BETS: Final = "bets"  # chips of players that were accepted as bets, less those given back
+SEED: Final = "seed"  # what the certificate holder put into the meter as seed and re-seed
+# Where it is.
+METER: Final = "meter"
+RESERVE: Final = "reserve"  # set aside for the next seed
+HOUSE: Final = "house"  # what is left of bets, less what is paid at fixed amounts
+PENDING: Final = "pending"  # hits that were claimed and are not paid: frozen, and out of the meter
+# Where it went; these only grow, but for the reversal of a void round.
+FIXED: Final = "fixed_awards"  # paid from the table
+HAND_PAYS: Final = "hand_pays"  # paid by an attendant
+ENVY: Final = "envy"
+STAKES: Final = "stakes_returned"  # of winning bets, where the table gives the bet back besides its pay
+# People's corrections of the meter; each names its document.
+CORRECTIONS: Final = "corrections"
+
+ACCOUNTS: Final = (BETS, SEED, METER, RESERVE, HOUSE, PENDING, FIXED, HAND_PAYS, ENVY, STAKES, CORRECTIONS)
+# Nobody can pay out of these what is not there.
+_NEVER_NEGATIVE: Final = (METER, RESERVE, PENDING, FIXED, HAND_PAYS, ENVY, STAKES)
+
+Kind = Literal[
+    "seed", "bet", "bet_returned", "hit", "hit_withdrawn", "award_paid", "award_returned", "hand_pay_paid", "envy",
+    "envy_returned", "correction", "reset",
+]  # fmt: skip
+# What may lower the meter, and nothing else: a hit, a documented correction, a void round's own contribution.
+LOWERS: Final = ("hit", "correction", "reset", "bet_returned")
+_DOCUMENTED: Final = ("correction", "reset", "hand_pay_paid")
+
+
+class BadEntry(ValueError):
+    """An entry that the book does not take: it would break a promise. The book is as it was."""
+
+
+class Transfer(msgspec.Struct, frozen=True):
+    """So many micro-dollars went from one account to another; never none, and never less."""
+
+    source: str
+    to: str
+    amount: int
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one thing that happened did to the accounts, whole or not at all; the meter before and after it."""
+
+    number: int
+    kind: Kind
+    transfers: tuple[Transfer, ...]
+    meter_before: int
+    meter_after: int
+    round: int = 0
+    seat: int | None = None
+    hit: int | None = None
+    clauses: tuple[str, ...] = ()
+    document: str = ""
+
+
+class Meters(msgspec.Struct, frozen=True):
+    """What the progressive system must be able to show (605a.7), in micro-dollars."""
+
+    current: int
+    reserve: int
+    pending: int
+    paid_by_table: int
+    paid_by_attendant: int
+
+    @property
+    def cumulative(self) -> int:
+        """Everything that was ever paid out."""
+        return self.paid_by_table + self.paid_by_attendant
+
+
+class MoneyBook(msgspec.Struct):
+    """The accounts of one meter. They sum to zero, always."""
+
+    held: dict[str, int] = {}
+    entries: int = 0  # so many were booked; the last one has this number
+    seed: int = 0  # what the meter was opened with: a void round takes it no lower
+
+    def at(self, account: str) -> int:
+        """Return what an account holds; below zero: what has come out of it."""
+        return self.held.get(account, 0)
+
+    @property
+    def meters(self) -> Meters:
+        """The amounts that people may ask for."""
+        by_table = self.at(FIXED) + self.at(ENVY)
+        return Meters(self.at(METER), self.at(RESERVE), self.at(PENDING), by_table, self.at(HAND_PAYS))
+
+    def post(
+        self,
+        kind: Kind,
+        *transfers: Transfer,
+        round: int = 0,  # noqa: A002 - the house's word for it
+        seat: int | None = None,
+        hit: int | None = None,
+        clauses: tuple[str, ...] = (),
+        document: str = "",
+    ) -> Entry:
+        """Book an entry as a whole; BadEntry, and nothing is booked, if it would break a promise."""
+        moved = tuple(transfer for transfer in transfers if transfer.amount != 0)
+        after = dict(self.held)
+        for one in moved:
+            if type(one.amount) is not int or one.amount < 0:
+                raise BadEntry(f"{one.amount!r} is no amount")
+            for account, change in ((one.source, -one.amount), (one.to, one.amount)):
+                if account not in ACCOUNTS:
+                    raise BadEntry(f"there is no account {account}")
+                after[account] = after.get(account, 0) + change
+        entry = Entry(
+            number=self.entries + 1, kind=kind, transfers=moved, meter_before=self.at(METER),
+            meter_after=after.get(METER, 0), round=round, seat=seat, hit=hit, clauses=clauses, document=document,
+        )  # fmt: skip
+        self._check(entry, after)
+        self.held, self.entries = after, entry.number
+        return entry
+
+    def _check(self, entry: Entry, after: dict[str, int]) -> None:
+        if sum(after.values()) != 0:
+            raise BadEntry(f"the accounts would sum to {sum(after.values())}")
+        short = [account for account in _NEVER_NEGATIVE if after.get(account, 0) < 0]
+        if short:
+            raise BadEntry(f"{entry.kind}: {', '.join(short)} cannot pay that")
+        if entry.kind in _DOCUMENTED and not entry.document:
+            raise BadEntry(f"a {entry.kind} names its document")
+        if entry.kind == "bet_returned" and not (entry.round and entry.clauses):
+            raise BadEntry("a bet that goes back names its round and the clause that orders it")
+        if entry.meter_after >= entry.meter_before:
+            return
+        if entry.kind not in LOWERS:
+            raise BadEntry(f"the meter does not fall by a {entry.kind}")
+        if entry.kind == "bet_returned" and entry.meter_after < self.seed:
+            raise BadEntry("a bet that goes back does not take the meter below its seed")
+
+
+def dollars(amount: int) -> str:
+    """Return an amount for people: dollars and cents, and what is less than a cent if there is any."""
+    whole, rest = divmod(abs(amount), DOLLAR)
+    text = f"{rest:06d}"
+    text = text[:2] if text.endswith("0000") else text
+    return f"{'-' if amount < 0 else ''}${whole:,}.{text}"
+
+
+def payable(amount: int, percent: int) -> int:
+    """Return a share of an amount as it can be paid: whole cents. The only place where money is rounded.
+
+    Down, so that what is less than a cent stays where it was: in the meter.
+    """
+    return amount * percent // 100 // CENT * CENT

@@ -1,0 +1,240 @@
+"""From a claimed hand to its payment: who says what, in which order, and what is booked by it.
+
+The amount is frozen by the claim. A share of the meter is never paid from the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.ledger import hits as ledger
+from table_controller.ledger import meter
+from table_controller.table import booking
+from table_controller.table import machines as mc
+from table_controller.table.decisions import HitClaimed, Refused
+from table_controller.table.playing import settle_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.ledger.hits import Hit
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+
+NO_WIN: Final = "no_win"
+NO_ENVY: Final = "none"
+# The number of a hand pay's slip.
+_MOST_SLIPS: Final = 999_999_999
+
+
+def advance(c: Context) -> None:
+    """Seed a new meter; while a round is settled, ask for the next word on each bet and each hit."""
+    rules, money, round_ = c.meter, c.state.money, c.state.round
+    if rules is None:
+        return
+    refused = any(isinstance(decision, Refused) for decision in c.out)  # then nothing changes
+    if not money.book.entries and not refused:
+        booking.book(c, meter.open_meter(money.book, rules))
+    settling = round_.state == mc.SETTLING and not c.stopped
+    if not money.bets or not (settling or money.settles):
+        return
+    _lose_abandoned(c)
+    _ask_claims(c)
+    for hit in list(money.hits.values()):
+        _ask_next(c, hit)
+    if (booking.all_settled(c) or money.settles) and not _claims_open(c):
+        _ask_envy(c)
+
+
+def _lose_abandoned(c: Context) -> None:
+    """Bets that no hand plays for any more are lost: the player left, or folded where that loses them."""
+    folded = not c.submission.folded_progressive and not c.state.money.settles  # in a void round all hands are void
+    for seat, bet in c.state.money.bets.items():
+        if bet.state != "open":
+            continue
+        if seat in c.state.round.dead:
+            booking.settled(c, seat, "lost", c.clauses("leaves"))
+        elif folded and c.state.round.decided.get(seat) == "fold":
+            booking.settled(c, seat, "lost", c.clauses("folded_bet"))
+
+
+def _claims_open(c: Context) -> bool:
+    """Whether a bet's outcome is not said, or a claim might still fall."""
+    money = c.state.money
+    unsure = (mc.HIT_CLAIMED, mc.HIT_CONFIRMED, mc.HIT_LIGHT_SEEN)
+    return any(bet.state == "open" for bet in money.bets.values()) or any(
+        hit.state in unsure for hit in money.hits.values()
+    )
+
+
+def _ask_claims(c: Context) -> None:
+    """In the order of settlement, one at a time: so several hits on one meter have one order."""
+    rules, money = c.meter, c.state.money
+    assert rules is not None
+    for seat in settle_order(c):
+        bet = money.bets.get(seat)
+        if bet is not None and bet.state == "open" and (seat in c.state.round.settled or money.settles):
+            hands = (award.hand for award in rules.awards)
+            c.ask("progressive", "dealer", NO_WIN, *hands, seat=seat, clauses=c.clauses("claim"))
+            return
+
+
+def _ask_next(c: Context, hit: Hit) -> None:
+    match hit.state:
+        case mc.HIT_CLAIMED:
+            c.ask("hit_hand", "dealer", "winning", "not_winning", seat=hit.seat, clauses=c.clauses("hit_hand"))
+        case mc.HIT_CONFIRMED if hit.dark:
+            c.ask("hit_dark", "floorperson", "bet_recorded", "refuse", seat=hit.seat, clauses=c.clauses("hit_light"))
+        case mc.HIT_CONFIRMED:
+            c.ask("hit_light", "dealer", "lit", "dark", seat=hit.seat, clauses=c.clauses("hit_light"))
+        case mc.HIT_LIGHT_SEEN:
+            ways = ("hand_pay",) if hit.share else ("table", "hand_pay")
+            c.ask("hit_validate", "floorperson", *ways, "refuse", seat=hit.seat, clauses=c.clauses("pay"))
+        case mc.HIT_VALIDATED if not c.against("pay", seat=hit.seat):
+            c.ask("hit_pay", "dealer", "paid", seat=hit.seat, clauses=c.clauses("award"))
+        case mc.HIT_HAND_PAY:
+            c.ask("hand_pay", "floorperson", "documented", seat=hit.seat, number=True, least=1, most=_MOST_SLIPS,
+                  clauses=c.clauses("hand_pay"))  # fmt: skip
+
+
+def _ask_envy(c: Context) -> None:
+    """After all progressive wagers: which hands are paid to others, and that they were (F9)."""
+    rules, money = c.meter, c.state.money
+    assert rules is not None
+    for seat in settle_order(c):
+        if not booking.envy_seats(c, seat):
+            continue
+        hand = booking.envy_hand(c, seat)
+        if hand is None:
+            c.ask("envy_line", "dealer", NO_ENVY, *rules.envied, seat=seat, clauses=c.clauses("envy_line"))
+        elif hand and seat not in money.envy_paid:
+            may_be_his = c.submission.adjacent_boxes > 1  # then nobody but the dealer knows whose boxes they are
+            choices = ("paid", "nobody") if may_be_his else ("paid",)
+            c.ask("progressive_envy", "dealer", *choices, seat=seat, seats=True, clauses=c.clauses("progressive_envy"))
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def _hit(c: Context, prompt: Prompt) -> Hit:
+    hit = c.state.money.hit_of(prompt.seat)
+    assert hit is not None
+    return hit
+
+
+def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The dealer says what a bet's hand is; what it wins leaves the meter at once, and play goes on."""
+    rules, money = c.meter, c.state.money
+    assert rules is not None
+    assert prompt.seat is not None
+    if answer.choice == NO_WIN:
+        booking.settled(c, prompt.seat, "lost", c.clauses("claim"))
+        return
+    booking.settled(c, prompt.seat, "won", c.clauses("award"))
+    number = c.state.round.number
+    hit, entry = ledger.claim(money.book, rules, c.fresh_id(), number, prompt.seat, answer.choice)
+    money.hits[hit.id] = hit
+    c.out.append(HitClaimed(entry, hit.id, number, hit.seat, hit.hand, hit.fixed, hit.share))
+
+
+def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:
+    """A claim falls; the dealer is asked again what the hand is."""
+    booking.withdraw(c, hit, prompt.clauses)
+    c.state.money.bets[hit.seat].state = "open"
+    c.finding("claim_withdrawn", f"seat {hit.seat}: {hit.hand} was claimed; {answer.who.credential}: {answer.choice}")
+
+
+def _confirmed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    hit = _hit(c, prompt)
+    if answer.choice == "winning":
+        booking.fire_hit(c, hit, "confirm")
+    else:
+        _refused(c, hit, prompt, answer)
+
+
+def _light(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """The light burns, or a floorperson must look the bet up."""
+    hit = _hit(c, prompt)
+    if answer.choice == "lit":
+        booking.fire_hit(c, hit, "see_light")
+    else:
+        hit.dark = True
+        c.finding("light_dark", f"seat {hit.seat}: its bet was accepted, and its light does not burn")
+
+
+def _looked_up(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    hit = _hit(c, prompt)
+    if answer.choice == "bet_recorded":
+        booking.fire_hit(c, hit, "see_light")
+    else:
+        _refused(c, hit, prompt, answer)
+
+
+def _validated(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    hit = _hit(c, prompt)
+    if answer.choice == "refuse":
+        _refused(c, hit, prompt, answer)
+        return
+    booking.fire_hit(c, hit, "validate")
+    if answer.choice == "hand_pay":
+        booking.fire_hit(c, hit, "hand_pay")
+
+
+def _paid(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    hit = _hit(c, prompt)
+    booking.fire_hit(c, hit, "pay")
+    booking.book(c, ledger.pay_from_table(c.state.money.book, hit, prompt.clauses))
+
+
+def _documented(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    hit = _hit(c, prompt)
+    booking.fire_hit(c, hit, "document")
+    booking.book(c, ledger.pay_by_attendant(c.state.money.book, hit, prompt.clauses, f"slip {answer.number}"))
+
+
+def _envy_line(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    c.state.money.envied[prompt.seat] = "" if answer.choice == NO_ENVY else answer.choice
+
+
+def envy_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection to the seats that were paid: all who may be, less those who play the hand's own box."""
+    assert prompt.seat is not None
+    due = booking.envy_seats(c, prompt.seat)
+    if answer.choice == "nobody" and len(due) < c.submission.adjacent_boxes:
+        return None
+    seats = answer.seats if answer.choice == "paid" else ()
+    fewest = len(due) - (c.submission.adjacent_boxes - 1)
+    if len(set(seats)) == len(seats) and set(seats) <= set(due) and len(seats) >= max(1, fewest):
+        return None
+    own = f", but for boxes of the same player ({c.submission.adjacent_boxes - 1} at most)" if fewest < len(due) else ""
+    return f"envy for seat {prompt.seat} is paid to seats {', '.join(map(str, due))}{own}"
+
+
+def _envy_paid(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    rules, money = c.meter, c.state.money
+    assert rules is not None
+    assert prompt.seat is not None
+    money.envy_paid.append(prompt.seat)
+    if answer.choice == "paid":
+        hand, seats = booking.envy_hand(c, prompt.seat), tuple(sorted(answer.seats))
+        assert hand
+        number = c.state.round.number
+        paid, entry = ledger.pay_envy(money.book, rules, number, prompt.seat, hand, seats, prompt.clauses)
+        money.envy += paid
+        booking.book(c, entry)
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    "progressive": _claimed,
+    "hit_hand": _confirmed,
+    "hit_light": _light,
+    "hit_dark": _looked_up,
+    "hit_validate": _validated,
+    "hit_pay": _paid,
+    "hand_pay": _documented,
+    "envy_line": _envy_line,
+    "progressive_envy": _envy_paid,
+}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"progressive_envy": envy_objection}

@@ -1,0 +1,212 @@
+"""Side wagers and envy: which seats have them, what that bars, and when a hand may go to the rack. No amounts.
+
+The bets of a progressive are known from their sensors; the rest is entered by the dealer, for a player with a side
+wager may not surrender, and a Qualifying Wager keeps every hand on the table until envy is settled.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.ledger import cards as book
+from table_controller.rulebook import paytables
+from table_controller.table import machines as mc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.table import events as ev
+    from table_controller.table.context import Context
+    from table_controller.table.decisions import Prompt
+
+_ENTERED: Final = "side_wagers"
+
+
+# --- who has what -----------------------------------------------------------------------------------------------------
+
+
+def _entered(c: Context) -> list[str]:
+    """Return the offered side wagers that bar surrender and lie on no sensor: the dealer enters whose they are."""
+    rule, rules = c.edition.surrender, c.edition.progressive
+    return [
+        name
+        for name in (rule.barred_by if rule is not None else ())
+        if name in c.submission.wagers and (rules is None or name != rules.wager)
+    ]
+
+
+def has_any(c: Context, seat: int) -> bool:
+    """Tell whether a seat has a side wager that bars surrender and is settled after the main wager."""
+    rule, rules = c.edition.surrender, c.edition.progressive
+    if any(seat in seats for seats in c.state.round.side.values()):
+        return True
+    return (
+        rule is not None
+        and rules is not None
+        and rules.wager in rule.barred_by
+        and seat in c.state.progressive.accepted
+    )
+
+
+def ask_entries(c: Context) -> bool:
+    """Ask for the seats of each side wager; tell whether all are entered."""
+    missing = [name for name in _entered(c) if name not in c.state.round.side]
+    for name in missing:
+        wager = c.edition.wager(name)
+        assert wager is not None
+        clauses = (wager.clause, *c.clauses("surrender"))
+        c.ask(f"{_ENTERED}/{name}", "dealer", "done", "nobody", seats=True, clauses=clauses)
+    return not missing
+
+
+def seats_of_wager(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection to the seats of a side wager: each is in the round, and is there once."""
+    if answer.choice == "nobody":
+        return None
+    if not answer.seats or len(set(answer.seats)) != len(answer.seats):
+        return "each seat once, and at least one"
+    without = [seat for seat in answer.seats if seat not in c.state.round.seats]
+    if without:
+        return f"seat {without[0]} has no wager; only who has one may place another ({c.clause('seats')})"
+    return None
+
+
+def _wager_entered(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    name = prompt.kind.partition("/")[2]
+    c.state.round.side[name] = sorted(answer.seats) if answer.choice == "done" else []
+
+
+# --- envy -------------------------------------------------------------------------------------------------------------
+
+
+def ask_lammers(c: Context) -> bool:
+    """Ask for a lammer beside every Qualifying Wager, seat by seat; tell whether none is missing (F3)."""
+    envy = c.edition.envy
+    if envy is None or not envy.lammer:
+        return True
+    surely, maybe = _qualifying(c)
+    missing = [seat for seat in sorted(surely | maybe) if seat not in c.state.round.lammers]
+    for seat in missing:
+        choices = ("laid",) if seat in surely else ("laid", "too_small")
+        c.ask("lammers", "dealer", *choices, seat=seat, clauses=c.clauses("lammers"))
+    return not missing
+
+
+def _qualifying(c: Context) -> tuple[set[int], set[int]]:
+    """Return the seats whose wager is surely large enough to open envy, and those where the dealer must look."""
+    envy, rules = c.edition.envy, c.edition.progressive
+    assert envy is not None
+    surely: set[int] = set()
+    maybe: set[int] = set()
+    for name in envy.wagers:
+        if name not in c.submission.wagers or _shut_out(c, name):
+            continue
+        least = c.submission.least_wagers_cents.get(name, 0)
+        seats = set(c.state.round.side.get(name, ()))
+        if rules is not None and name == rules.wager:
+            table = c.submission.paytables.get(name)
+            least = next((t.unit_cents or 0 for t in paytables(c.edition.game) if t.id == table), 0)
+            seats = set(c.state.progressive.accepted)
+            if least < (envy.least_cents or 0):
+                continue  # a bet has its table's unit, no more and no less
+        (surely if least >= (envy.least_cents or 0) else maybe).update(seats)
+    return surely, maybe - surely
+
+
+def _shut_out(c: Context, wager: str) -> bool:
+    """Whether the submission lets another wager alone open envy (F3)."""
+    only = c.submission.settings.get("envy_wagers")
+    return only is not None and only not in ("fortune_or_progressive", wager)
+
+
+def _lammer(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    c.state.round.lammers.append(prompt.seat)
+    if answer.choice == "laid":
+        c.state.round.envy.append(prompt.seat)
+
+
+# --- settling ---------------------------------------------------------------------------------------------------------
+
+
+def ask_after(c: Context, seat: int) -> bool:
+    """Ask for what follows a seat's main wager; tell whether nothing does, and its hand is where it belongs."""
+    round_ = c.state.round
+    if _hit_open(c, seat):
+        return True  # its cards stay where they are; what follows is asked for when the hit is paid and documented
+    if has_any(c, seat) and seat not in round_.side_settled:
+        c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
+        return False
+    if round_.envy and seat not in round_.judged:
+        c.ask("envy_hand", "dealer", "no", "announced", seat=seat, clauses=c.clauses("envy_hand"))
+        return False
+    return True
+
+
+def _hit_open(c: Context, seat: int) -> bool:
+    """Whether a hit of this seat is claimed and neither paid and documented nor withdrawn."""
+    hit = c.state.money.hit_of(seat)
+    return hit is not None and hit.state in mc.HIT_OPEN
+
+
+def rack(c: Context, seat: int) -> None:
+    """A hand that nothing needs any more goes to the rack; with a Qualifying Wager at the table all of them wait."""
+    round_ = c.state.round
+    due = (not has_any(c, seat) or seat in round_.side_settled) and not _hit_open(c, seat)
+    one_by_one = c.everybody or c.edition.hand.second_deal
+    if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
+        return
+    round_.hands_racked.append(seat)
+    c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
+
+
+def ask_envy(c: Context) -> bool:
+    """After all wagers: envy is paid; tell whether that is done, or there is none to pay."""
+    round_ = c.state.round
+    if round_.envy_hands and not round_.envy_paid:
+        c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"))
+        return False
+    return True
+
+
+def ask_collection(c: Context) -> bool:
+    """Last, where envy kept the hands on the table: they are collected; tell whether they are, or need not be."""
+    if c.state.round.envy and not c.state.round.hands_collected:
+        c.ask("hands_collected", "dealer", clauses=c.clauses("envy_collect") + c.clauses("rack_hand"))
+        return False
+    return True
+
+
+def _side_settled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    c.state.round.side_settled.append(prompt.seat)
+    rack(c, prompt.seat)
+
+
+def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+    """A hand brings envy or not; one that does was announced and lies face up."""
+    assert prompt.seat is not None
+    c.state.round.judged.append(prompt.seat)
+    if answer.choice == "announced":
+        c.state.round.envy_hands.append(prompt.seat)
+
+
+def _envy_paid(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.round.envy_paid = True
+
+
+def _collected(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    c.state.round.hands_collected = True
+    if c.deck is not None:
+        c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.state.book.at(c.deck.name, book.SEATS))
+
+
+ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
+    _ENTERED: _wager_entered,
+    "lammers": _lammer,
+    "side_settled": _side_settled,
+    "envy_hand": _judged,
+    "envy_paid": _envy_paid,
+    "hands_collected": _collected,
+}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {_ENTERED: seats_of_wager}

@@ -1,0 +1,195 @@
+"""Journals on a real disk of tables that people played at: rounds, mishaps, hits, restarts. No tests here."""
+
+from __future__ import annotations
+
+import shutil
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from table_controller.journal import records as rec
+from table_controller.journal.recovery import keep, recover
+from table_controller.journal.store import Policy, Store
+from table_controller.journal.terms import terms_of
+from table_controller.journal.timers import Timers
+from table_controller.journal.versions import digests_of
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Command, Decision, Prompt, Refused
+from tests.support.core import AUDITOR, DEALER, FLOOR, PEOPLE, WILD_PROGRESSIVE, Floor
+from tests.support.journals import cut
+from tests.support.prefixes import lead_on, restart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from table_controller.journal.chain import Record
+
+GAMES: Final[dict[str, dict[str, Any]]] = {
+    "asia_poker": {},
+    "saigon_5_card": {},
+    "over_under": {},
+    "dj_wild": WILD_PROGRESSIVE,
+    "face_up_pai_gow": {},
+}
+PROGRESSIVE: Final = ("dj_wild", "face_up_pai_gow")
+# An evening in 2031, and a second for every record (ns).
+_EVENING: Final = 1_931_544_000_000_000_000
+_SECOND: Final = 1_000_000_000
+
+
+class Recorded:
+    """One table with a journal in `folder`; `floor` is the table of the start that runs."""
+
+    def __init__(self, folder: Path, game: str, *, every: int = 60, quick: bool = False, **choices: Any) -> None:
+        self.folder, self.game, self.choices = folder, game, GAMES[game] | choices
+        self._every, self._since, self._ticks = every, 0, 0
+        self._policy = Policy(segment_bytes=1 << 20 if quick else 120_000, ballast_bytes=0)
+        self._timers = Timers()
+        self.floor: Floor
+        self.store: Store
+        self._begin(first=True)
+
+    def _begin(self, *, first: bool) -> None:
+        floor = Floor(self.game, **self.choices)
+        context = floor.table.context
+        self.digests = digests_of(context.edition, context.submission, dict(floor.slots))
+        self.store = Store.open(
+            self.folder, version=rec.VERSION, digests=self.digests, policy=self._policy, clocks=self._clocks
+        )
+        if not first:
+            self._timers = recover(self.store, floor.table, self.digests).timers
+        body = rec.Box("test", f"kernel {self.store.boot}", set=True, back=False, terms=terms_of(context))
+        self._append(rec.BOX, rec.encode_body(body))
+        step = floor.table.step
+
+        def recorded(event: ev.Event) -> list[Decision]:
+            decisions = step(event)
+            self._step(floor, event, decisions)
+            return decisions
+
+        floor.table.step = recorded  # type: ignore[method-assign]
+        self.floor = floor
+
+    def _clocks(self) -> tuple[int, int]:
+        self._ticks += 1
+        return _EVENING + self._ticks * _SECOND, self._ticks * _SECOND
+
+    def _append(self, kind: str, body: bytes) -> Record:
+        (record,) = self.store.append([(kind, *self._clocks(), self.store.boot, body)])
+        return record
+
+    def _step(self, floor: Floor, event: ev.Event, decisions: list[Decision]) -> None:
+        record = self._append(rec.STEP, rec.encode_step(event, decisions))
+        stamp = rec.Stamp(record.wall_ns, record.mono_ns, f"kernel {self.store.boot}")
+        if isinstance(event, ev.Due):
+            self._timers.came(event.timer)
+        self._timers.take(decisions, stamp)
+        self._since += 1
+        if self._since >= self._every and floor.phase == mc.IDLE:
+            self._since = 0
+            self.store.snapshot(record.seq, keep(floor.table, self._timers, self.digests, stamp))
+
+    # --- what happens at the table ------------------------------------------------------------------------------------
+
+    def open_table(self) -> Recorded:
+        """The first start, and two decks."""
+        self.floor.step(ev.BoxStarted(self.store.boot))
+        self.floor.start("blue", "red")
+        lead_on(self.floor)
+        return self
+
+    def round(self, bets: tuple[int, ...] = (1, 3)) -> None:
+        """A round as it should be."""
+        self._open(bets)
+        lead_on(self.floor)
+        assert self.floor.phase == mc.IDLE
+
+    def _open(self, bets: tuple[int, ...]) -> None:
+        self.floor.bets = set(bets)
+        number = self.floor.round_.number
+        decided = self.floor.play(ev.OpenRound(DEALER))
+        assert self.floor.round_.number == number + 1, [d for d in decided if isinstance(d, Refused)]
+
+    def hit_round(self, line: int) -> None:
+        """A round in which seat 1 claims a line of the paytable, 0 is the first."""
+
+        def claims(decision: Decision) -> list[ev.Event] | None:
+            if isinstance(decision, Prompt) and decision.kind == "progressive" and decision.seat == 1:
+                return [ev.Answer(decision.id, decision.choices[1 + line], PEOPLE["dealer"])]
+            return None
+
+        self.floor.twist = claims
+        self.round()
+        self.floor.twist = lambda _: None
+
+    def short_deck(self) -> None:
+        """A card is missing when a shuffler counts, or when people do; they find it again."""
+        cards = self.floor.edition.cards.count
+
+        def counts(decision: Decision) -> list[ev.Event] | None:
+            if isinstance(decision, Command) and decision.act == "shuffle":
+                self.floor.twist = lambda _: None
+                ended = ev.ShuffleEnded(decision.slot, cards - 1, shuffled=True)
+                return [ended, ev.CommandEnded(decision.id, "done")]
+            return None
+
+        self.floor.twist = counts
+        self.round()
+        self.floor.twist = lambda _: None
+
+    def void_round(self) -> None:
+        """The shoe fails in the deal, or the dealer reports something that the floorperson ends with void."""
+        self._open((1, 3))
+        self.floor.to(mc.DEALING)
+        if self.floor.state.dealing == "automated_shoe":
+            self.floor.step(ev.ShoeFault("shoe.1", 430))
+        else:
+            self.floor.declare("other")
+        for prompt in self.floor.prompts("choose"):
+            self.floor.step(ev.Answer(prompt.id, "void", FLOOR))
+        lead_on(self.floor)
+
+    def half_round(self) -> None:
+        """A round that stands in the middle of its deal."""
+        self._open((1, 6))
+        self.floor.to(mc.DEALING)
+
+    def correct_meter(self, amount: int) -> None:
+        """Two people correct the meter."""
+        self.floor.step(ev.MeterCorrected(amount, "memo 7", FLOOR, AUDITOR))
+
+    def killed(self) -> None:
+        """The box dies as it stands, starts again and is led on."""
+        image = cut(self.folder, self.folder.with_name(f"{self.folder.name}.killed"))
+        self.store.close()
+        shutil.rmtree(self.folder)
+        image.rename(self.folder)
+        self._begin(first=False)
+        restart(self.floor, self.store.boot, Random(self.store.boot))
+        lead_on(self.floor)
+
+    def restarted(self) -> None:
+        """The box is stopped in order and starts again."""
+        self.store.close()
+        self._begin(first=False)
+        restart(self.floor, self.store.boot, Random(self.store.boot))
+        lead_on(self.floor)
+
+    def day(self) -> Recorded:
+        """A bit of everything."""
+        self.open_table()
+        self.round()
+        if self.game in PROGRESSIVE:
+            self.hit_round(0)  # 100 % of the meter
+            self.hit_round(3)
+        self.short_deck()
+        self.void_round()
+        if self.game in PROGRESSIVE:
+            self.correct_meter(-1_230_000)
+        self.half_round()
+        self.killed()
+        self.round()
+        self.restarted()
+        self.round(())
+        self.store.close()
+        return self

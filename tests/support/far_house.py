@@ -1,0 +1,304 @@
+"""A table whose box is another process that is killed again and again. Machines on ptys, people and truth are here.
+
+No tests here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from firmware_bridge.errors import LinkClosed
+from simulators.control import lay_out_trust
+from simulators.hosts.pty import PtyHost
+from simulators.house.table import House
+from table_controller.journal import reader
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.core import Table
+from table_controller.table.decisions import BetAccepted
+from tests.support.far_box import POINTS, SOCKET, receive, send
+from tests.support.power_cuts import BETTORS, Watch, compare, decided
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from table_controller.journal.chain import Record
+
+GAME = "face_up_pai_gow"
+# People take a hundredth of their usual time, machines run so much faster than real ones.
+PACE = 0.01
+SPEED = 400.0
+# Far more than a boot needs on a busy computer (s): whoever takes longer hangs.
+LIMIT = 60.0
+# A named point that is not reached within this time (s) was chosen too far ahead: then the box is killed anyhow.
+TOO_FAR = 1.5
+
+
+class FarDriver:
+    """A driver behind the box's socket."""
+
+    def __init__(self, box: Mirror, slot: str) -> None:
+        self._box, self._slot = box, slot
+
+    def __getattr__(self, method: str) -> Any:
+        return lambda *arguments: self._box.call(self._slot, method, arguments)
+
+
+class FarSlot:
+    """A slot, as the people need it."""
+
+    def __init__(self, box: Mirror, name: str) -> None:
+        self.driver = FarDriver(box, name)
+
+
+class Mirror:
+    """The box as its screen shows it: a table that follows what the box says is on disk."""
+
+    def __init__(self, house: FarHouse, table: Table) -> None:
+        self.house = house
+        self.table = table
+        self.controller = self
+        self.slots: Any = {name: FarSlot(self, name) for name in house.machines}
+        self.powered = False
+        self.pid = 0
+        self.boots = 0
+        self._peer: asyncio.StreamWriter | None = None
+        self._calls: dict[int, asyncio.Future[None]] = {}
+        self._numbers = count(1)
+
+    def submit(self, event: ev.Event) -> None:
+        """Somebody says something to the box."""
+        if self.powered and self._peer is not None:
+            send(self._peer, ("submit", event))
+
+    async def call(self, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
+        """A technician uses a driver through the box; LinkClosed if it cannot, or the box dies meanwhile."""
+        if not self.powered or self._peer is None:
+            raise LinkClosed("the box is dark")
+        number = next(self._numbers)
+        answer = self._calls[number] = asyncio.get_running_loop().create_future()
+        send(self._peer, ("call", number, slot, method, arguments))
+        try:
+            await answer
+        finally:
+            del self._calls[number]
+
+    async def serve(self, source: asyncio.StreamReader, peer: asyncio.StreamWriter) -> None:
+        """Follow one boot until it is gone."""
+        self._peer = peer
+        try:
+            while True:
+                self._take(await receive(source))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.powered, self._peer = False, None
+            for waiting in self._calls.values():
+                if not waiting.done():
+                    waiting.set_exception(LinkClosed("the box died"))
+        finally:
+            peer.close()
+
+    def _take(self, what: tuple[Any, ...]) -> None:
+        match what:
+            case ("step", event, decisions, snapshot):
+                self.table.restore(snapshot)
+                if isinstance(event, ev.BoxStarted):
+                    self.powered, self.boots = True, event.boot
+                self.house.stepped(event, decisions)
+            case ("told", slot, event):
+                self.house.people.told(slot, event)
+            case ("answer", number, failed):
+                waiting = self._calls.get(number)
+                if waiting is not None and not waiting.done():
+                    if failed is None:
+                        waiting.set_result(None)
+                    else:
+                        waiting.set_exception(LinkClosed(failed))
+
+    def stop(self) -> None:
+        """Have the box end in order."""
+        assert self._peer is not None
+        send(self._peer, ("stop",))
+
+    async def bury(self) -> None:
+        """Nothing of the box is in this process."""
+
+
+class FarWatch(Watch):
+    """Only notes the lights; what is on disk is read when the box is dead."""
+
+    def _light(self, number: int, seat: int) -> None:
+        self.lit.append((number, seat))
+
+
+class FarHouse(House):
+    """`async with FarHouse(...)`: machines on ptys, and a program that forks boxes."""
+
+    box: Any
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder
+        super().__init__(GAME, seed=seed, speed=SPEED, pace=PACE)
+        self.watch = FarWatch(self)
+        self._hosts: list[PtyHost] = []
+        self._server: Any = None
+        self._program: Any = None
+        self._ended: asyncio.Task[str] | None = None
+
+    def _start(self) -> Any:
+        kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}
+        return Mirror(self, Table(self.edition, self.submission, kinds))
+
+    def stepped(self, event: ev.Event, decisions: Any) -> None:
+        """People see a step that is on disk."""
+        self._stepped(event, decisions)
+
+    async def __aenter__(self) -> FarHouse:
+        for name, machine in self.machines.items():
+            lay_out_trust(machine, self.folder)
+            self._hosts.append(PtyHost(machine, self.folder / name))
+        self._server = await asyncio.start_unix_server(self.box.serve, self.folder / SOCKET)
+        pairs = [f"{name}={machine.kind}" for name, machine in self.machines.items()]
+        self._program = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.support.far_box", str(self.folder), GAME, *pairs,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert await self._line() == "ready"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.people.close()
+        async with asyncio.timeout(LIMIT):
+            if self._ended is not None:
+                self.kill()
+                await self._ended
+            self._program.stdin.close()
+            await self._program.wait()
+        self._server.close()
+        await self._server.wait_closed()
+        for host in self._hosts:
+            host.close()
+
+    async def _line(self) -> str:
+        """Return the next line of the program: that it is ready, a box's process id, or that a box has ended."""
+        return str((await self._program.stdout.readline()).decode().strip())
+
+    # --- one boot -----------------------------------------------------------------------------------------------------
+
+    async def boot(self, crash: str = "") -> None:
+        """Start a box that dies at a point, or at none; return when it shows its start, or is dead."""
+        self.box.powered = False
+        self._program.stdin.write(f"{crash}\n".encode())
+        self.box.pid = int(await self._line())
+        ended = self._ended = asyncio.create_task(self._line())
+        ended.add_done_callback(lambda _: setattr(self.box, "pid", 0))
+        async with asyncio.timeout(LIMIT):
+            while not self.box.powered and not ended.done():  # noqa: ASYNC110 - another process is waited for
+                await asyncio.sleep(0.005)
+        if self.box.powered:
+            self.people.look_again()
+
+    def kill(self) -> None:
+        """Kill the box, if it lives."""
+        if self.box.pid:
+            os.kill(self.box.pid, signal.SIGKILL)
+
+    async def over(self) -> None:
+        """Wait until the box is dead and its last word is read."""
+        assert self._ended is not None
+        async with asyncio.timeout(LIMIT):
+            await self._ended
+            while self.box.powered:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
+    def records(self) -> list[Record]:
+        """Return everything that is on disk."""
+        return list(reader.read(self.folder / "journal", 1))
+
+    # --- under load ---------------------------------------------------------------------------------------------------
+
+    async def load(self, rng: Random) -> None:
+        """Play, with bets, until the box is dead."""
+        while not self.dark:
+            await self.rest()
+            if not self.box.powered:
+                return
+            state = self.controller.table.state
+            if state.round.state == mc.BETTING:
+                self.controller.submit(ev.NoMoreBets(_dealer()))
+            elif not [deck for deck in state.decks.values() if deck.state != mc.REMOVED]:
+                await self.bring(f"deck {len(state.decks)}")
+            else:
+                await self.round(tuple(seat for seat in BETTORS if rng.random() < 0.7))
+            await asyncio.sleep(0.01)
+
+    async def to_rest(self) -> None:
+        """Lead the table on until one more round was played from open to idle."""
+        async with asyncio.timeout(4 * LIMIT):
+            while True:
+                await self.rest()
+                state = self.controller.table.state
+                if state.round.state == mc.BETTING:
+                    self.controller.submit(ev.NoMoreBets(_dealer()))
+                elif state.round.state == mc.IDLE and not state.holds and not state.prompts:
+                    before = state.round.number
+                    if not [deck for deck in state.decks.values() if deck.state != mc.REMOVED]:
+                        await self.bring(f"deck {len(state.decks)}")
+                    await self.round(BETTORS)
+                    await self.rest()
+                    state = self.controller.table.state
+                    if state.round.number > before and state.round.state == mc.IDLE:
+                        return
+                await asyncio.sleep(0.05)
+
+
+def _dealer() -> ev.Person:
+    return ev.Person("dealer", "dealer-1")
+
+
+async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
+    """Kill a table's box that often, at random and at every named point in turn; compare with the truth."""
+    rng, seen = Random(seed), Counter[str]()
+    async with FarHouse(folder, seed) as house:
+        await house.boot()
+        await house.bring("blue")
+        await house.bring("red")
+        for number in range(kills):
+            point = (*POINTS, "random")[number % (len(POINTS) + 1)]
+            await _one_kill(house, rng, "" if point == "random" else f"{point}:{rng.randrange(1, 120)}")
+            seen["kills"] += 1
+            seen[point] += 1
+            on_disk = {(d.round, d.seat) for d in decided(house.records()) if isinstance(d, BetAccepted)}
+            assert set(house.watch.lit) <= on_disk, f"lit and not on disk: {set(house.watch.lit) - on_disk}"
+        await house.boot()
+        await house.to_rest()
+        seen["boots"] = house.box.boots
+        house.box.stop()
+        await house.over()
+        records, verdict = house.records(), reader.verify(house.folder / "journal")
+        assert verdict.ok, verdict
+        compare(house, house.watch, records)
+        seen["bets"] = sum(isinstance(d, BetAccepted) for d in decided(records))
+        seen["lights"] = len(house.watch.lit)
+        seen["rounds"] = house.controller.table.state.round.number
+    return seen
+
+
+async def _one_kill(house: FarHouse, rng: Random, crash: str) -> None:
+    """Let a box live until it dies."""
+    if house.dark:
+        await house.boot(crash)
+    after = TOO_FAR if crash else rng.uniform(0.0, 0.7)
+    killer = asyncio.get_running_loop().call_later(after, house.kill)
+    try:
+        await house.load(rng)
+        await house.over()
+    finally:
+        killer.cancel()

@@ -1,0 +1,88 @@
+"""Tables with progressive bets, played to where a hit is claimed, paid or undone. No tests here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Booked
+from tests.support.core import PEOPLE, Floor, of
+from tests.support.meters import PROGRESSIVES, choices
+from tests.support.monitor import Monitor
+
+if TYPE_CHECKING:
+    from table_controller.ledger.hits import Hit
+    from table_controller.ledger.money import Entry, MoneyBook
+    from table_controller.table.decisions import Decision
+
+
+class BettingFloor(Floor):
+    """A table whose every step is watched, with bets on some seats."""
+
+    def __init__(self, table: str, bets: tuple[int, ...] = (1, 3), **more: Any) -> None:
+        game = PROGRESSIVES[table][0]
+        super().__init__(game, **choices(table, **more))
+        self.monitor = Monitor.of(self.edition)
+        self.start("blue", "red")
+        self.bets = set(bets)
+
+    def step(self, event: ev.Event) -> list[Decision]:
+        """One event, watched."""
+        decisions = super().step(event)
+        self.monitor.watch(event, decisions, self.state)
+        return decisions
+
+    @property
+    def book(self) -> MoneyBook:
+        """The table's book of money."""
+        return self.state.money.book
+
+    def held(self) -> dict[str, int]:
+        """What the accounts hold, empty ones left out."""
+        return {account: amount for account, amount in self.book.held.items() if amount}
+
+    def entries(self) -> list[Entry]:
+        """Everything that was ever booked, from the decisions."""
+        return [booked.entry for _, decisions in self.log for booked in of(Booked, decisions)]
+
+    def settling(self) -> BettingFloor:
+        """Play to where hands are settled."""
+        self.to(mc.SETTLING)
+        return self
+
+    def until_asked(self, kind: str, seat: int | None = None) -> BettingFloor:
+        """Answer as ideal people do until a question of a kind (of a seat) is open."""
+        for _ in range(60):
+            if any(seat in (None, prompt.seat) for prompt in self.prompts(kind)):
+                return self
+            asked = self.prompts()
+            assert asked, f"{kind} is never asked"
+            for event in self.answer(asked[0]):
+                self.step(event)
+        raise AssertionError(f"{kind} is never asked")
+
+    def claim(self, seat: int, hand: str) -> Hit:
+        """Settle until a seat's bet is asked for, and claim a hand for it."""
+        self.settling().until_asked("progressive", seat)
+        self.say("progressive", hand)
+        hit = self.state.money.hit_of(seat)
+        assert hit is not None
+        return hit
+
+    def say_seat(self, kind: str, seat: int, choice: str | None = None, seats: tuple[int, ...] = ()) -> list[Decision]:
+        """Answer the question of a kind that is about a seat."""
+        (prompt,) = (each for each in self.prompts(kind) if each.seat == seat)
+        given = seats or (self._seats(prompt) if prompt.seats and choice is None else ())
+        return self.step(ev.Answer(prompt.id, choice or prompt.choices[0], PEOPLE[prompt.role], None, given))
+
+    def settle_others(self) -> None:
+        """Answer everything that is asked but what a floorperson documents."""
+        while asked := [prompt for prompt in self.prompts() if prompt.kind != "hand_pay"]:
+            for event in self.answer(asked[0]):
+                self.step(event)
+
+    def finish(self) -> None:
+        """Let ideal people do what is left of the round."""
+        self.settle()
+        assert self.phase == mc.IDLE, self.prompts()

@@ -1,0 +1,413 @@
+"""Irregularities as they arrive at a table, and what follows from each until people have cleared it. No tests here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from devices.service import IN_SERVICE
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Command, Found, Moved, Refused, WagersReturned
+from tests.support.behaviours import BEHAVIOURS
+from tests.support.core import AUDITOR, DEALER, FLOOR, PEOPLE, of
+from tests.support.setups import KINDS, again, at, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from table_controller.table.decisions import Decision, Prompt
+    from tests.support.core import Floor
+
+SEAT: Final = 3
+SHOE: Final = "shoe.1"
+SHUFFLER: Final = "shuffler.1"
+SHAKER: Final = "shaker.1"
+# What moves a card, or what decides where the first one goes.
+MOVES: Final = ("shuffle", "eject", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw")
+_MOST_STEPS: Final = 20  # more than any ruling asks for
+_NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed")
+
+
+# --- how it arrives ---------------------------------------------------------------------------------------------------
+
+
+def _declared(floor: Floor, trigger: str) -> list[Decision]:
+    """The dealer says it, of a seat where the report is of one."""
+    seat = SEAT if trigger in _NEEDS_SEAT else None
+    return floor.step(ev.Declared(trigger, DEALER, seat=seat))
+
+
+def _at_seat(floor: Floor, trigger: str) -> list[Decision]:
+    return floor.step(ev.Declared(trigger, DEALER, seat=SEAT))
+
+
+def _no_roll(floor: Floor, trigger: Any) -> list[Decision]:
+    return floor.step(ev.NoRoll(SHAKER, trigger))
+
+
+def _announced(floor: Floor, _trigger: str) -> list[Decision]:
+    floor.step(ev.DiceRead(SHAKER, floor.dice))
+    return floor.say("announce", number=sum(floor.dice) + 1)
+
+
+def _seen_face_up(floor: Floor, _trigger: str) -> list[Decision]:
+    return floor.step(ev.FaceUpSeen(SHOE))
+
+
+def _seen_again(floor: Floor, trigger: str) -> list[Decision]:
+    """The first card found face up was dealt with, and there is another one."""
+    _seen_face_up(floor, trigger)
+    floor.clear_holds()
+    floor.step(ev.StackTaken(SHOE))
+    return _seen_face_up(floor, trigger)
+
+
+def _declared_again(floor: Floor, trigger: str) -> list[Decision]:
+    _at_seat(floor, "face_up_card_first")
+    floor.clear_holds()
+    return _at_seat(floor, trigger)
+
+
+def _surrendered(floor: Floor, _trigger: str) -> list[Decision]:
+    """A hand is surrendered, and counted before it is racked: a card is missing."""
+    floor.say("settled", "surrendered")
+    return floor.say("surrender_count", number=floor.edition.hand.cards - 1)
+
+
+def _stub(finding: str) -> Callable[[Floor, str], list[Decision]]:
+    def arrives(floor: Floor, _trigger: str) -> list[Decision]:
+        """A wrong stub: as the shoe counted it, if that can, and as people did, twice; then somebody looks."""
+        if floor.phase == mc.STUB_CHECK and not floor.prompts("stub"):
+            floor.step(ev.StubOut(SHOE, 3))
+        while floor.prompts("stub"):
+            floor.say("stub", number=3)
+        return floor.say("finding", finding)
+
+    return arrives
+
+
+def _shoe_jam(floor: Floor, _trigger: str) -> list[Decision]:
+    return floor.step(ev.ShoeFault(SHOE, 3))
+
+
+def _short_stack(floor: Floor, _trigger: str) -> list[Decision]:
+    return floor.step(ev.StackOut(SHOE, floor.edition.hand.cards - 1))
+
+
+def _shoe_fault(floor: Floor, _trigger: str) -> list[Decision]:
+    return floor.step(ev.SlotChanged(SHOE, "fault"))
+
+
+def _late_shoe_jam(floor: Floor, trigger: str) -> list[Decision]:
+    """The shoe's link fell before it gave its stub out; it is back, hands took the stub, and now it jams."""
+    goal = floor.phase
+    floor.table.restore(at(floor.edition.game, kind_of(floor), mc.STUB_CHECK).table.snapshot())
+    for id_ in list(floor.state.commands):
+        floor.step(ev.CommandEnded(id_, "unknown"))
+    for id_ in list(floor.state.commands):
+        floor.step(ev.CommandEnded(id_, "revoked"))
+    floor.to(goal)
+    floor.step(ev.SlotChanged(SHOE, "verify"))
+    return _shoe_jam(floor, trigger)
+
+
+def _jam(floor: Floor, _trigger: str) -> list[Decision]:
+    return floor.step(ev.ShuffleFailed(SHUFFLER, 3, None))
+
+
+def _cycle_jam(floor: Floor, trigger: str) -> list[Decision]:
+    """A deck is shuffled again on a floorperson's order, and jams the shuffler: the other one, or the only one."""
+    floor.order("reshuffle", deck="red" if "red" in floor.state.decks else "blue")
+    floor.clear_holds()
+    floor.step(ev.CardsInserted(SHUFFLER))
+    return _jam(floor, trigger)
+
+
+def _again_jam(floor: Floor, trigger: str) -> list[Decision]:
+    """The deck of a round that has no card yet was counted, is shuffled again, and jams the shuffler."""
+    floor.step(ev.Declared("count_wrong", DEALER, deck="blue"))
+    floor.clear_holds()
+    floor.step(ev.CardsInserted(SHUFFLER))
+    return _jam(floor, trigger)
+
+
+def _jam_given_up(floor: Floor, trigger: str) -> list[Decision]:
+    """It has jammed, and is not to be repaired at the table."""
+    _jam(floor, trigger)
+    return floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
+
+
+def _shuffler_fault(floor: Floor, _trigger: str) -> list[Decision]:
+    return floor.step(ev.SlotChanged(SHUFFLER, "fault"))
+
+
+def _given_up(slot: str) -> Callable[[Floor, str], list[Decision]]:
+    return lambda floor, _: floor.step(ev.SlotOrdered(slot, "give_up", FLOOR))
+
+
+def _declared_of(slot: str) -> Callable[[Floor, str], list[Decision]]:
+    return lambda floor, trigger: floor.step(ev.Declared(trigger, DEALER, slot=slot))
+
+
+def _counted(deck: str) -> Callable[[Floor, str], list[Decision]]:
+    return lambda floor, trigger: floor.step(ev.Declared(trigger, DEALER, deck=deck))
+
+
+def _cycle_count(floor: Floor, _trigger: str) -> list[Decision]:
+    """A shuffler that counts finds a card too few in the deck that it shuffles."""
+    floor.order("reshuffle", deck="red" if "red" in floor.state.decks else "blue")
+    floor.clear_holds()
+    floor.step(ev.CardsInserted(SHUFFLER))
+    return floor.step(ev.ShuffleEnded(SHUFFLER, floor.edition.cards.count - 1, shuffled=True))
+
+
+ARRIVALS: Final[dict[str, Callable[[Floor, str], list[Decision]]]] = {
+    "declared": _declared,
+    "at_seat": _at_seat,
+    "no_roll": _no_roll,
+    "announced": _announced,
+    "seen": _seen_face_up,
+    "seen_again": _seen_again,
+    "declared_again": _declared_again,
+    "surrendered": _surrendered,
+    "not_misdealt": _stub("not_misdealt"),
+    "total_right": _stub("misdealt_total_right"),
+    "total_wrong": _stub("misdealt_total_wrong"),
+    "shoe_jam": _shoe_jam,
+    "short_stack": _short_stack,
+    "shoe_fault": _shoe_fault,
+    "late_jam": _late_shoe_jam,
+    "jam": _jam,
+    "cycle_jam": _cycle_jam,
+    "fault": _shuffler_fault,
+    "shuffler": _given_up(SHUFFLER),
+    "shoe": _given_up(SHOE),
+    "shaker": _given_up(SHAKER),
+    "rng": _given_up("rng.1"),
+    "sensor": _given_up("bet_sensor.2"),
+    "button": _given_up("button.1"),
+    "keypad": _given_up("keypad.1"),
+    "sign": _given_up("meter_sign.1"),
+    "jam_given_up": _jam_given_up,
+    "again_jam": _again_jam,
+    "declared_shuffler": _declared_of(SHUFFLER),
+    "declared_shoe": _declared_of(SHOE),
+    "blue": _counted("blue"),
+    "red": _counted("red"),
+    "cycle_count": _cycle_count,
+}
+
+
+# --- what follows -----------------------------------------------------------------------------------------------------
+
+
+def asked(prompt: Prompt) -> str:
+    """A question in one line: of whom, about what, with which answers or which evidence."""
+    words = [prompt.role, prompt.kind]
+    if prompt.choices not in (("done",), ("acknowledged",)):
+        words.append("/".join(prompt.choices))
+    if prompt.number:
+        words.append("#")
+    return " ".join([*words, *(f"+{seen}" for seen in prompt.evidence)])
+
+
+def _next(floor: Floor, hold: int) -> Prompt:
+    """The one question of a hold; where a device still moves the cards that it is about, nobody is asked before."""
+    if not any(p.hold == hold for p in floor.prompts()):
+        for id_, issued in list(floor.state.commands.items()):
+            if issued.act == "shuffle":
+                floor.step(ev.CommandEnded(id_, "done"))
+            else:
+                for event in floor.answer(Command(id_, issued.slot, issued.act, issued.number)):
+                    floor.step(event)
+    (prompt,) = (p for p in floor.prompts() if p.hold == hold)
+    return prompt
+
+
+def _others_refused(floor: Floor, prompt: Prompt) -> None:
+    """Nobody else can answer it, and no other answer is one."""
+    for role, person in {**PEOPLE, "auditor": AUDITOR}.items():
+        if role != prompt.role:
+            said = floor.step(ev.Answer(prompt.id, prompt.choices[0], person, 1, (1,)))
+            assert [type(one) for one in said] == [Refused], (role, said)
+    said = floor.step(ev.Answer(prompt.id, "deal_anyway", PEOPLE[prompt.role], 1, (1,)))
+    assert [type(one) for one in said] == [Refused], said
+
+
+def pressed(floor: Floor) -> list[Decision]:
+    """What comes out when everybody goes on as if nothing had happened, on a copy of the table."""
+    other = again(floor, floor.table.snapshot())
+    decided: list[Decision] = []
+    events: list[ev.Event] = [ev.NoMoreBets(DEALER), ev.StackTaken(SHOE)]
+    for prompt in other.prompts():
+        if prompt.hold is None:
+            events += other.answer(prompt)
+    for id_, issued in other.state.commands.items():
+        events += other.answer(Command(id_, issued.slot, issued.act, issued.number))
+    for event in [*events, ev.OpenRound(DEALER)]:
+        if not isinstance(event, ev.StackTaken) or SHOE in other.state.slots:
+            decided += other.step(event)
+    return decided
+
+
+def follows(floor: Floor, found: Found, choice: str, *, press: bool) -> list[str]:
+    """People do what a hold asks for, one by one, and nothing else; return what was asked, and what that did."""
+    lines: list[str] = []
+    while found.hold in floor.state.holds:
+        assert len(lines) < _MOST_STEPS, f"an irregularity that does not end: {lines}"
+        prompt = _next(floor, found.hold)
+        assert prompt.clauses == found.clauses, prompt
+        lines.append(asked(prompt))
+        if press:
+            _others_refused(floor, prompt)
+            _stands_still(floor)
+        events = floor.answer(prompt)
+        if prompt.kind == "choose":
+            events = [ev.Answer(prompt.id, choice, PEOPLE[prompt.role])]
+        decided = [one for event in events for one in floor.step(event)]
+        for command in of(Command, decided):
+            if command.act in ("clear_out", "stop"):
+                decided += [one for event in floor.answer(command) for one in floor.step(event)]
+        lines += moved(decided)
+    return lines
+
+
+def _stands_still(floor: Floor) -> None:
+    """Whoever goes on as if nothing had happened gets no card, and no round opens."""
+    decided = pressed(floor)
+    round_ = [one.state for one in of(Moved, decided) if one.what == "round"]
+    cards = [one for one in of(Command, decided) if one.act in MOVES]
+    (opened,) = (one for one in of(Refused, decided[-1:]))
+    if floor.table.context.stopped:
+        assert set(round_) <= {mc.NO_MORE_BETS}, f"the round went on: {round_}"  # closing the bets is always safe
+        assert [one for one in cards if floor.table.deck_at(one.slot) == floor.round_.deck] == [], cards
+    else:
+        assert mc.VOID not in round_, "a round that is not concerned was voided"
+    assert {"any_irregularity", "round_open"} & {reason.key for reason in opened.reasons}, opened
+
+
+def moved(decided: list[Decision]) -> list[str]:
+    """What happened to round, decks and wagers."""
+    lines = []
+    for one in decided:
+        if isinstance(one, Moved) and one.what.startswith(("round", "deck")):
+            lines.append(f"{one.what}: {one.state}")
+        elif isinstance(one, WagersReturned):
+            who = "all wagers" if one.seat is None else f"wagers of seat {one.seat}"
+            lines.append(" but ".join([f"{who} go back", *([" ".join(one.settled)] if one.settled else [])]))
+    return [line for line in lines if line != "round: idle"]  # how a void round ends is asserted at the end
+
+
+# --- tables of cases --------------------------------------------------------------------------------------------------
+
+
+class Case(NamedTuple):
+    """One line: something arrives at tables of some kinds, in some phases; a behaviour must follow, and by what."""
+
+    game: str
+    trigger: str
+    how: str
+    kinds: tuple[str, ...]
+    phases: tuple[str, ...]
+    behaviour: str
+    evidence: tuple[str, ...]
+    cites: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The case in one word."""
+        return "-".join([self.trigger, self.how, *self.kinds, *self.phases[:1]])
+
+
+class Cell(NamedTuple):
+    """One case at one table in one phase, with one choice."""
+
+    case: Case
+    kind: str
+    phase: str
+    choice: str
+
+
+def parse(game: str, text: str) -> list[Case]:
+    """Read headings `= BEHAVIOUR evidence : clauses and readings`, with lines `trigger how | kinds | phases` below."""
+    cases: list[Case] = []
+    behaviour = ""
+    evidence: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
+    for line in text.strip().splitlines():
+        if line.startswith("="):
+            then, _, cited = line.removeprefix("=").partition(":")
+            behaviour, *seen = then.split()
+            script = BEHAVIOURS[behaviour]
+            evidence = tuple(seen) or tuple(script.evidence.split())
+            cites = (script.cites,) if script.cites else tuple(cited.split())
+        else:
+            (trigger, how), kinds, phases = (part.split() for part in line.split("|"))
+            cases.append(Case(game, trigger, how, tuple(kinds), tuple(phases), behaviour, evidence, cites))
+    return cases
+
+
+def cells(case: Case) -> Iterator[Cell]:
+    """Every table, phase and choice of a case."""
+    for kind in case.kinds:
+        for phase in case.phases:
+            for choice in BEHAVIOURS[case.behaviour].branches or ("",):
+                yield Cell(case, kind, phase, choice)
+
+
+def check(cell: Cell, *, whole: bool = True) -> None:
+    """Bring a table there, let it happen, and hold what follows against the script.
+
+    `whole`: also press at every step as if nothing had happened, and play on afterwards.
+    """
+    case, script = cell.case, BEHAVIOURS[cell.case.behaviour]
+    floor = at(case.game, cell.kind, cell.phase)
+    before = {deck.name: deck.state for deck in floor.state.decks.values()}
+    under_way = floor.table.context.under_way
+    decided = ARRIVALS[case.how](floor, case.trigger)
+    every = of(Found, decided)
+    found = [one for one in every if one.trigger == case.trigger]
+    if not script.orders:
+        assert every == []
+        assert bool(of(Refused, decided)) is (case.behaviour == "REFUSED"), decided
+        return
+    assert len(found) == 1, f"{case.trigger} was not found: {decided}"
+    hold = floor.state.holds[found[0].hold]
+    assert " ".join(found[0].outcomes) == script.orders
+    assert found[0].clauses == case.cites
+    assert hold.this_round is script.stops, "whether the round stands still"
+    deck = hold.deck or floor.round_.deck or "blue"
+    rest = mc.RACK if before.get(deck) == mc.IN_PLAY else mc.STACKED
+    seen = "".join(f" +{each}" for each in case.evidence)
+    words = {"deck": deck, "rest": rest, "seen": seen}
+    if script.at_once or len(every) == 1:  # of two at once, the other one may have voided the round
+        assert moved(decided) == _told(script.at_once, words)
+    assert follows(floor, found[0], cell.choice, press=whole) == _told(script.branches[cell.choice], words)
+    if whole:
+        _goes_on(floor, cell, under_way=under_way, void="round: void" in script.at_once + script.branches[cell.choice])
+
+
+def _told(text: str, words: dict[str, str]) -> list[str]:
+    return [line for line in text.format(**words).split("; ") if line]
+
+
+def _goes_on(floor: Floor, cell: Cell, *, under_way: bool, void: bool) -> None:
+    """Once all is cleared the round is played to its end, or it is over; and with a whole deck another one opens."""
+    floor.clear_holds()
+    for id_, issued in list(floor.state.commands.items()):
+        if issued.act == "return_to_service":
+            floor.step(ev.CommandEnded(id_, "done"))
+            floor.step(ev.SlotChanged(issued.slot, "verify"))
+    if any(slot.state != IN_SERVICE for slot in floor.state.slots.values()):
+        return  # what may be done with a device that is out of order is asked elsewhere
+    decided = floor.settle()
+    if floor.phase == mc.BETTING:
+        decided += floor.play(ev.NoMoreBets(DEALER))
+    ended = [one.state for one in of(Moved, decided) if one.what == "round"]
+    assert floor.phase == mc.IDLE
+    assert (mc.COMPLETE in ended) is (under_way and not void), ended
+    wanted = len(KINDS[cell.case.game][cell.kind].decks)
+    if len(floor.table.context.decks_at_table()) < wanted:
+        floor.play(ev.DeckReceived("green", DEALER))
+    said = floor.step(ev.OpenRound(DEALER))
+    assert floor.phase == mc.BETTING, said

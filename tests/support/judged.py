@@ -1,0 +1,243 @@
+"""A full table whose every step is judged: by the monitor, by a twin, by its own books. Chooses no event itself.
+
+What is checked does not use the core's permits. A broken promise is an AssertionError that tells the story so far.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.core import Table
+from table_controller.table.decisions import Command, Moved, Prompt, PromptClosed, Refused
+from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, Floor
+from tests.support.monitor import Monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.rulebook.vocabulary import DeviceFact
+    from table_controller.table.decisions import Decision
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+# More events than ideal people need from any trouble to the next complete round.
+PATIENCE: Final = 600
+_COMPLETE: Final = Moved("round", mc.COMPLETE)
+# What may be left out of a decision that refuses: a question that was answered, and is asked again.
+_BESIDE_REFUSAL: Final = (Refused, Prompt, PromptClosed)
+
+
+class Judged(Floor):
+    """A floor on which no step goes unjudged."""
+
+    def __init__(self, game: str, slots: dict[str, DeviceFact] | None = None, **choices: Any) -> None:
+        super().__init__(game, slots, **choices)
+        self.twin = self._fresh()
+        self.monitor = Monitor.of(self.edition)
+        self.open: dict[int, str] = {}  # commands that have not ended, with their slots
+        self.ended: dict[int, str] = {}
+        self.last_id = 0
+
+    def _fresh(self) -> Table:
+        """Another table of the same kind, with nothing at it."""
+        fresh = Table(self.table.context.edition, self.table.context.submission, self.slots)
+        fresh.context.reasons = self.table.context.reasons
+        return fresh
+
+    # --- judging ------------------------------------------------------------------------------------------------------
+
+    def step(self, event: ev.Event) -> list[Decision]:
+        """One event; AssertionError if what follows from it breaks a promise."""
+        before = self.table.snapshot()
+        try:
+            decisions = super().step(event)
+            self.monitor.watch(event, decisions, self.state)
+            self._same_from(before, event, decisions)
+            self._refusals(before, decisions)
+            self._commands(event, decisions, before)
+            self._question(event)
+        except Exception as error:
+            raise AssertionError(f"{error!r} at {event} after\n{self.story()}") from error
+        return decisions
+
+    def story(self) -> str:
+        """What happened, one event per line."""
+        lines = [f"  {event}" for event, _ in self.log]
+        return "\n".join(line for at, line in enumerate(lines) if not at or line != lines[at - 1])
+
+    def _same_from(self, before: bytes, event: ev.Event, decisions: list[Decision]) -> None:
+        """A table restored from the snapshot decides the same, and ends in the same state, bit for bit."""
+        self.twin.restore(before)
+        assert self.twin.snapshot() == before, "a snapshot does not come back as it was"
+        again = self.twin.step(event)
+        assert _ENCODER.encode(again) == _ENCODER.encode(decisions), "restored, the table decides otherwise"
+        assert self.twin.snapshot() == self.table.snapshot(), "restored, the table ends in another state"
+
+    def _refusals(self, before: bytes, decisions: list[Decision]) -> None:
+        """What is refused changes nothing; an answer that came to nothing is asked again at most."""
+        refused = [d for d in decisions if isinstance(d, Refused)]
+        if refused and len(refused) == len(decisions):
+            assert self.table.snapshot() == before, f"{refused} changed something"
+        elif refused:
+            assert all(isinstance(d, _BESIDE_REFUSAL) for d in decisions), f"refused, and yet: {decisions}"
+        for refusal in refused:
+            assert refusal.what
+            assert all(r.clause and r.text and r.clears and r.evidence for r in refusal.reasons)
+
+    def _commands(self, event: ev.Event, decisions: list[Decision], before: bytes) -> None:
+        """Each command has an id of its own and one end; `unknown` is none, it waits for another."""
+        if isinstance(event, ev.CommandEnded):
+            if event.command not in self.open:
+                assert not decisions, f"command {event.command} ended twice, or never was: {decisions}"
+                assert self.table.snapshot() == before
+            elif event.outcome == "unknown":
+                assert self.state.commands[event.command].unknown
+            else:
+                self.ended[event.command] = event.outcome
+                del self.open[event.command]
+        for decision in decisions:
+            if isinstance(decision, Command):
+                assert decision.id > self.last_id, "a command's id was used before"
+                self.open[decision.id] = decision.slot
+            if isinstance(decision, Command | Prompt):
+                self.last_id = max(self.last_id, decision.id)
+        given_up = [slot for slot in self.state.slots if self.state.slots[slot].state in (UNSIGNED, SIGNED)]
+        self.open = {id_: slot for id_, slot in self.open.items() if slot not in given_up or id_ in self.state.commands}
+        assert set(self.state.commands) == set(self.open), "a command was lost, or came back"
+
+    def _question(self, event: ev.Event) -> None:
+        """One of the open questions, another after each step, can be answered by whom it asks."""
+        if self.state.prompts and not (isinstance(event, ev.Answer) and len(self.log) % 2):
+            asked = list(self.state.prompts.values())
+            self.answerable(asked[len(self.log) % len(asked)])
+
+    def answerable(self, prompt: Prompt) -> None:
+        """The role that is asked has an answer, and each answer that needs no number or seats closes the question."""
+        now = self.table.snapshot()
+        closed = 0
+        for answer in self.answers(prompt):
+            self.twin.restore(now)
+            decisions = self.twin.step(answer)
+            closes = PromptClosed(prompt.id, answer.choice) in decisions
+            assert closes or prompt.seats, f"{prompt} is not answered by {answer}: {decisions}"
+            closed += closes
+        assert closed, f"nobody can answer {prompt}"
+
+    def answers(self, prompt: Prompt) -> Iterator[ev.Answer]:
+        """One answer for each choice of a question, as its role gives it."""
+        for choice in prompt.choices:
+            first = choice == prompt.choices[0]
+            number = max(prompt.least, min(prompt.most, self._number(prompt))) if prompt.number and first else None
+            seats = self._seats(prompt) if prompt.seats and first else ()
+            yield ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)
+
+    def check_end(self) -> None:
+        """At the end: every question has an answer, and the same events give a fresh table the same day."""
+        for prompt in self.prompts():
+            self.answerable(prompt)
+        fresh = self._fresh()
+        for at, (event, decisions) in enumerate(self.log):
+            again = fresh.step(event)
+            assert _ENCODER.encode(again) == _ENCODER.encode(decisions), f"replayed, event {at} {event}: {again}"
+        assert fresh.snapshot() == self.table.snapshot()
+
+    # --- a way on -----------------------------------------------------------------------------------------------------
+
+    def ideal(self) -> list[ev.Event]:
+        """What good people and working devices do next, from whatever state this is."""
+        state = self.state
+        for id_, issued in state.commands.items():
+            if issued.unknown:
+                return [ev.CommandEnded(id_, "failed")]
+            return self.answer(Command(id_, issued.slot, issued.act, issued.number))
+        for name, slot in state.slots.items():
+            if slot.state not in (IN_SERVICE, FAULTED, CLEARED) or not state.holds:
+                back = self._towards_service(name, slot.state)
+                if back is not None:
+                    return [back]
+        for prompt in state.prompts.values():
+            return self.answer(prompt)
+        return self._hands_do()
+
+    def _towards_service(self, name: str, state: str) -> ev.Event | None:
+        match state:
+            case s if s == ABSENT:
+                return ev.SlotChanged(name, "appear")
+            case s if s == UNVERIFIED:
+                return ev.SlotChanged(name, "verify")
+            case s if s == FAULTED:
+                return ev.SlotOrdered(name, "clear", TECH)
+            case s if s == CLEARED:
+                return (
+                    None if self.table.permit("return_to_service", name) else ev.SlotOrdered(name, "acknowledge", FLOOR)
+                )
+            case s if s in (UNSIGNED, SIGNED) and not self.state.holds:
+                return ev.SlotOrdered(name, "repair", TECH)
+        return None
+
+    def _hands_do(self) -> list[ev.Event]:
+        """What is done unasked: a stack is taken, dice fall, cards go into the shuffler, a round opens and closes."""
+        state, c = self.state, self.table.context
+        round_ = state.round
+        if round_.in_slot is not None and c.shoe is not None and c.under_way:
+            return [ev.StackTaken(c.shoe)]
+        if round_.state == mc.STARTING_POSITION and state.start == "shaker" and round_.total is None:
+            return [ev.DiceRead("shaker.1", self.dice)]
+        if state.progressive.state == mc.LOCKING and not state.progressive.overdue:
+            return [ev.Due("lock")]
+        if round_.state == mc.BETTING:
+            return [ev.NoMoreBets(DEALER)]
+        self._hands()
+        if self._queue:
+            return [self._queue.popleft()]
+        return self._renewed() if round_.state == mc.IDLE else []
+
+    def _renewed(self) -> list[ev.Event]:
+        """Between rounds: methods back to what was chosen, decks that may not be dealt replaced, a round opened."""
+        state, c = self.state, self.table.context
+        against = self.against_opening()
+        if state.shuffling == "hand" and c.submission.shuffler != "none" and not c.against("use", c.shuffler):
+            return [ev.Ordered("shuffle_by_machine", FLOOR)]
+        if state.dealing != c.submission.dealing:
+            return [ev.Ordered("dealing_method", FLOOR, method=c.submission.dealing)]
+        if state.start != c.submission.start:
+            return [ev.Ordered("start_method", FLOOR, method=c.submission.start)]
+        for deck in c.decks_at_table():
+            if c.expired(deck) or not deck.verified:
+                return [ev.Ordered("remove_deck", FLOOR, deck=deck.name)]
+        missing = [name for name in ("blue", "red")[: 2 if c.submission.two_decks else 1] if not self._here(name)]
+        if missing and len(c.decks_at_table()) < (2 if c.submission.two_decks else 1):
+            return [ev.DeckReceived(missing[0], DEALER)]
+        if "deck_used_last" in against:  # it lies where the other one belongs
+            return [ev.Ordered("reshuffle", FLOOR, deck=state.last_deck)]
+        coming = c.next_deck()
+        if "shoe_over" in against and coming is not None and coming.state == mc.READY:  # its cover card lay on top
+            return [ev.Ordered("reshuffle", FLOOR, deck=coming.name)]
+        return [ev.OpenRound(DEALER)]
+
+    def _here(self, deck: str) -> bool:
+        return deck in self.state.decks and self.state.decks[deck].state != mc.REMOVED
+
+    def go_on(self, events: int) -> None:
+        """Let good people and working devices go on for so many events."""
+        for _ in range(events):
+            for event in self.ideal():
+                self.step(event)
+
+    def way_out(self) -> None:
+        """Good people and working devices bring the table to a complete round, whatever happened."""
+        for _ in range(PATIENCE):
+            todo = self.ideal()
+            assert todo, f"nobody knows what to do:\n{self.where()}\n{self.story()}"
+            for event in todo:
+                if _COMPLETE in self.step(event):
+                    return
+        raise AssertionError(f"no round is completed:\n{self.where()}\n{self.story()}")
+
+    def where(self) -> str:
+        """What stands in the way."""
+        return f"{self.phase}: {self.against_opening()}\n{self.prompts()}\n{self.state.holds}\n{self.state.decks}"

@@ -1,0 +1,388 @@
+"""A table where each actuation is permitted, and for each permit reason the one thing that then stands against it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from devices.service import CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
+from table_controller.ledger.hits import Hit
+from table_controller.ledger.meter import Bet
+from table_controller.ledger.money import DOLLAR
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Command, Prompt
+from table_controller.table.state import RACK, TRAY, Deck, Hold, Issued, Slot
+from tests.support.core import DEALER
+from tests.support.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.table.decisions import Decision, Reason
+    from tests.support.core import Floor
+
+ASIA: Final = "asia_poker"
+SAIGON: Final = "saigon_5_card"
+OVER: Final = "over_under"
+PAI_GOW: Final = "face_up_pai_gow"
+SHOE: Final = "shoe.1"
+SHUFFLER: Final = "shuffler.1"
+SHAKER: Final = "shaker.1"
+
+
+class Asked(NamedTuple):
+    """An actuation at a table: what, and of which device, deck, seat and how many cards."""
+
+    floor: Floor
+    act: str
+    slot: str | None = None
+    deck: str | None = None
+    seat: int | None = None
+    cards: int = 0
+
+    def reasons(self) -> tuple[Reason, ...]:
+        """Everything that stands against it."""
+        act: Any = self.act
+        return self.floor.table.permit(act, self.slot, self.deck, seat=self.seat, cards=self.cards)
+
+    def keys(self) -> set[str]:
+        """The keys of what stands against it."""
+        return {reason.key for reason in self.reasons()}
+
+
+def _ended(floor: Floor) -> Floor:
+    """Every command was carried out, and no device has said anything else."""
+    floor.state.commands.clear()
+    return floor
+
+
+def _until(floor: Floor, *events: ev.Event, act: str) -> Floor:
+    """Play on until a device is told to do something; it has not begun."""
+    told: Callable[[Decision], bool] = lambda one: isinstance(one, Command) and one.act == act  # noqa: E731
+    floor.play(*events, until=told)
+    return _ended(floor)
+
+
+def _inserted(game: str = PAI_GOW, kind: str = "auto") -> Floor:
+    """After a round the deck was put into the shuffler."""
+    floor = at(game, kind, "complete")
+    return _until(floor, *(event for prompt in floor.prompts() for event in floor.answer(prompt)), act="shuffle")
+
+
+def _shuffled() -> Floor:
+    return _until(_inserted(), ev.ShuffleEnded(SHUFFLER, 53, shuffled=True), act="eject")
+
+
+def _taken_out(floor: Floor) -> Floor:
+    """The next deck lies before the dealer, who has not put it into the shoe yet."""
+    deck = floor.deck()
+    deck.place, floor.state.slots[SHOE].deck = TRAY, None
+    floor.state.book.move_all("blue", TRAY)
+    return floor
+
+
+def _named() -> Floor:
+    """The deck in the shuffler is wrong and has to come out."""
+    floor = at(PAI_GOW, "two", "idle")
+    floor.step(ev.Declared("count_wrong", DEALER, deck="red"))
+    return _ended(floor)
+
+
+def _latched() -> Floor:
+    """Seat 1 has a progressive bet, and every sensor has confirmed; no light was ordered yet."""
+    floor = at(PAI_GOW, "auto", "betting")
+    floor.bets = {1}
+    floor.step(ev.BetSensed(1, 1, placed=True))
+    for one in floor.step(ev.NoMoreBets(DEALER)):
+        for event in floor.answer(one) if isinstance(one, Command) else ():
+            floor.step(event)
+    return _ended(floor)
+
+
+def _signed(floor: Floor, slot: str) -> Floor:
+    floor.state.slots[slot].state = SIGNED
+    return floor
+
+
+def _cleared(floor: Floor, slot: str) -> Floor:
+    floor.state.slots[slot].state = CLEARED
+    return floor
+
+
+def _void_but_settled(floor: Floor) -> Floor:
+    """The round is void and not cleared yet; its optional wagers are settled all the same (X13)."""
+    floor.state.round.state, floor.state.money.settles = mc.VOID, True
+    floor.state.holds[903] = Hold(903, "other", ("rule 2",), ["acknowledge"], deck="blue", this_round=True)
+    return floor
+
+
+# One table for each actuation, at which nothing stands against it.
+GRANTED: Final[dict[str, Callable[[], Asked]]] = {
+    "shuffle": lambda: Asked(_inserted(), "shuffle", SHUFFLER, "blue"),
+    "shuffle seen": lambda: Asked(_inserted(SAIGON, "faces"), "shuffle", SHUFFLER, "blue"),
+    "eject": lambda: Asked(_shuffled(), "eject", SHUFFLER, "blue"),
+    "load": lambda: Asked(_taken_out(at(PAI_GOW, "auto", "idle")), "load", SHOE, "blue"),
+    "load a batch": lambda: Asked(_taken_out(at(OVER, "shoe", "idle")), "load", SHOE, "blue"),
+    "load uncounted": lambda: Asked(_taken_out(at(SAIGON, "auto_blind", "idle")), "load", SHOE, "blue"),
+    "take back": lambda: Asked(_round_over("continuous"), "load", SHUFFLER, "blue"),
+    "dispense": lambda: Asked(_ended(at(PAI_GOW, "auto", "dealing")), "dispense", SHOE, "blue", cards=7),
+    "dispense from store": lambda: Asked(_ended(at(OVER, "continuous", BURNED)), "dispense", SHUFFLER, "blue", cards=3),
+    "dispense to burn": lambda: Asked(_ended(at(OVER, "continuous", NEW_SHOE)), "dispense", SHUFFLER, "blue", cards=1),
+    "dispense for a dealer": lambda: Asked(
+        _ended(at(OVER, "continuous", NEW_DEALER)), "dispense", SHUFFLER, "blue", cards=1
+    ),
+    "start_round": lambda: Asked(_ended(at(PAI_GOW, "manual", "dealing")), "start_round", SHOE, "blue"),
+    "start a batch": lambda: Asked(_ended(at(OVER, "shoe", "dealing")), "start_round", SHOE, "blue"),
+    "give_stub": lambda: Asked(_ended(at(PAI_GOW, "auto", "stub_check")), "give_stub", SHOE, "blue"),
+    "arm_dice": lambda: Asked(_ended(at(PAI_GOW, "auto", "starting_position")), "arm_dice", SHAKER, "blue"),
+    "draw": lambda: Asked(_ended(at(PAI_GOW, "rng", "starting_position")), "draw", "rng.1", "blue"),
+    "open_bets": lambda: Asked(at(PAI_GOW, "auto", "idle"), "open_bets", deck="blue"),
+    "open by hand": lambda: Asked(at(PAI_GOW, "hand", "idle"), "open_bets", deck="blue"),
+    "open with button": lambda: Asked(at(ASIA, "button", "idle"), "open_bets", deck="blue"),
+    "open a batch": lambda: Asked(at(OVER, "shoe", "idle"), "open_bets", deck="blue"),
+    "open uncounted": lambda: Asked(at(SAIGON, "auto_blind", "idle"), "open_bets", deck="blue"),
+    "open seen": lambda: Asked(at(SAIGON, "faces", "idle"), "open_bets", deck="blue"),
+    "open of two": lambda: Asked(at(PAI_GOW, "two", "idle"), "open_bets", deck="blue"),
+    "clear_out": lambda: Asked(_named(), "clear_out", SHUFFLER, "red"),
+    "light": lambda: Asked(_latched(), "light", "bet_sensor.1", seat=1),
+    "unlock": lambda: Asked(at(PAI_GOW, "auto", "idle"), "unlock", "bet_sensor.1"),
+    "pay": lambda: Asked(at(PAI_GOW, "auto", HIT), "pay", seat=1),
+    "pay all the same": lambda: Asked(_void_but_settled(at(PAI_GOW, "auto", HIT)), "pay", seat=1),
+    "return_to_service": lambda: Asked(_cleared(at(PAI_GOW, "auto", "idle"), SHAKER), "return_to_service", SHAKER),
+    "test": lambda: Asked(at(PAI_GOW, "auto", "idle"), "test", SHAKER),
+    "method": lambda: Asked(_signed(at(PAI_GOW, "auto", "idle"), SHOE), "method", SHOE),
+    "use": lambda: Asked(at(PAI_GOW, "auto", "idle"), "use", SHOE),
+    "collect": lambda: Asked(at(PAI_GOW, "auto", "complete"), "collect", deck="blue"),
+    "correct_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "correct_meter"),
+    "reset_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "reset_meter"),
+    "change_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "change_meter"),
+}  # fmt: skip
+
+
+def _round_over(kind: str) -> Floor:
+    """A round was played from a store, and its discards lie in the rack."""
+    floor = at(OVER, kind, "settling")
+    floor.insert = False
+    floor.settle()
+    return _ended(floor)
+
+
+# --- what then stands against it --------------------------------------------------------------------------------------
+
+
+def _slot(asked: Asked) -> Slot:
+    return asked.floor.state.slots[asked.slot or SHOE]
+
+
+def _of(name: str) -> Callable[[Asked], None]:
+    """A device is not in service: what it last did is in doubt."""
+
+    def tweak(asked: Asked) -> None:
+        asked.floor.state.slots[name].state = UNVERIFIED
+
+    return tweak
+
+
+def _set(**values: Any) -> Callable[[Asked], None]:
+    """The table's state is another."""
+
+    def tweak(asked: Asked) -> None:
+        for name, value in values.items():
+            setattr(asked.floor.state, name, value)
+
+    return tweak
+
+
+def _round(**values: Any) -> Callable[[Asked], None]:
+    def tweak(asked: Asked) -> None:
+        for name, value in values.items():
+            setattr(asked.floor.state.round, name, value)
+
+    return tweak
+
+
+def _deck(**values: Any) -> Callable[[Asked], None]:
+    def tweak(asked: Asked) -> None:
+        for name, value in values.items():
+            setattr(asked.floor.state.decks[asked.deck or "blue"], name, value)
+
+    return tweak
+
+
+def _service(state: str) -> Callable[[Asked], None]:
+    def tweak(asked: Asked) -> None:
+        _slot(asked).state = state
+
+    return tweak
+
+
+def _busy(asked: Asked) -> None:
+    asked.floor.state.commands[900] = Issued(asked.slot or SHOE, "stop")
+
+
+def _unsigned(asked: Asked) -> None:
+    asked.floor.state.slots["keypad.1"] = Slot("keypad", UNSIGNED)
+
+
+def _irregular(asked: Asked) -> None:
+    """Something is not cleared, of this device and deck, and of the round in hand."""
+    hold = Hold(901, "other", ("rule 2",), ["acknowledge"], slot=asked.slot, deck=asked.deck, this_round=True)
+    asked.floor.state.holds[901] = hold
+
+
+def _second(asked: Asked, state: str = mc.READY, place: str = TRAY) -> None:
+    asked.floor.state.decks["red"] = Deck("red", state, place, verified=True)
+
+
+def _used_last(asked: Asked) -> None:
+    """The other deck waits in the shuffler, as it should."""
+    _second(asked, mc.SHUFFLED, SHUFFLER)
+    asked.floor.state.last_deck = "blue"
+    asked.floor.deck().place = TRAY
+
+
+def _outside(asked: Asked) -> None:
+    asked.floor.deck("red").place = TRAY
+
+
+def _two_by_hand(asked: Asked) -> None:
+    _second(asked)
+    asked.floor.state.shuffling = "hand"
+
+
+def _alone(asked: Asked) -> None:
+    asked.floor.state.decks["red"].state = mc.REMOVED
+
+
+def _in_rack(asked: Asked) -> None:
+    _second(asked, mc.RACK, RACK)
+
+
+def _occupied(asked: Asked) -> None:
+    _slot(asked).deck = "red"
+
+
+def _deck_inside(asked: Asked) -> None:
+    _slot(asked).deck = "blue"
+
+
+def _asking(asked: Asked) -> None:
+    asked.floor.state.prompts[902] = Prompt(902, "late_chip", "dealer", ("returned",), seat=1)
+
+
+def _other_round(asked: Asked) -> None:
+    """The round in hand is dealt from the other deck."""
+    _second(asked, mc.IN_PLAY, SHOE)
+    asked.floor.state.round.deck = "red"
+    if not asked.floor.table.context.under_way:
+        asked.floor.state.round.state = mc.PLAYING
+
+
+def _unnamed(asked: Asked) -> None:
+    asked.floor.state.holds.clear()
+
+
+def _unlatched(asked: Asked) -> None:
+    asked.floor.state.progressive.seats[1].bet = False
+
+
+def _unbooked(asked: Asked) -> None:
+    del asked.floor.state.money.bets[1]
+
+
+def _unclaimed(asked: Asked) -> None:
+    asked.floor.state.money.hits.clear()
+
+
+def _hit(asked: Asked) -> Hit:
+    """The hit of seat 1, at the table or put there."""
+    hits = asked.floor.state.money.hits
+    return next(iter(hits.values()), None) or hits.setdefault(904, Hit(904, 1, 1, "royal_flush", 500 * DOLLAR, 0, 0))
+
+
+def hit_is(state: str) -> Callable[[Asked], None]:
+    """A hit of seat 1 stands so."""
+
+    def tweak(asked: Asked) -> None:
+        _hit(asked).state = state
+
+    return tweak
+
+
+def _share_of_meter(asked: Asked) -> None:
+    """The hit wins a part of the meter, and not a fixed award alone."""
+    _hit(asked).share = DOLLAR
+
+
+def _unsettled(asked: Asked) -> None:
+    """Nobody has said what the progressive bet of seat 1 became."""
+    asked.floor.state.money.bets[1] = Bet(1, DOLLAR, DOLLAR, 0)
+
+
+def _bets_locked(asked: Asked) -> None:
+    asked.floor.state.progressive.state = mc.BETS_LOCKED
+
+
+STANDS: Final[dict[str, Callable[[Asked], None]]] = {
+    "slot_not_in_service": _service(UNVERIFIED),
+    "device_busy": _busy,
+    "dead_device_unsigned": _unsigned,
+    "device_not_signed": _service(IN_SERVICE),
+    "device_not_back": _service(SIGNED),
+    "shuffler_missing": _of(SHUFFLER),
+    "shoe_missing": _of(SHOE),
+    "start_device_missing": _of(SHAKER),
+    "sensor_missing": _of("bet_sensor.6"),
+    "hand_without_shuffler": _set(shuffling="hand"),
+    "button_barred": _set(shuffling="hand"),
+    "not_cleared": _service(FAULTED),
+    "holds_cards": _deck_inside,
+    "irregularity": _irregular,
+    "any_irregularity": _irregular,
+    "not_stacked": _deck(state=mc.STACKED),
+    "deck_not_shuffled": _deck(state=mc.IN_DEVICE),
+    "stored_deck": _other_round,
+    "deck_not_ready": _deck(state=mc.SHUFFLED),
+    "deck_not_named": _unnamed,
+    "deck_not_in_play": _other_round,
+    "deck_unverified": _deck(verified=False),
+    "deck_expired": _deck(passed=[4, 8, 24]),
+    "faces_due": _deck(unseen=[1, 2, 3]),
+    "deck_used_last": _used_last,
+    "other_deck_outside": _outside,
+    "two_decks_barred": _two_by_hand,
+    "second_batch_missing": _alone,
+    "look_due": _deck(look_due=True),
+    "shoe_occupied": _occupied,
+    "not_in_place": _deck(place=TRAY),
+    "rack_taken": _in_rack,
+    "shoe_over": _set(shoe_over=True),
+    "burn_due": _set(burn_shoe=1),
+    "dealer_burn_due": _set(burn_dealer=1),
+    "count_due": _set(uncounted=5),
+    "round_open": _round(state=mc.COMPLETE),
+    "prompt_open": _asking,
+    "bets_not_verified": _bets_locked,
+    "seats_not_entered": _round(seats_entered=False),
+    "dice_not_fresh": _set(dice="expired"),
+    "shaker_unattended": _set(shaker_for="D2"),
+    "not_starting": _round(state=mc.LOCKED),
+    "start_unknown": _round(start=None),
+    "not_dealing": _round(state=mc.PLAYING),
+    "stack_not_taken": _round(in_slot=1),
+    "wrong_stack": _round(to_deal=[]),
+    "deal_not_over": _round(state=mc.DEALING),
+    "not_latched": _unlatched,
+    "not_booked": _unbooked,
+    "bets_latched": _round(state=mc.BETTING),
+    "not_settling": _round(state=mc.PLAYING),
+    "pay_irregular": _irregular,
+    "not_claimed": _unclaimed,
+    "hand_not_confirmed": hit_is(mc.HIT_CLAIMED),
+    "light_not_seen": hit_is(mc.HIT_CONFIRMED),
+    "not_validated": hit_is(mc.HIT_LIGHT_SEEN),
+    "not_from_table": _share_of_meter,
+    "hand_pay_open": hit_is(mc.HIT_HAND_PAY),
+    "bets_not_settled": _unsettled,
+    "meter_in_play": _round(state=mc.COMPLETE),
+}

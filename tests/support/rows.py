@@ -1,0 +1,26 @@
+"""The tables of irregularities as parameters of tests, each line with the clauses that it proves. No tests here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from table_controller.rulebook import GAMES
+from table_controller.rulebook.load import CHAPTERS
+from tests.support.clauses import clauses
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+    from tests.support.irregular import Case
+
+
+def params(cases: list[Case]) -> list[ParameterSet]:
+    """Return one parameter for each line."""
+    assert all(case.game in GAMES for case in cases)
+    found = []
+    for case in cases:
+        cited = [clause for clause in case.cites if clause.startswith(f"{CHAPTERS[case.game]}.")]
+        found.append(pytest.param(case, id=case.id, marks=[clauses(*cited)] if cited else []))
+    return found

@@ -1,0 +1,1 @@
+"""Tests that go through the chapters clause by clause; what they share is in tests/support."""

@@ -1,0 +1,275 @@
+"""Shuffle, cut and the idle table in Saigon 5 Card and DJ Wild: section 5, clause by clause."""
+
+from __future__ import annotations
+
+import pytest
+
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from tests.support.chapters import GAMES, asked, bring, each, furniture, ignore, powered, table, why
+from tests.support.core import DEALER, FLOOR, TECH, Floor, acts, found, refused
+
+CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
+
+
+def against(floor: Floor, deck: str = "blue") -> dict[str, str]:
+    """Every reason against a round from a deck, with its clause."""
+    return why(floor, deck=deck)
+
+
+# --- (a) --------------------------------------------------------------------------------------------------------------
+
+
+@each("680a.5(a)/1", "687a.5(a)/1")
+def test_no_round_is_dealt_from_a_deck_that_waits_for_its_shuffle(game: str) -> None:
+    machine, hands = powered(table(game)), ignore(furniture(game), "hand_shuffle")
+    machine.insert = False
+    for floor in (bring(machine), bring(hands)):
+        assert floor.deck().state == mc.STACKED
+        assert against(floor)["deck_not_ready"] == f"{CHAPTERS[game]}.5(a)/1"
+        assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    assert hands.prompt("hand_shuffle").clauses == (f"{CHAPTERS[game]}.5(a)/1",)
+    assert "deck_not_ready" in machine.keys("load", "shoe.1", "blue")
+    machine.insert = True
+    machine.play()
+    assert (machine.deck().state, against(machine)) == (mc.READY, {})
+
+
+@each("680a.5(a)/1", "687a.5(a)/1")
+def test_after_every_round_the_deck_is_shuffled_again(game: str) -> None:
+    floor = table(game).start()
+    for number in (1, 2):
+        floor.insert = False
+        floor.round()
+        assert (floor.round_.number, floor.deck().state) == (number, mc.RACK)
+        assert "deck_not_ready" in against(floor)
+        before = len(floor.log)
+        floor.insert = True
+        floor.play()
+        told = [act for _, decided in floor.log[before:] for act in acts(decided)]
+        assert told.index("shuffle") < told.index("load"), "shuffled before it is loaded"
+        assert against(floor) == {}
+
+
+@each("680a.5(a)/1", "687a.5(a)/1")
+def test_a_floorperson_may_order_a_shuffle_and_nobody_deals_before_it(game: str) -> None:
+    floor = table(game).start()
+    assert against(floor) == {}
+    assert "floorperson" in refused(floor.step(ev.Ordered("reshuffle", DEALER, "blue")))
+    assert "floorperson" in refused(floor.step(ev.Ordered("reshuffle", TECH, "blue")))
+    ordered = found(floor.order("reshuffle", deck="blue"))
+    assert (ordered.outcomes, ordered.clauses) == (("reshuffle",), (f"{CHAPTERS[game]}.5(a)/1",))
+    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    before = len(floor.log)
+    floor.settle()
+    assert "shuffle" in [act for _, decided in floor.log[before:] for act in acts(decided)]
+    assert (floor.deck().state, against(floor)) == (mc.READY, {})
+
+
+@each("680a.5(a)/1", "687a.5(a)/1")
+def test_a_preshuffled_deck_is_played_once_and_then_shuffled_like_any_other(game: str) -> None:
+    floor = furniture(game)
+    bring(floor, preshuffled=True)
+    assert all("hand_shuffle" not in str(decided) for _, decided in floor.log)
+    assert against(floor) == {}
+    ignore(floor, "hand_shuffle")
+    floor.round()
+    assert (asked(floor), "deck_not_ready" in against(floor)) == (["hand_shuffle"], True)
+
+
+@each("680a.5(a)/2", "687a.5(a)/2")
+def test_what_is_not_one_shuffled_stack_does_not_leave_the_shuffler(game: str) -> None:
+    floor = ignore(powered(table(game)), "shuffle")
+    bring(floor)
+    assert floor.deck().state == mc.IN_DEVICE
+    reasons = why(floor, "eject", "shuffler.1", "blue")
+    assert reasons["deck_not_shuffled"] == f"{CHAPTERS[game]}.5(a)/2"
+    command = next(iter(floor.state.commands))
+    sorted_ = found(floor.step(ev.ShuffleEnded("shuffler.1", 53, shuffled=False)))
+    assert (sorted_.trigger, sorted_.outcomes) == ("shuffler_fault", ("reshuffle",))
+    floor.step(ev.CommandEnded(command, "done"))
+    assert floor.deck().state != mc.READY
+    assert "deck_not_shuffled" in floor.keys("eject", "shuffler.1", "blue")
+    assert "any_irregularity" in against(floor)
+
+
+@each("680a.5(a)/2", "687a.5(a)/2")
+def test_a_whole_cycle_leaves_one_stack_that_goes_straight_to_the_shoe(game: str) -> None:
+    floor = table(game).start()
+    told = [act for _, decided in floor.log for act in acts(decided)]
+    assert told == ["shuffle", "eject", "load"]
+    assert floor.state.book.held["blue"] == {"shoe.1": 53}
+
+
+# --- (b) --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 52, 54])
+@each("680a.5(b)", "687a.5(b)")
+def test_a_deck_that_the_shuffler_counts_wrong_leaves_the_table(game: str, count: int) -> None:
+    floor = ignore(powered(table(game)), "shuffle")
+    bring(floor)
+    command = next(iter(floor.state.commands))
+    wrong = found(floor.step(ev.ShuffleEnded("shuffler.1", count, shuffled=True)))
+    assert (wrong.trigger, wrong.deck, wrong.outcomes) == ("count_wrong", "blue", ("remove_deck",))
+    assert wrong.clauses == (f"{CHAPTERS[game]}.5(b)",)
+    assert {"deck_unverified", "any_irregularity"} <= set(against(floor))
+    assert "deck_unverified" in floor.keys("eject", "shuffler.1", "blue") & floor.keys("load", "shoe.1", "blue")
+    floor.step(ev.CommandEnded(command, "done"))
+    floor.clear_holds()
+    assert floor.deck().state == mc.REMOVED, "there is no answer that keeps it"
+    floor.twist = lambda _: None
+    bring(floor, "green")
+    assert against(floor, "green") == {}
+
+
+@each("680a.5(b)", "687a.5(b)")
+def test_a_shuffler_that_reads_wrong_cards_is_believed_though_their_number_is_right(game: str) -> None:
+    floor = ignore(powered(table(game)), "shuffle")
+    bring(floor)
+    wrong = found(floor.step(ev.ShuffleEnded("shuffler.1", 53, shuffled=True, rejected=True)))
+    assert (wrong.trigger, wrong.outcomes) == ("count_wrong", ("remove_deck",))
+    right = ignore(powered(table(game)), "shuffle")
+    bring(right).step(ev.ShuffleEnded("shuffler.1", 53, shuffled=True))
+    assert (right.state.holds, right.deck().state, right.deck().verified) == ({}, mc.READY, True)
+
+
+# --- (c), (d) ---------------------------------------------------------------------------------------------------------
+
+
+@each("680a.5(c)(1)", "687a.5(c)(1)")
+def test_cards_shuffled_by_machine_are_dealt_without_a_cut(game: str) -> None:
+    for dealing in ("automated_shoe", "manual_shoe", "hand"):
+        floor = table(game, dealing).start()
+        floor.round()
+        floor.round()
+        assert floor.round_.number == 2
+        assert not any(getattr(d, "kind", None) == "cut" for _, decided in floor.log for d in decided)
+        assert not floor.deck().cut
+
+
+@each("680a.5(c)(2)", "687a.5(c)(2)")
+def test_cards_shuffled_by_hand_or_beforehand_are_cut_before_they_are_loaded(game: str) -> None:
+    for preshuffled in (False, True):
+        floor = ignore(furniture(game), "cut")
+        bring(floor, preshuffled=preshuffled)
+        assert (asked(floor), floor.deck().state) == (["cut"], mc.SHUFFLED)
+        assert {f"{CHAPTERS[game]}.5(c)(2)", f"{CHAPTERS[game]}.5(d)"} <= set(floor.prompt("cut").clauses)
+        assert {"deck_not_ready", "not_in_place"} <= set(against(floor))
+        assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+        floor.play(ev.Answer(floor.prompt("cut").id, "cut", DEALER, 26))
+        assert against(floor) == {}
+
+
+@each("680a.5(d)", "687a.5(d)")
+def test_the_dealer_cuts_at_least_ten_cards_below_the_top_and_loads(game: str) -> None:
+    floor = ignore(furniture(game), "cut", "put_in_shoe")
+    bring(floor)
+    prompt = floor.prompt("cut")
+    assert (prompt.role, prompt.choices, prompt.seat) == ("dealer", ("cut",), None), "nobody else is offered it"
+    for number in (None, 0, 9, 53, 60):
+        assert "from 10 to 52" in refused(floor.step(ev.Answer(prompt.id, "cut", DEALER, number)))
+    assert floor.deck().state == mc.SHUFFLED
+    floor.step(ev.Answer(prompt.id, "cut", DEALER, 10))
+    assert (floor.deck().state, asked(floor)) == (mc.READY, ["put_in_shoe"]), "the cover card stays at the bottom"
+
+
+# --- (e) --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("phase", [mc.IDLE, mc.BETTING, mc.NO_MORE_BETS])
+@each("680a.5(e)", "687a.5(e)")
+def test_until_the_first_card_a_floorperson_may_have_the_cards_cut_again(game: str, phase: str) -> None:
+    floor = furniture(game).start().to(phase)
+    before = floor.table.snapshot()
+    assert "floorperson" in refused(floor.step(ev.Ordered("recut", DEALER, "blue")))
+    assert floor.table.snapshot() == before
+    ignore(floor, "cut")
+    floor.order("recut", deck="blue")
+    assert (floor.deck().state, "cut" in asked(floor)) == (mc.SHUFFLED, True)
+    floor.settle()
+    assert floor.phase == {mc.NO_MORE_BETS: mc.LOCKED}.get(phase, phase)
+    assert floor.round_.dealt == 0, "no card is dealt before the cut"
+    floor.twist = lambda _: None
+    floor.settle()
+    floor.to(mc.PLAYING)
+    assert refused(floor.order("recut", deck="blue")).startswith("recut: "), "cards have been dealt"
+
+
+@each("680a.5(e)", "687a.5(e)")
+def test_what_the_machine_shuffled_was_not_cut_and_is_not_cut_again(game: str) -> None:
+    floor = table(game).start()
+    assert "no deck that was cut" in refused(floor.order("recut", deck="blue"))
+    assert floor.deck().state == mc.READY
+
+
+# --- (f), (g) ---------------------------------------------------------------------------------------------------------
+
+
+@each("680a.5(f)", "687a.5(f)")
+def test_at_an_idle_table_the_cards_are_spread_looked_at_washed_shuffled_and_cut_again(game: str) -> None:
+    floor = furniture(game).start()
+    floor.round()
+    steps = ["spread/dealer", "first_look/first_player", "wash/dealer", "stack/dealer"]
+    ignore(floor, *(f"opening/{step}" for step in steps), "hand_shuffle", "cut", "put_in_shoe")
+    assert "floorperson" in refused(floor.step(ev.Ordered("table_idle", DEALER)))
+    floor.order("table_idle")
+    assert (floor.deck().state, floor.deck().place) == (mc.INSPECTED, "tray"), "out of shoe and rack"
+    assert {"deck_not_ready", "not_in_place"} <= set(against(floor))
+    seen = []
+    while floor.prompts():
+        (prompt,) = floor.prompts()
+        seen.append(prompt.kind.removeprefix("opening/"))
+        for event in floor.answer(prompt):
+            floor.step(event)
+    assert seen == [*steps, "hand_shuffle", "cut", "put_in_shoe"]
+    assert against(floor) == {}
+
+
+@each("680a.5(f)", "687a.5(f)")
+def test_a_deck_in_shoe_or_shuffler_is_looked_at_as_well_after_the_table_stood_idle(game: str) -> None:
+    floor = table(game, two_decks=True).start("blue", "red")
+    assert (floor.deck("blue").place, floor.deck("red").place) == ("shoe.1", "shuffler.1/gate")
+    ignore(floor, "opening/first_look/first_player")
+    floor.order("table_idle")
+    assert "look_due" in floor.keys("load", "shoe.1", "red")
+    floor.settle()
+    assert sorted(p.deck or "" for p in floor.prompts("opening/first_look/first_player")) == ["blue", "red"]
+    assert "deck_not_ready" in floor.against_opening()
+    floor.twist = lambda _: None
+    floor.settle()
+    assert floor.against_opening() == set()
+
+
+@each("680a.5(f)", "687a.5(f)")
+def test_a_table_is_not_idle_while_a_round_is_played(game: str) -> None:
+    floor = furniture(game).start().to(mc.PLAYING)
+    assert "not idle" in refused(floor.order("table_idle"))
+
+
+@each("680a.5(g)", "687a.5(g)")
+def test_an_approved_device_lifts_cut_recut_and_idle_spread_but_not_the_count(game: str) -> None:
+    floor = ignore(powered(table(game, reshuffles=True)), "shuffle")
+    bring(floor)
+    count = found(floor.step(ev.ShuffleEnded("shuffler.1", 52, shuffled=True)))
+    assert count.clauses == (f"{CHAPTERS[game]}.5(b)",), "the count rule stays"
+    floor = table(game, reshuffles=True).start()
+    assert "lifts it" in refused(floor.order("table_idle"))
+    assert "lifts the cut" in refused(floor.order("recut", deck="blue"))
+    before = powered(table(game, reshuffles=True))
+    bring(before, preshuffled=True)
+    assert not any(getattr(d, "kind", None) == "cut" for _, decided in before.log for d in decided)
+    assert against(before) == {}
+    plain = ignore(powered(table(game)), "cut")
+    assert asked(bring(plain, preshuffled=True)) == ["cut"], "without approval the cut is due"
+
+
+@each("680a.5(g)", "687a.5(g)")
+def test_nothing_is_lifted_while_the_approved_device_is_out_of_use(game: str) -> None:
+    floor = table(game, "manual_shoe", reshuffles=True).start()
+    floor.step(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
+    floor.clear_holds()
+    floor.order("shuffle_by_hand")
+    ignore(floor, "cut")
+    floor.round()
+    assert asked(floor) == ["cut"]

@@ -1,0 +1,106 @@
+"""688a.11(d) and (h): with a Qualifying Wager at the table hands stay, are announced, paid for and collected last."""
+
+from __future__ import annotations
+
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Prompt
+from tests.support.clauses import clauses
+from tests.support.core import DEALER, Floor, of
+from tests.support.two_games import ALL_WAGERS, PAI_GOW, floor, silent
+
+
+def settling(*stops: str, fortune: tuple[int, ...] = (3,)) -> Floor:
+    """Seats 1, 3 and 6 are settled, seat 3 with a Fortune Wager that qualifies."""
+    table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
+    table.side = {"fortune": fortune}
+    table.twist = silent(*stops)
+    table.round()
+    assert table.phase == mc.SETTLING
+    return table
+
+
+def rack(table: Floor) -> int:
+    return table.state.book.at("blue", "rack")
+
+
+@clauses("688a.11(h)(2)(i)(B)/2", "688a.11(h)(2)(i)(C)", "688a.11(h)(4)(i)(C)", "688a.11(h)/2")
+def test_every_hand_is_judged_and_one_that_brings_envy_is_announced_and_stays_face_up() -> None:
+    table = settling("settled", "side_settled", "envy_hand", "envy_paid")
+    before = rack(table)
+    judged = []
+    for seat, brings in ((6, "announced"), (3, "announced"), (1, "no")):
+        assert table.prompt("settled").seat == seat
+        table.say("settled")
+        if seat == 3:
+            table.say("side_settled")
+        asked = table.prompt("envy_hand")
+        judged.append(asked.seat)
+        assert (asked.role, asked.choices) == ("dealer", ("no", "announced"))
+        wanted = {"688a.11(h)(2)(i)(B)/2", "688a.11(h)(2)(i)(C)", "688a.11(h)(4)(i)(C)", "688a.11(h)/2"}
+        assert wanted <= set(asked.clauses)
+        assert not table.prompts("settled"), "the next hand waits"
+        table.say("envy_hand", brings)
+        assert rack(table) == before, "no hand is racked"
+    assert judged == [6, 3, 1], "with and without a Fortune Wager"
+    assert table.round_.envy_hands == [6, 3]
+
+
+@clauses("688a.11(h)(2)(iii)", "688a.11(g)")
+def test_hands_are_collected_after_envy_was_paid_and_not_before() -> None:
+    table = settling("envy_hand", "envy_paid", "hands_collected")
+    before = rack(table)
+    for _ in range(3):
+        table.say("envy_hand", "announced")
+        table.settle()
+    paid = table.prompt("envy_paid")
+    assert (paid.role, paid.clauses) == ("dealer", ("688a.11(h)(2)(ii)",))
+    assert not table.prompts("hands_collected")
+    assert table.phase == mc.SETTLING
+    table.say("envy_paid")
+    asked = table.prompt("hands_collected")
+    assert asked.clauses == ("688a.11(h)(2)(iii)", "688a.11(g)")
+    assert rack(table) == before
+    table.say("hands_collected")
+    assert (rack(table), table.state.book.at("blue", "seats")) == (53, 0)
+    assert table.phase == mc.COMPLETE
+
+
+@clauses("688a.11(h)(2)(iii)")
+def test_without_a_hand_that_brings_envy_nothing_is_paid_and_the_hands_are_still_collected_last() -> None:
+    table = settling("hands_collected")
+    asked = [p.kind for _, decided in table.log for p in of(Prompt, decided)]
+    assert "envy_paid" not in asked
+    assert asked[-1] == "hands_collected"
+    assert len(table.round_.settled) == 3
+
+
+@clauses("688a.11(g)")
+def test_without_a_qualifying_wager_no_hand_is_judged() -> None:
+    table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
+    table.side = {"ace_high": (1, 3)}
+    asked = [p.kind for p in of(Prompt, table.round())]
+    assert not {"envy_hand", "envy_paid", "hands_collected"} & set(asked)
+
+
+@clauses("688a.11(d)/3", "688a.11(d)/2")
+def test_a_surrendered_hand_stays_until_envy_is_settled_and_is_counted_then() -> None:
+    table = settling("settled", "envy_hand", "surrender_count", "hands_collected")
+    assert table.prompt("settled").seat == 6
+    table.say("settled", "surrendered")
+    assert not table.prompts("surrender_count"), "its cards lie there still"
+    order = []
+    for _ in range(40):
+        open_ = [p for p in table.prompts() if p.kind != "collected"]
+        if not open_ or open_[0].kind == "hands_collected":
+            break
+        order.append((open_[0].kind, open_[0].seat))
+        for event in table.answer(open_[0]):
+            table.step(event)
+    assert order == [
+        ("settled", 3), ("side_settled", 3), ("envy_hand", 3), ("settled", 1), ("envy_hand", 1),
+        ("envy_hand", 6), ("surrender_count", 6),
+    ]  # fmt: skip
+    assert table.prompt("hands_collected")
+    table.step(ev.Answer(table.prompt("hands_collected").id, "done", DEALER))
+    assert rack(table) == 53

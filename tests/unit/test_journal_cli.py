@@ -1,0 +1,350 @@
+"""`pitbox journal`: what is printed is what was recorded, and bad input is one clear sentence with its code."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from table_controller.cli import FAULT, INTERRUPTED, OK, USAGE, main
+from table_controller.cli import journal as command
+from table_controller.journal import export, reader
+from table_controller.journal.accounts import book_of, number_at_begin
+from table_controller.journal.chain import RESTORED
+from table_controller.journal.copy import Copy, begin_copy
+from table_controller.journal.records import VERSION
+from table_controller.journal.rounds import round_of
+from table_controller.journal.store import Policy
+from table_controller.table import events as ev
+from table_controller.table.decisions import BetAccepted, Found, Moved
+from tests.support.audited import GAMES, Recorded
+from tests.support.clauses import clauses
+from tests.support.core import of
+from tests.support.journals import entries, opened, quick_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def pai_gow() -> Iterator[Recorded]:
+    with quick_folder() as folder:
+        yield Recorded(folder / "j", "face_up_pai_gow").day()
+
+
+@pytest.fixture
+def quick() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield folder
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> str:
+    assert main(["journal", *words]) == expect
+    out = capsys.readouterr()
+    assert "Traceback" not in out.err
+    if expect != OK:
+        assert re.match(r"pitbox: PB-\d{3} ", out.err), out.err
+    return out.err if expect != OK else out.out
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for what in ("tail", "verify", "export", "show", "restore"):
+        with pytest.raises(SystemExit) as left:
+            main(["journal", what, "--help"])
+        assert left.value.code == 0
+        assert f"example: pitbox journal {what} " in capsys.readouterr().out
+
+
+def test_tail_prints_the_newest_records_with_decisions_and_clauses(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded
+) -> None:
+    shown = said(capsys, "tail", "-n", "3", str(pai_gow.folder)).splitlines()
+    last = reader.bounds(pai_gow.folder)[1]
+    assert [int(line.split()[2]) for line in shown] == [last - 2, last - 1, last]
+    whole = said(capsys, "tail", "-n", "100000", str(pai_gow.folder)).splitlines()
+    assert len(whole) == last
+    assert shown == whole[-3:]
+    (shoe,) = [line for line in whole if "shoe fault: slot shoe.1, reason 430" in line]
+    assert "IRREGULARITY" in shoe
+    assert "round is void" in shoe
+    assert "688a.13(l)" in shoe
+
+
+def test_tail_follows_what_is_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(tmp_path / "j")
+    turns: list[float] = []
+
+    def meanwhile(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 3:
+            raise KeyboardInterrupt
+        store.append(entries(store, 2))
+
+    monkeypatch.setattr(time, "sleep", meanwhile)
+    assert main(["journal", "tail", "-n", "1", "--follow", str(tmp_path / "j")]) == INTERRUPTED
+    store.close()
+    numbers = [int(line.split()[2]) for line in capsys.readouterr().out.splitlines()]
+    assert numbers == [2, 3, 4, 5, 6]
+
+
+def test_verify_says_the_head_and_takes_one(capsys: pytest.CaptureFixture[str], pai_gow: Recorded) -> None:
+    shown = said(capsys, "verify", str(pai_gow.folder))
+    first, last = reader.bounds(pai_gow.folder)
+    assert f"records {first} to {last} hold" in shown
+    (found,) = re.findall(r"head ([0-9a-f]{64})", shown)
+    assert "hold" in said(capsys, "verify", str(pai_gow.folder), "--against", found)
+    middle = next(iter(reader.read(pai_gow.folder, last // 2))).head.hex()
+    assert "hold" in said(capsys, "verify", str(pai_gow.folder), "--against", middle)
+    other = said(capsys, "verify", str(pai_gow.folder), "--against", "ab" * 32, expect=FAULT)
+    assert "PB-714" in other
+    assert "64 hexadecimal digits" in said(capsys, "verify", str(pai_gow.folder), "--against", "ab", expect=USAGE)
+
+
+def test_verify_names_the_first_bad_record(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, tmp_path: Path
+) -> None:
+    bad = _damaged(pai_gow.folder, tmp_path / "j", 77)
+    assert "PB-713" in (told := said(capsys, "verify", str(bad), expect=FAULT))
+    assert "record 77:" in told
+    assert "record 77:" in said(capsys, "show", str(bad), "99", expect=FAULT)
+    assert "record 77:" in said(capsys, "export", str(bad), "--to", str(tmp_path / "e"), expect=FAULT)
+    assert not (tmp_path / "e" / export.MANIFEST).exists()
+
+
+def _damaged(source: Path, target: Path, seq: int) -> Path:
+    shutil.copytree(source, target)
+    with sqlite3.connect(target / "journal-000001.db") as connection:
+        connection.execute("UPDATE records SET body = replace(body, 'dealer', 'auditor') WHERE seq = ?", (seq,))
+        connection.execute("UPDATE records SET wall_ns = wall_ns + 1 WHERE seq = ?", (seq,))
+    connection.close()
+    return target
+
+
+@pytest.mark.parametrize("words", [["tail"], ["verify"], ["export", "--to", "e"], ["show"]])
+def test_what_is_no_journal_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str]) -> None:
+    more = ["1"] if words == ["show"] else []
+    assert "is no folder" in said(capsys, *words, str(tmp_path / "nowhere"), *more, expect=USAGE)
+    assert "holds no journal" in said(capsys, *words, str(tmp_path), *more, expect=USAGE)
+    (tmp_path / "journal-000001.db").write_bytes(b"not a database, and long enough to look like one" * 100)
+    assert "PB-713" in said(capsys, *words, str(tmp_path), *more, expect=FAULT)
+
+
+def test_a_journal_of_newer_software_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    opened(tmp_path / "body", version=VERSION + 1).close()
+    opened(tmp_path / "format").close()
+    with sqlite3.connect(tmp_path / "format" / "journal-000001.db") as connection:
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    for what in (["tail"], ["verify"], ["export", "--to", str(tmp_path / "e")]):
+        assert "PB-712" in said(capsys, *what, str(tmp_path / "format"), expect=FAULT)
+    for name in ("format", "body"):
+        assert "PB-712" in said(capsys, "show", str(tmp_path / name), "1", expect=FAULT)
+
+
+# --- export -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_export_holds_every_record_and_its_manifest_says_so(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, tmp_path: Path
+) -> None:
+    said(capsys, "export", str(pai_gow.folder), "--to", str(tmp_path / "e"))
+    manifest = json.loads((tmp_path / "e" / export.MANIFEST).read_bytes())
+    lines = [json.loads(line) for line in (tmp_path / "e" / export.RECORDS).read_bytes().splitlines()]
+    records = list(reader.read(pai_gow.folder, 1))
+    assert [(each["seq"], each["head"]) for each in lines] == [(each.seq, each.head.hex()) for each in records]
+    assert [each["content"] for each in lines] == [msgspec.json.decode(each.body) for each in records]
+    assert (manifest["first"], manifest["last"], manifest["count"]) == (1, len(records), len(records))
+    assert (manifest["head_before"], manifest["head_after"]) == ("00" * 32, records[-1].head.hex())
+    assert manifest["digests"] == [pai_gow.digests]
+    assert (manifest["game"], manifest["boots"]) == ("face_up_pai_gow", [0, 1, 2, 3])
+    assert "holds an export already" in said(
+        capsys, "export", str(pai_gow.folder), "--to", str(tmp_path / "e"), expect=USAGE
+    )
+
+
+def test_a_part_of_a_journal_joins_the_rest_by_its_heads(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, tmp_path: Path
+) -> None:
+    last = reader.bounds(pai_gow.folder)[1]
+    said(capsys, "export", str(pai_gow.folder), "--to", str(tmp_path / "a"), "--until", "100")
+    said(capsys, "export", str(pai_gow.folder), "--to", str(tmp_path / "b"), "--from", "101")
+    a, b = (json.loads((tmp_path / name / export.MANIFEST).read_bytes()) for name in "ab")
+    assert (a["last"], b["first"], b["last"]) == (100, 101, last)
+    assert a["head_after"] == b["head_before"]
+    assert b["game"] == "face_up_pai_gow"
+    assert b["journal"] == a["journal"]
+    for words in (["--from", "0"], ["--until", str(last + 1)], ["--from", "9", "--until", "8"]):
+        folder = str(tmp_path / "c")
+        assert "are not among them" in said(capsys, "export", str(pai_gow.folder), "--to", folder, *words, expect=USAGE)
+
+
+# --- show -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_round_with_a_hit_is_told_with_bets_counts_questions_and_payment(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded
+) -> None:
+    shown = said(capsys, "show", str(pai_gow.folder), "2")
+    for part in (
+        "Round 2 of Face Up Pai Gow Poker (688a)",
+        "seats with a wager: 1, 3, 6, entered by dealer D1",
+        "seat 3: progressive bet of $1.00 accepted: $0.28 to the meter, $0.72 to the house",
+        "seat 6 locked by its sensor: no chip lies there",
+        "dice 2, 3, 5, total 10: position 3, seat 5",
+        "7 cards to the dealer, counted by shoe.1",
+        "4 cards left as the stub",
+        "dealer asked: chips: done, 2 (dealer D1)",
+        "floorperson asked: hit validate (seat 1): hand pay (floorperson F1)  [688a.11(h)(4)(i)(B)(3)]",
+        "of the meter, which goes from $10,001.12 to $10,000.00",
+        "slip 1",
+        "played to its end",
+    ):
+        assert part in shown, part
+
+
+@clauses("688a.13(l)")
+def test_a_void_round_is_told_with_the_clause_that_voids_it(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded
+) -> None:
+    shown = said(capsys, "show", str(pai_gow.folder), "5")
+    for part in (
+        "the automated shoe jams, stops, or does not deal all cards (slot shoe.1, deck",
+        "[688a.13(l)]",
+        "ordered: all hands of the round are void",
+        "all wagers go back  [688a.13(l)]",
+        "seat 1: progressive bet of $1.00 goes back",
+        "shoe fault: carried out and acknowledged by floorperson F1",
+        "void: it does not count",
+    ):
+        assert part in shown, part
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_every_bet_and_every_irregularity_of_a_round_is_told(quick: Path, game: str) -> None:
+    recorded = Recorded(quick / "j", game, quick=True).open_table()
+    recorded.round()
+    before = len(recorded.floor.log)
+    recorded.void_round()
+    told = recorded.floor.log[before:]
+    recorded.store.close()
+    story = round_of(quick / "j", 2)
+    text = "\n".join(story.lines())
+    decisions = [decision for _, decided in told for decision in decided]
+    assert of(Found, decisions)
+    for found in of(Found, decisions):
+        assert all(clause in text for clause in found.clauses)
+    for bet in of(BetAccepted, decisions):
+        assert f"seat {bet.seat}: progressive bet of $" in text
+    assert "void: it does not count" in text
+    # Every answer of the round, with role and credential, and no other.
+    over = next(n for n, (_, decided) in enumerate(told) if Moved("round", "idle") in decided)
+    people = [event.who for event, _ in told[: over + 1] if isinstance(event, ev.Answer)]
+    lines = [line for line in story.asked if "no answer needed" not in line]
+    assert [re.findall(r"\((\w+) (\w+)\)", line)[-1] for line in lines] == [(p.role, p.credential) for p in people]
+
+
+def test_a_round_that_is_not_there_is_told_with_those_that_are(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded
+) -> None:
+    for number in ("0", "99"):
+        assert "it holds rounds 1 to 8" in said(capsys, "show", str(pai_gow.folder), number, expect=USAGE)
+
+
+def test_rounds_keep_their_numbers_when_the_beginning_was_retired(quick: Path) -> None:
+    recorded = Recorded(quick / "j", "dj_wild", every=20)
+    recorded.store.policy = Policy(segment_bytes=20_000, ballast_bytes=0, keep_bytes=1)
+    recorded.open_table()
+    for _ in range(12):
+        recorded.round()
+    money = recorded.floor.state.money.book
+    recorded.store.close()
+    assert reader.begin(quick / "j").first > 1
+    begun = number_at_begin(quick / "j")
+    assert begun > 0
+    assert round_of(quick / "j", 12).ended
+    assert book_of(quick / "j").held == money.held
+
+
+# --- restore ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copy(pai_gow: Recorded, tmp_path: Path) -> Path:
+    (tmp_path / "copy").mkdir()
+    begin_copy(tmp_path / "copy")
+    shipped = Copy(pai_gow.folder, tmp_path / "copy")
+    shipped.ship()
+    shipped.close()
+    return tmp_path / "copy"
+
+
+def test_a_restore_brings_the_meters_over_under_two_credentials(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, copy: Path, tmp_path: Path
+) -> None:
+    people = ["--floorperson", "F1", "--auditor", "A1"]
+    shown = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *people)
+    last = list(reader.read(tmp_path / "new", 1))[-1]
+    assert last.kind == RESTORED
+    assert msgspec.json.decode(last.body)["by"] == {"floorperson": "F1", "auditor": "A1"}
+    assert f"record {last.seq} which names floorperson F1 and auditor A1" in shown
+    meters = pai_gow.floor.state.money.book.meters
+    amount = f"${meters.current // 1_000_000:,}.{meters.current % 1_000_000 // 10_000:02d}"
+    assert re.search(rf"current value +{re.escape(amount)}", shown), shown
+    assert "cumulative payout" in shown
+    assert "restored up to record" in said(capsys, "tail", "-n", "1", str(tmp_path / "new"))
+    again = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *people, expect=FAULT)
+    assert "is not empty" in again
+
+
+@pytest.mark.parametrize(
+    "people",
+    [[], ["--floorperson", "F1"], ["--auditor", "A1"], ["--floorperson", "F1", "--auditor", " f1"],
+     ["--floorperson", " ", "--auditor", "A1"]],
+)  # fmt: skip
+def test_a_restore_wants_two_people(
+    capsys: pytest.CaptureFixture[str], copy: Path, tmp_path: Path, people: list[str]
+) -> None:
+    told = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *people, expect=FAULT)
+    assert "PB-722" in told
+    assert "two people" in told
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_damaged_copy_is_restored_only_with_the_loss_accepted(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, tmp_path: Path
+) -> None:
+    bad = str(_damaged(pai_gow.folder, tmp_path / "bad", 200))
+    words = ["--from", bad, "--to", str(tmp_path / "new"), "--floorperson", "F1", "--auditor", "A1"]
+    told = said(capsys, "restore", *words, expect=FAULT)
+    assert "record 200" in told
+    assert not (tmp_path / "new").exists()
+    assert "records up to 199" in said(capsys, "restore", *words, "--accept-loss")
+    assert "lost:" in said(capsys, "tail", "-n", "1", str(tmp_path / "new"))
+
+
+def test_a_bar_counts_records(pai_gow: Recorded) -> None:
+    seen: list[int] = []
+    assert reader.verify(pai_gow.folder, on_record=seen.append).ok
+    assert seen == list(range(1, reader.bounds(pai_gow.folder)[1] + 1))
+    with command._progress("verifying", 1, 10) as on_record:
+        on_record(10)
+
+
+def test_nothing_that_is_shown_is_an_order_of_cards(pai_gow: Recorded) -> None:
+    """No rank or suit is in any line: there is none in any record."""
+    lines: list[str] = []
+    for number in range(1, 9):
+        lines += round_of(pai_gow.folder, number).lines()
+    assert not [line for line in lines if re.search(r"[♠♥♦♣]|\b(?:[2-9TJQKA]|10)[shdc]\b", line)]

@@ -1,0 +1,46 @@
+"""Steps of the wall clock, told by the monotonic clock."""
+
+from __future__ import annotations
+
+import pytest
+
+from table_controller.journal.clocks import ANCHOR_NS, Reading, back_since, step_between, watch
+
+S = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("wall", "mono", "step"),
+    [
+        (10 * S, 10 * S, 0),
+        (10 * S + S // 20, 10 * S, 0),  # a slow reading
+        (10 * S + S // 2, 10 * S, S // 2),
+        (-365 * 86400 * S, 10 * S, -365 * 86400 * S - 10 * S),
+        (3600 * S + 3 * S, 3600 * S, 0),  # a time service that speeds the clock up
+        (3600 * S - 5 * S, 3600 * S, -5 * S),
+    ],
+)
+def test_a_step_is_told_from_drift(wall: int, mono: int, step: int) -> None:
+    before = Reading(1_700_000_000 * S, 55 * S)
+    assert step_between(before, Reading(before.wall_ns + wall, before.mono_ns + mono)) == step
+
+
+def test_many_small_steps_add_up_to_one_that_is_seen() -> None:
+    anchor, seen = Reading(0, 0), []
+    for number in range(1, 100):
+        anchor, step = watch(anchor, Reading(number * (S + 30_000_000), number * S))
+        seen.append(step)
+    assert sum(map(bool, seen)) > 10
+    assert anchor.mono_ns > 0
+
+
+def test_the_anchor_moves_on_so_that_drift_does_not_add_up() -> None:
+    anchor, _ = watch(Reading(0, 0), Reading(ANCHOR_NS // 2, ANCHOR_NS // 2))
+    assert anchor == Reading(0, 0)
+    anchor, step = watch(anchor, Reading(ANCHOR_NS, ANCHOR_NS))
+    assert (anchor, step) == (Reading(ANCHOR_NS, ANCHOR_NS), 0)
+
+
+def test_across_boots_only_going_back_can_be_told() -> None:
+    assert back_since(100 * S, 40 * S) == 60 * S
+    assert back_since(100 * S, 140 * S) == 0

@@ -1,0 +1,286 @@
+"""Every progressive table of 687a and 688a through the book: seed, rate, reserve, shares, awards, envy, the bet itself.
+
+What is expected stands here a second time, copied from the printed tables by hand.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from table_controller.ledger import hits, meter
+from table_controller.ledger.money import BETS, CENT, DOLLAR, FIXED, HAND_PAYS, HOUSE, METER, PENDING, RESERVE, STAKES
+from table_controller.rulebook import GAMES, default_submission, edition
+from table_controller.rulebook.cards import parse
+from table_controller.rulebook.settlement import Seat
+from table_controller.rulebook.settlement.pai_gow import by_hand
+from tests.support.clauses import clauses
+from tests.support.meters import PROGRESSIVES, opened, rules_of
+from tests.support.rounds import terms
+
+
+class Printed(NamedTuple):
+    """One table: dollars of bet and seed, percent of rate and reserve, and what its lines pay.
+
+    A line: dollars, percent of the meter, dollars of envy.
+    """
+
+    unit: int
+    seed: int
+    rate: int | None
+    reserve: int
+    back: bool
+    lines: tuple[tuple[float, int, int], ...]
+
+
+PRINTED: dict[str, Printed] = {
+    "687a-progressive-1": Printed(1, 2_000, None, 0, False, (
+        (0, 100, 1_000), (0, 10, 300), (300, 0, 0), (50, 0, 0), (40, 0, 0), (30, 0, 0), (9, 0, 0))),
+    "687a-progressive-2": Printed(5, 10_000, None, 0, False, (
+        (0, 100, 5_000), (0, 10, 1_000), (1_500, 0, 0), (250, 0, 0), (200, 0, 0), (150, 0, 0), (45, 0, 0))),
+    "688a-progressive-1": Printed(1, 10_000, 28, 0, False, (
+        (0, 100, 0), (0, 10, 0), (500, 0, 0), (100, 0, 0), (75, 0, 0), (4, 0, 0))),
+    "688a-progressive-2": Printed(1, 10_000, 7, 0, False, (
+        (0, 100, 0), (0, 10, 0), (500, 0, 0), (300, 0, 0), (100, 0, 0), (30, 0, 0), (7, 0, 0))),
+    "688a-progressive-3": Printed(1, 2_000, 29, 0, False, (
+        (0, 100, 0), (0, 10, 0), (500, 0, 0), (100, 0, 0), (75, 0, 0), (4, 0, 0))),
+    "688a-progressive-4": Printed(5, 10_000, 1, 1, True, (
+        (5_000, 100, 5_000), (5_000, 20, 3_750), (5_000, 10, 1_250), (2_500, 0, 500), (500, 0, 250), (200, 0, 100),
+        (100, 0, 25), (25, 0, 0), (20, 0, 0), (15, 0, 0), (7.50, 0, 0))),
+    "688a-progressive-5": Printed(1, 5_000, 17, 0, False, (
+        (0, 100, 0), (0, 10, 0), (1_000, 0, 0), (500, 0, 0), (100, 0, 0), (20, 0, 0), (5, 0, 0))),
+    "688a-progressive-6": Printed(1, 2_000, 17, 0, False, (
+        (0, 100, 0), (0, 10, 0), (800, 0, 0), (400, 0, 0), (75, 0, 0), (10, 0, 0))),
+    "688a-progressive-7": Printed(1, 1_000, 26, 0, False, (
+        (0, 100, 0), (0, 10, 0), (800, 0, 0), (400, 0, 0), (75, 0, 0), (10, 0, 0))),
+}  # fmt: skip
+TABLES = [
+    pytest.param(name, marks=clauses("687a.12(c)/1" if name.startswith("687a") else "688a.12(d)/1")) for name in PRINTED
+]
+
+
+def test_no_table_is_left_out() -> None:
+    assert set(PRINTED) == set(PROGRESSIVES)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_in_the_book_as_it_is_printed(name: str) -> None:
+    printed, rules = PRINTED[name], rules_of(name)
+    assert rules.unit == printed.unit * DOLLAR
+    assert rules.seed == rules.reseed == printed.seed * DOLLAR
+    assert rules.rate_bp == (1500 if printed.rate is None else printed.rate * 100)
+    assert rules.reserve_bp == printed.reserve * 100
+    lines = [(award.fixed, award.percent, award.envy) for award in rules.awards]
+    assert lines == [(fixed * DOLLAR, percent, envy * DOLLAR) for fixed, percent, envy in printed.lines]
+    assert {award.stake for award in rules.awards} == {rules.unit if printed.back else 0}
+
+
+@pytest.mark.parametrize("name", list(PRINTED))
+def test_one_bet_goes_to_meter_reserve_and_house_and_nothing_is_rounded(name: str) -> None:
+    printed, rules = PRINTED[name], rules_of(name)
+    book = opened(rules)
+    meter.accept(book, rules, 1, 4, ())
+    rate = 15 if printed.rate is None else printed.rate
+    assert book.at(BETS) == -printed.unit * DOLLAR
+    assert book.at(METER) == printed.seed * DOLLAR + printed.unit * rate * CENT
+    assert book.at(RESERVE) == printed.unit * printed.reserve * CENT
+    assert book.at(HOUSE) == printed.unit * (100 - rate - printed.reserve) * CENT
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_line_of_a_table_takes_and_pays_what_it_says(name: str) -> None:
+    printed, rules = PRINTED[name], rules_of(name)
+    stands = 12_345_678_901 + 300  # less than a cent besides
+    for award, (fixed, percent, _) in zip(rules.awards, printed.lines, strict=True):
+        book = opened(rules, stands)
+        hit, entry = hits.claim(book, rules, 1, 1, 2, award.hand)
+        share = {100: 12_345_670_000, 20: 2_469_130_000, 10: 1_234_560_000, 0: 0}[percent]
+        assert (hit.share, hit.fixed) == (share, fixed * DOLLAR)
+        assert book.at(PENDING) == share + fixed * DOLLAR
+        again = printed.seed * DOLLAR if percent == 100 else 0  # a part of the meter is not re-seeded (F25)
+        assert entry.meter_after == book.at(METER) == stands - share + again
+        if share:
+            with pytest.raises(AssertionError, match="never comes from the table"):
+                hits.pay_from_table(book, hit, ())
+            hits.pay_by_attendant(book, hit, (), "slip 1")
+        else:
+            hits.pay_from_table(book, hit, ())
+        paid = (book.at(FIXED), book.at(HAND_PAYS), book.at(PENDING))
+        assert paid == ((0, hit.amount, 0) if share else (hit.amount, 0, 0))
+        assert book.at(STAKES) == (printed.unit * DOLLAR if printed.back else 0)
+
+
+@pytest.mark.parametrize("name", [name for name in PRINTED if name.startswith("687a")])
+@clauses("687a.12(c)/3")
+def test_after_a_whole_win_the_meter_stands_at_its_seed_again(name: str) -> None:
+    rules = rules_of(name)
+    book = opened(rules, 77_777 * DOLLAR)
+    hits.claim(book, rules, 1, 1, 2, "royal_flush")
+    assert book.at(METER) == PRINTED[name].seed * DOLLAR
+    hits.claim(book, rules, 2, 1, 3, "straight_flush")  # a tenth, and no seed
+    assert book.at(METER) == PRINTED[name].seed * DOLLAR * 9 // 10
+
+
+def test_the_reserve_gives_the_next_seed_as_far_as_it_goes() -> None:
+    rules = rules_of("688a-progressive-4")
+    book = opened(rules)
+    for _ in range(100):
+        meter.accept(book, rules, 1, 1, ())
+    assert book.at(RESERVE) == 5 * DOLLAR
+    hit, entry = hits.claim(book, rules, 1, 1, 2, "seven_card_natural_straight_flush")
+    assert hit.share == 10_005 * DOLLAR
+    assert (hit.from_reserve, hit.from_seed) == (5 * DOLLAR, 9_995 * DOLLAR)
+    assert (book.at(RESERVE), entry.meter_after) == (0, 10_000 * DOLLAR)
+
+
+@clauses("687a.12(c)/1")
+def test_whether_a_winning_bet_comes_back_is_the_submissions_answer_where_the_text_has_none() -> None:
+    for answer, back in (("no", 0), ("yes", 1)):
+        settings = {"envy_paid_to": "progressive_bettors", "stake_returned": answer}
+        rules = rules_of("687a-progressive-1", settings=settings)
+        assert {award.stake for award in rules.awards} == {back * DOLLAR}
+
+
+def test_the_rate_is_the_submissions_where_the_text_has_none() -> None:
+    assert rules_of("687a-progressive-2", progressive_rate_bp=1234).rate_bp == 1234
+    book = opened(rules := rules_of("687a-progressive-2", progressive_rate_bp=1))
+    meter.accept(book, rules, 1, 1, ())
+    assert book.at(METER) - rules.seed == 500  # a hundredth of a percent of five dollars: exact
+
+
+def test_no_progressive_no_meter() -> None:
+    for game in GAMES:
+        rules = edition(game)
+        assert meter.meter_rules(rules, default_submission(rules)) is None
+
+
+@pytest.mark.parametrize(
+    ("table", "joker_hand", "pays"),
+    [("688a-progressive-1", "flush", 0), ("688a-progressive-5", "full_house", 5), ("688a-progressive-4", "flush", 20)],
+)
+@clauses("688a.12(d)/1")
+def test_a_fully_wild_joker_wins_what_a_limited_one_does_not(table: str, joker_hand: str, pays: int) -> None:
+    """Two pair and the joker: a full house where the joker is wild for the progressive (F6)."""
+    cards = parse("Kh Kc 9h 9c Jk 3h 6h") if joker_hand == "full_house" else parse("Kh Qh 9h 7h Jk 3c 6d")
+    at = terms("face_up_pai_gow", paytables={"progressive": table})
+    unit = 500 if table.endswith("4") else 100
+    found = by_hand(at, Seat(number=1, wagers={"progressive": unit}, cards=cards), "progressive")
+    assert found.paid_cents == pays * 100
+    if pays:
+        rules = rules_of(table)
+        line = next(award for award in rules.awards if award.label == found.line)
+        assert (line.fixed, line.stake) == (pays * DOLLAR, found.back_cents * CENT)
+
+
+# --- several hits -----------------------------------------------------------------------------------------------------
+
+
+def test_two_hits_in_one_round_are_taken_one_after_the_other_from_the_meter_as_it_then_stands() -> None:
+    rules = rules_of("688a-progressive-4")
+    ways = {}
+    for order in (("royal_flush_plus_royal_match", "seven_card_straight_flush_with_joker"),
+                  ("seven_card_straight_flush_with_joker", "royal_flush_plus_royal_match")):  # fmt: skip
+        book = opened(rules, 20_000 * DOLLAR)
+        shares = [hits.claim(book, rules, id_, 1, 7 - id_, hand)[0].share for id_, hand in enumerate(order, 1)]
+        ways[order[0]] = (shares, book.at(METER))
+    assert ways["royal_flush_plus_royal_match"] == ([4_000 * DOLLAR, 1_600 * DOLLAR], 14_400 * DOLLAR)
+    assert ways["seven_card_straight_flush_with_joker"] == ([2_000 * DOLLAR, 3_600 * DOLLAR], 14_400 * DOLLAR)
+
+
+def test_the_second_of_two_whole_wins_gets_the_seed() -> None:
+    rules = rules_of("688a-progressive-3")
+    book = opened(rules, 9_000 * DOLLAR)
+    first, _ = hits.claim(book, rules, 1, 1, 6, "seven_card_straight_flush_any")
+    second, _ = hits.claim(book, rules, 2, 1, 5, "seven_card_straight_flush_any")
+    assert (first.share, second.share) == (9_000 * DOLLAR, 2_000 * DOLLAR)
+    assert book.at(METER) == 2_000 * DOLLAR
+    assert book.at(PENDING) == 11_000 * DOLLAR
+
+
+def test_a_frozen_amount_does_not_change_while_the_meter_goes_on() -> None:
+    rules = rules_of("688a-progressive-1")
+    book = opened(rules, 15_000 * DOLLAR)
+    hit, _ = hits.claim(book, rules, 1, 1, 6, "five_aces")
+    for seat in (1, 2, 3):
+        meter.accept(book, rules, 2, seat, ())
+    assert hit.amount == book.at(PENDING) == 1_500 * DOLLAR
+    hits.pay_by_attendant(book, hit, (), "slip 1")
+    assert book.at(HAND_PAYS) == 1_500 * DOLLAR
+
+
+# --- undoing ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(PRINTED))
+def test_a_claim_that_is_withdrawn_leaves_no_trace(name: str) -> None:
+    rules = rules_of(name)
+    for award in rules.awards:
+        book = opened(rules, rules.seed + 1_234_567)
+        meter.accept(book, rules, 1, 1, ())
+        before = dict(book.held)
+        hit, _ = hits.claim(book, rules, 1, 1, 2, award.hand)
+        hits.withdraw(book, hit, ())
+        assert {account: held for account, held in book.held.items() if held} == {k: v for k, v in before.items() if v}
+
+
+def test_a_withdrawn_claim_never_lowers_the_meter() -> None:
+    """A whole win while the meter stood below its seed: the claim was wrong, and the meter keeps what it was given."""
+    rules = rules_of("688a-progressive-1")
+    book = opened(rules)
+    hits.claim(book, rules, 1, 1, 6, "five_aces")
+    assert book.at(METER) == 9_000 * DOLLAR
+    whole, _ = hits.claim(book, rules, 2, 1, 5, "seven_card_straight_flush_any")
+    assert book.at(METER) == 10_000 * DOLLAR
+    hits.withdraw(book, whole, ())
+    assert book.at(METER) == 10_000 * DOLLAR
+
+
+@pytest.mark.parametrize("name", list(PRINTED))
+def test_a_bet_that_goes_back_leaves_no_trace(name: str) -> None:
+    rules = rules_of(name)
+    book = opened(rules, rules.seed + 5 * DOLLAR)
+    before = dict(book.held)
+    bets = [meter.accept(book, rules, 1, seat, ())[0] for seat in (1, 2, 6)]
+    for bet in bets:
+        entry = meter.give_back(book, bet, 1, ("688a.13(l)",))
+        assert (entry.round, entry.clauses, entry.seat) == (1, ("688a.13(l)",), bet.seat)
+    assert {account: held for account, held in book.held.items() if held} == before
+
+
+def test_a_bet_goes_back_once() -> None:
+    rules = rules_of("688a-progressive-1")
+    book = opened(rules)
+    bet, _ = meter.accept(book, rules, 1, 1, ())
+    meter.give_back(book, bet, 1, ("688a.13(l)",))
+    with pytest.raises(AssertionError, match="goes back once"):
+        meter.give_back(book, bet, 1, ("688a.13(l)",))
+    assert book.at(BETS) == 0
+
+
+def test_what_the_meter_cannot_give_back_above_its_seed_the_reserve_gives_and_then_the_house() -> None:
+    rules = rules_of("688a-progressive-4")
+    book = opened(rules)
+    bets = [meter.accept(book, rules, 1, seat, ())[0] for seat in (1, 2)]  # 5 cents each to meter and to reserve
+    paid, _ = hits.claim(book, rules, 1, 1, 3, "seven_card_natural_straight_flush")  # the reserve went into the seed
+    hits.pay_by_attendant(book, paid, (), "slip 1")
+    meter.accept(book, rules, 2, 4, ())  # of another round: 5 cents above the seed, 5 in the reserve
+    house = book.at(HOUSE)
+    first = meter.give_back(book, bets[0], 1, ("688a.13(l)",))
+    assert (first.meter_before - first.meter_after, book.at(RESERVE)) == (5 * CENT, 0)
+    assert house - book.at(HOUSE) == 490 * CENT
+    second = meter.give_back(book, bets[1], 1, ("688a.13(l)",))
+    assert second.meter_after == second.meter_before == rules.seed
+    assert house - book.at(HOUSE) == 990 * CENT
+
+
+def test_corrections_and_resets_move_the_meter_as_their_document_says() -> None:
+    rules = rules_of("688a-progressive-3")
+    book = opened(rules)
+    assert meter.correct(book, 3 * DOLLAR, "MC-1").meter_after == 2_003 * DOLLAR
+    assert meter.correct(book, -5 * DOLLAR, "MC-2").meter_after == 1_998 * DOLLAR
+    assert meter.reset(book, rules, "MR-1").meter_after == 2_000 * DOLLAR  # filled up
+    meter.correct(book, 500, "MC-3")
+    last = meter.reset(book, rules, "MR-2")
+    assert (last.meter_after, last.document) == (2_000 * DOLLAR, "MR-2")
+    assert sum(book.held.values()) == 0

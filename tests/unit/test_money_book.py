@@ -1,0 +1,211 @@
+"""The book of money: what no entry may do, what lowers a meter, and the one place where anything is rounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from devices.meter_sign.messages import MOST_CENTS
+from table_controller.ledger import hits, meter
+from table_controller.ledger.money import (
+    ACCOUNTS,
+    BETS,
+    CENT,
+    CORRECTIONS,
+    DOLLAR,
+    HOUSE,
+    LOWERS,
+    METER,
+    PENDING,
+    RESERVE,
+    SEED,
+    BadEntry,
+    Kind,
+    MoneyBook,
+    Transfer,
+    dollars,
+    payable,
+)
+from tests.support.meters import opened, rules_of
+
+# Every kind of entry, with whatever evidence it could want.
+EVIDENCE: dict[str, Any] = {"round": 7, "seat": 2, "hit": 9, "clauses": ("688a.13(l)",), "document": "MC-1"}
+KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
+
+
+def standing(**held: int) -> MoneyBook:
+    """A book that somehow came to stand like this."""
+    return MoneyBook(held={**held, CORRECTIONS: -sum(held.values())}, entries=1, seed=held.get(METER, 0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_meter_falls_only_by_a_hit_a_documented_correction_or_a_bet_that_goes_back(kind: Kind) -> None:
+    book = standing(meter=10 * DOLLAR)
+    book.seed = 5 * DOLLAR
+    if kind in LOWERS:
+        assert book.post(kind, Transfer(METER, PENDING, 1), **EVIDENCE).meter_after == 10 * DOLLAR - 1
+    else:
+        with pytest.raises(BadEntry, match="does not fall"):
+            book.post(kind, Transfer(METER, PENDING, 1), **EVIDENCE)
+        assert book.at(METER) == 10 * DOLLAR
+
+
+@pytest.mark.parametrize(
+    ("kind", "without"),
+    [
+        ("correction", "document"),
+        ("reset", "document"),
+        ("bet_returned", "round"),
+        ("bet_returned", "clauses"),
+    ],
+)
+def test_what_lowers_the_meter_names_its_evidence(kind: Kind, without: str) -> None:
+    book = standing(meter=10 * DOLLAR)
+    book.seed = 0
+    evidence = {name: value for name, value in EVIDENCE.items() if name != without}
+    with pytest.raises(BadEntry, match="names its"):
+        book.post(kind, Transfer(METER, BETS, 1), **evidence)
+    book.post(kind, Transfer(METER, BETS, 1), **EVIDENCE)
+
+
+def test_a_hand_pay_names_its_slip() -> None:
+    with pytest.raises(BadEntry, match="names its document"):
+        standing(pending=5).post("hand_pay_paid", Transfer(PENDING, HOUSE, 5), hit=1)
+
+
+def test_a_bet_that_goes_back_does_not_take_the_meter_below_its_seed() -> None:
+    book = standing(meter=DOLLAR)
+    with pytest.raises(BadEntry, match="seed"):
+        book.post("bet_returned", Transfer(METER, BETS, 1), **EVIDENCE)
+
+
+@pytest.mark.parametrize(
+    "account", ["meter", "reserve", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned"]
+)
+def test_nobody_pays_what_is_not_there(account: str) -> None:
+    book = standing(**{account: 5})
+    with pytest.raises(BadEntry, match=f"{account} cannot pay"):
+        book.post("correction", Transfer(account, HOUSE, 6), document="MC-1")
+    assert book.at(account) == 5
+
+
+@pytest.mark.parametrize("amount", [-1, 1.0, 0.5, True])
+def test_only_whole_amounts_above_zero_are_money(amount: Any) -> None:
+    book = standing(house=100)
+    with pytest.raises(BadEntry, match="no amount"):
+        book.post("envy", Transfer(HOUSE, RESERVE, amount))
+    assert book.entries == 1
+
+
+def test_there_are_no_other_accounts() -> None:
+    with pytest.raises(BadEntry, match="no account tips"):
+        standing(house=1).post("envy", Transfer(HOUSE, "tips", 1))
+
+
+def test_accounts_that_do_not_sum_to_zero_take_no_entry() -> None:
+    book = MoneyBook(held={METER: 1}, entries=1)
+    with pytest.raises(BadEntry, match="sum to 1"):
+        book.post("envy", Transfer(HOUSE, RESERVE, 1))
+
+
+def test_an_entry_is_booked_whole_or_not_at_all() -> None:
+    book = standing(house=100, meter=100)
+    before = dict(book.held)
+    with pytest.raises(BadEntry):
+        book.post("hit", Transfer(HOUSE, PENDING, 5), Transfer(METER, PENDING, 101), hit=1)
+    assert book.held == before
+    assert book.entries == 1
+
+
+def test_an_entry_says_what_the_meter_was_and_is_and_entries_are_numbered_without_a_gap() -> None:
+    rules = rules_of("688a-progressive-3")
+    book = opened(rules)
+    entries = [meter.accept(book, rules, 1, seat, ())[1] for seat in (1, 2, 3)]
+    assert [entry.number for entry in entries] == [2, 3, 4]
+    assert [(e.meter_before, e.meter_after) for e in entries] == [
+        (2_000 * DOLLAR + n * 29 * CENT, 2_000 * DOLLAR + (n + 1) * 29 * CENT) for n in range(3)
+    ]
+
+
+# --- rounding ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("amount", "percent", "paid"),
+    [
+        (10_000 * DOLLAR, 100, 10_000 * DOLLAR),
+        (12_345_678_901, 100, 12_345_670_000),
+        (12_345_678_901, 10, 1_234_560_000),
+        (12_345_678_901, 20, 2_469_130_000),
+        (9_999, 100, 0),
+        (99_999, 10, 0),
+        (100_000, 10, 10_000),
+        (0, 100, 0),
+    ],
+)
+def test_a_share_is_paid_in_whole_cents_and_never_more_than_it_is(amount: int, percent: int, paid: int) -> None:
+    assert payable(amount, percent) == paid
+    assert paid * 100 <= amount * percent
+    assert amount * percent - paid * 100 < 100 * CENT
+
+
+def test_the_remainder_of_a_hit_stays_in_the_meter() -> None:
+    rules = rules_of("688a-progressive-1")
+    book = opened(rules, 12_345_678_901)
+    hit, entry = hits.claim(book, rules, 1, 1, 3, "seven_card_straight_flush_any")
+    assert hit.share == 12_345_670_000
+    assert book.at(METER) == entry.meter_after == rules.reseed + 8_901
+
+
+def test_what_people_read() -> None:
+    assert [dollars(amount) for amount in (0, 290_000, 1_234_567 * DOLLAR, -75 * CENT, 8_901, -1)] == [
+        "$0.00", "$0.29", "$1,234,567.00", "-$0.75", "$0.008901", "-$0.000001",
+    ]  # fmt: skip
+
+
+# --- what people may ask for ------------------------------------------------------------------------------------------
+
+
+def test_the_meters_of_the_system_are_read_from_the_accounts() -> None:
+    rules = rules_of("688a-progressive-4")
+    book = opened(rules, 20_000 * DOLLAR)
+    meter.accept(book, rules, 1, 1, ())
+    fixed, _ = hits.claim(book, rules, 1, 1, 1, "full_house")
+    hits.pay_from_table(book, fixed, ())
+    hits.pay_envy(book, rules, 1, 2, "four_of_a_kind", (1, 3), ())
+    share, _ = hits.claim(book, rules, 2, 1, 2, "royal_flush_plus_royal_match")
+    meters = book.meters
+    assert meters.pending == share.amount == 5_000 * DOLLAR + 4_000_010_000
+    hits.pay_by_attendant(book, share, (), "slip 1")
+    meters = book.meters
+    assert (meters.current, meters.reserve, meters.pending) == (16_000_040_000, 5 * CENT, 0)
+    assert meters.paid_by_table == 25 * DOLLAR + 2 * 25 * DOLLAR
+    assert meters.paid_by_attendant == share.amount
+    assert meters.cumulative == meters.paid_by_table + meters.paid_by_attendant
+
+
+def test_a_meter_holds_no_more_than_its_sign_can_show() -> None:
+    assert meter.MOST == MOST_CENTS * CENT
+    rules = rules_of("688a-progressive-3")
+    book = opened(rules, meter.MOST - 10 * CENT)
+    bet, _ = meter.accept(book, rules, 1, 1, ())
+    assert (bet.to_meter, bet.to_reserve) == (10 * CENT, 19 * CENT)  # what does not fit waits for the next seed
+    full, _ = meter.accept(book, rules, 1, 2, ())
+    assert (full.to_meter, full.to_reserve) == (0, 29 * CENT)
+    assert book.at(METER) == meter.MOST
+
+
+def test_every_account_is_used_by_something() -> None:
+    rules = rules_of("688a-progressive-4")
+    book = opened(rules, 11_000 * DOLLAR)
+    meter.accept(book, rules, 1, 1, ())
+    for id_, hand in enumerate(("seven_card_natural_straight_flush", "full_house"), 1):
+        hit, _ = hits.claim(book, rules, id_, 1, id_, hand)
+        _ = hits.pay_by_attendant(book, hit, (), "slip 1") if hit.share else hits.pay_from_table(book, hit, ())
+    hits.pay_envy(book, rules, 1, 1, "seven_card_natural_straight_flush", (2,), ())
+    hits.claim(book, rules, 3, 1, 3, "straight")
+    meter.accept(book, rules, 1, 4, ())
+    assert set(book.held) == set(ACCOUNTS)
+    assert all(book.held.values())
+    assert book.at(SEED) == -(rules.seed + rules.reseed - 5 * CENT)  # the reserve gave what it had

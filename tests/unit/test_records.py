@@ -1,0 +1,83 @@
+"""What a table writes into its journal is read back exactly, and names no order of cards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from table_controller.journal import records as rec
+from table_controller.table.events import BoxStarted, Event, OpenRound, Person
+from tests.support.core import CHOICES, WILD_PROGRESSIVE
+from tests.support.prefixes import Run, steps_of
+
+if TYPE_CHECKING:
+    from table_controller.table.decisions import Decision
+
+
+def example(kind: type) -> st.SearchStrategy[Any]:
+    """Any value that a field of this struct may have."""
+    return st.builds(kind, **{field.name: _of(field.type) for field in msgspec.structs.fields(kind)})
+
+
+def _of(kind: Any) -> st.SearchStrategy[Any]:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return example(kind)
+    of: tuple[Any, ...] = getattr(kind, "__args__", ())
+    origin = getattr(kind, "__origin__", None)
+    if origin is tuple:
+        return st.lists(_of(of[0]), max_size=3).map(tuple) if of[-1] is ... else st.tuples(*map(_of, of))
+    if kind is float:
+        return st.floats(allow_nan=False, allow_infinity=False)
+    if kind is int:
+        return st.integers(-(2**62), 2**63 - 1)
+    return st.from_type(kind) if origin is not None or isinstance(kind, type) else st.one_of(*map(_of, of))
+
+
+@pytest.mark.parametrize("kind", rec.EVENTS, ids=lambda kind: kind.__name__)
+def test_every_event_is_read_back_exactly(kind: type[Event]) -> None:
+    @given(example(kind))
+    def read_back(event: Event) -> None:
+        body = rec.encode_step(event, [])
+        assert rec.decode_step(body) == rec.Step(event, [])
+        assert rec.encode_step(rec.decode_step(body).event, []) == body
+
+    read_back()
+
+
+@pytest.mark.parametrize("kind", rec.DECISIONS, ids=lambda kind: kind.__name__)
+def test_every_decision_is_read_back_exactly(kind: type[Decision]) -> None:
+    @given(example(kind))
+    def read_back(decision: Decision) -> None:
+        event = OpenRound(Person("dealer", "d"))
+        body = rec.encode_step(event, [decision, decision])
+        found = rec.decode_step(body)
+        assert found == rec.Step(event, [decision, decision])
+        assert type(found.decisions[0]) is kind
+
+    read_back()
+
+
+def test_another_records_type_is_refused() -> None:
+    with pytest.raises(msgspec.DecodeError):
+        rec.decode_step(b'{"event":{"type":"NoSuchEvent"},"decisions":[]}')
+    with pytest.raises(msgspec.DecodeError):
+        rec.decode_step(rec.encode_body(rec.Box("1", "k", set=True, back=False)))
+
+
+def test_records_of_whole_rounds_hold_counts_and_no_cards() -> None:
+    """Cards are written as rank and suit everywhere in this software; no record holds a list of them, or one."""
+    for game, more in [*((game, {}) for game in CHOICES), ("dj_wild", WILD_PROGRESSIVE)]:
+        for step in steps_of(Run(game, 3, 2, **more).disk.records):
+            for value in (step.event, *step.decisions):
+                for name in value.__struct_fields__:
+                    assert "card" not in name or name == "cards", (value, name)
+                    assert not isinstance(getattr(value, name), list), value
+
+
+def test_the_boxs_start_is_the_only_event_that_names_a_boot() -> None:
+    named = [kind for kind in rec.EVENTS if "boot" in kind.__struct_fields__]
+    assert named == [BoxStarted]

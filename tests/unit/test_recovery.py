@@ -1,0 +1,161 @@
+"""Recovery takes a journal only if replay gives what was recorded, under the same versions; else it says what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from firmware_bridge.errors import JournalDamaged, JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
+from simulators.house.disk import Disk
+from table_controller.journal import records as rec
+from table_controller.journal.chain import chained
+from table_controller.journal.migrations import CONFIGURATION, SOFTWARE, Migration, migrate
+from table_controller.journal.recovery import keep, recover
+from table_controller.journal.timers import Timer, Timers, elapsed
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Deadline
+from tests.support.core import Floor
+from tests.support.prefixes import Run
+
+GAME = "face_up_pai_gow"
+HOUR = 3600 * 1_000_000_000
+
+
+def rewritten(run: Run, change: Any) -> Disk:
+    """The same journal with one record's body changed, by somebody who can chain."""
+    disk = Disk(1)
+    entries = [(r.kind, r.wall_ns, r.mono_ns, r.boot, r.body) for r in run.disk.records if r.kind != "snapshot"]
+    disk.records = chained(bytes(32), 1, [change(entry) for entry in entries])
+    return disk
+
+
+def test_replay_that_decides_otherwise_locks_with_its_own_code() -> None:
+    run = Run(GAME, 1, 1)
+
+    def change(entry: Any) -> Any:
+        return (*entry[:4], entry[4].replace(b'"state":"betting"', b'"state":"settling"'))
+
+    disk = rewritten(run, change)
+    store = disk.open(version=rec.VERSION, digests=run.digests)
+    with pytest.raises(ReplayDiffers, match="OpenRound") as refused:
+        recover(store, Floor(GAME).table, run.digests)
+    assert refused.value.code == "PB-730"
+    assert disk.records[-1].kind == "start", "nothing was written besides the start"
+
+
+def test_a_record_that_nobody_here_wrote_is_refused() -> None:
+    run = Run(GAME, 1, 1)
+    disk = rewritten(run, lambda entry: (*entry[:4], entry[4].replace(b"OpenRound", b"CloseRound")))
+    with pytest.raises(RecordUnreadable, match="CloseRound"):
+        recover(disk.open(version=rec.VERSION, digests=run.digests), Floor(GAME).table, run.digests)
+
+
+def test_a_flipped_bit_is_found_before_anything_is_replayed() -> None:
+    run = Run(GAME, 1, 1)
+    broken = run.disk.records[40]
+    run.disk.records[40] = msgspec.structs.replace(broken, body=broken.body[:-1] + b" ")
+    run.disk.snapshots.clear()
+    run.disk.cut()
+    with pytest.raises(JournalDamaged) as found:
+        run.disk.open(version=rec.VERSION, digests=run.digests)
+    assert found.value.bad == broken.seq
+
+
+def test_a_journal_of_newer_software_is_not_touched() -> None:
+    run = Run(GAME, 1, 1)
+    run.disk.cut()
+    run.disk.version = rec.VERSION + 1
+    before = list(run.disk.records)
+    with pytest.raises(JournalNewer):
+        run.disk.open(version=rec.VERSION, digests=run.digests)
+    assert run.disk.records == before
+
+
+@pytest.mark.parametrize("what", ["software", "edition", "configuration"])
+def test_replay_never_crosses_versions_and_says_how_to_get_out(what: str) -> None:
+    run = Run(GAME, 1, 1)
+    run.disk.cut()
+    other = run.digests | {what: "0" * 64}
+    with pytest.raises(VersionsDiffer, match=f"another {what}.*once more") as refused:
+        recover(run.disk.open(version=rec.VERSION, digests=other), Floor(GAME).table, other)
+    assert refused.value.code == "PB-731"
+    run.disk.cut()  # and the old version still starts: nothing is lost by the attempt
+    floor = Floor(GAME)
+    recover(run.disk.open(version=rec.VERSION, digests=run.digests), floor.table, run.digests)
+    assert floor.table.snapshot() == run.states[max(run.states)]
+
+
+def stopped_in_order(run: Run, floor: Floor) -> None:
+    """The box was stopped between rounds: its last word is a snapshot."""
+    store = run.disk._owner
+    assert store is not None
+    stamp = rec.Stamp(1, 1, "kernel")
+    last = store.last()
+    assert last is not None
+    store.snapshot(last.seq, keep(floor.table, Timers(), run.digests, stamp))
+    store.close()
+
+
+def test_a_compatible_configuration_is_taken_between_rounds_by_a_named_migration() -> None:
+    run = Run(GAME, 1, 1)
+    floor = run.recovered(len(run.disk.records))
+    assert floor.phase == mc.IDLE
+    stopped_in_order(run, floor)
+    other = run.digests | {CONFIGURATION: "1" * 64}
+    table = Floor(GAME).table
+    found = recover(run.disk.open(version=rec.VERSION, digests=other), table, other)
+    assert (found.migration, found.steps) == ("compatible configuration", 0)
+    assert table.snapshot() == floor.table.snapshot()
+
+
+def test_other_software_without_a_migration_is_refused_even_between_rounds() -> None:
+    run = Run(GAME, 1, 1)
+    stopped_in_order(run, run.recovered(len(run.disk.records)))
+    other = run.digests | {SOFTWARE: "1" * 64}
+    with pytest.raises(VersionsDiffer, match="no migration leads there"):
+        recover(run.disk.open(version=rec.VERSION, digests=other), Floor(GAME).table, other)
+
+
+def test_a_migration_is_never_taken_in_the_middle_of_a_round_or_for_other_devices() -> None:
+    floor = Floor(GAME).start().to(mc.BETTING)
+    takes_all = (Migration("all", frozenset({SOFTWARE}), lambda state, _: state),)
+    with pytest.raises(VersionsDiffer, match="while a round"):
+        migrate(floor.state, floor.table, {SOFTWARE: "a"}, {SOFTWARE: "b"}, migrations=takes_all)
+    idle, fewer = Floor(GAME), Floor(GAME, slots={"shoe.1": "shoe"})
+    with pytest.raises(VersionsDiffer, match="other devices"):
+        migrate(idle.state, fewer.table, {CONFIGURATION: "a"}, {CONFIGURATION: "b"})
+    assert migrate(idle.state, idle.table, {SOFTWARE: "a"}, {SOFTWARE: "b"}, migrations=takes_all)[0] == "all"
+
+
+@pytest.mark.parametrize(
+    ("wall", "mono", "kernel", "trusted", "passed"),
+    [
+        (HOUR, HOUR, "a", True, 3600.0),
+        (3 * HOUR, HOUR, "a", True, 10800.0),  # the wall clock was set ahead: the larger counts
+        (-8760 * HOUR, HOUR, "a", False, 3600.0),  # back by a year, and the computer ran on
+        (2 * HOUR, 5, "b", True, 7200.0),  # power was off, and the clock is right
+        (2 * HOUR, 5, "b", False, float("inf")),  # nobody knows how long
+        (-8760 * HOUR, 5, "b", True, float("inf")),
+    ],
+)
+def test_an_age_takes_the_larger_clock_and_over_a_power_off_only_a_trusted_one(
+    wall: int, mono: int, kernel: str, trusted: bool, passed: float
+) -> None:
+    timer = Timer(4 * 3600.0, rec.Stamp(10 * HOUR, 2 * HOUR, "a"))
+    assert elapsed(timer, rec.Stamp(10 * HOUR + wall, 2 * HOUR + mono, kernel), trusted=trusted) == passed
+
+
+def test_a_short_patience_is_not_ended_by_a_step_of_the_clock() -> None:
+    timer = Timer(1.0, rec.Stamp(0, 0, "a"))
+    assert elapsed(timer, rec.Stamp(HOUR, 500_000_000, "a"), trusted=True) == 0.5
+
+
+def test_a_timer_set_again_begins_anew_and_none_forgets_it() -> None:
+    timers, first, later = Timers(), rec.Stamp(0, 0, "a"), rec.Stamp(HOUR, HOUR, "a")
+    timers.take([Deadline("deck_age/blue/4", 4 * 3600.0)], first)
+    timers.take([Deadline("deck_age/blue/4", 4 * 3600.0)], later)
+    assert timers.left("deck_age/blue/4", later, trusted=True) == 4 * 3600.0
+    timers.take([Deadline("deck_age/blue/4", None)], later)
+    assert timers.running == {}

@@ -1,0 +1,176 @@
+"""Irregularities that come at once, one upon another, or twice: each by its own ruling, in the order of the edition."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from devices.service import SIGNED, UNSIGNED
+from table_controller.rulebook import GAMES
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Finding, Found, Refused, WagersReturned
+from tests.support.clauses import clauses
+from tests.support.core import DEALER, FLOOR, of
+from tests.support.setups import at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.support.core import Floor
+
+SHUFFLER: Final = "shuffler.1"
+SHOE: Final = "shoe.1"
+
+
+def _two(game: str, phase: str) -> Floor:
+    """A table with two decks, one of them in the shuffler."""
+    return at(game, "shoe" if game == "over_under" else "two", phase)
+
+
+def _found(decided: list[object]) -> list[str]:
+    return [one.trigger for one in decided if isinstance(one, Found)]
+
+
+# --- at once ----------------------------------------------------------------------------------------------------------
+
+
+def sorted_and_short(game: str) -> None:
+    """A cycle that sorted instead of shuffling, and counted a card too few: the machine first, then the deck."""
+    floor = _two(game, mc.IDLE)
+    floor.order("reshuffle", deck="red")
+    floor.clear_holds()
+    floor.step(ev.CardsInserted(SHUFFLER))
+    said = floor.step(ev.ShuffleEnded(SHUFFLER, floor.edition.cards.count - 1, shuffled=False))
+    assert _found([*said]) == ["shuffler_fault", "count_wrong"]
+    for id_ in list(floor.state.commands):
+        floor.step(ev.CommandEnded(id_, "done"))
+    floor.clear_holds()
+    assert floor.deck("red").state in (mc.STACKED, mc.REMOVED), "and then it is shuffled again, or gone"
+
+
+def dead_shuffler(game: str) -> None:
+    """A shuffler is given up with a deck inside: first the cards, then the sign."""
+    floor = _two(game, mc.DEALING)
+    said = floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
+    assert _found([*said]) == ["shuffler_fault", "device_unusable"]
+    assert floor.phase == mc.DEALING, "the round in hand is not dealt from it"
+
+
+def dead_shoe(game: str) -> None:
+    """A shoe is given up in the deal: first the round and its cards, then the sign."""
+    floor = _two(game, mc.DEALING)
+    said = floor.step(ev.SlotOrdered(SHOE, "give_up", FLOOR))
+    assert _found([*said]) == ["shoe_fault", "device_unusable"]
+
+
+AT_ONCE: Final = {"sorted_and_short": sorted_and_short, "dead_shuffler": dead_shuffler, "dead_shoe": dead_shoe}
+_ABOUT: Final = {
+    "sorted_and_short": ("shuffler_fault", "count_wrong"),
+    "dead_shuffler": ("shuffler_fault", "device_unusable"),
+    "dead_shoe": ("shoe_fault", "device_unusable"),
+}
+
+
+def checks(game: str) -> Iterator[tuple[str, tuple[str, ...], Callable[[], None]]]:
+    """What rule mutation runs: each test of triggers that come at once."""
+    for name, run in AT_ONCE.items():
+        yield f"test_at_once[{name}-{game}]", _ABOUT[name], partial(run, game)
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("name", list(AT_ONCE))
+def test_at_once(name: str, game: str) -> None:
+    AT_ONCE[name](game)
+
+
+# --- one upon another -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_told_twice_is_one_irregularity(game: str) -> None:
+    floor = _two(game, mc.DEALING)
+    assert _found([*floor.declare("other")]) == ["other"]
+    assert floor.declare("other") == []
+    assert len(floor.state.holds) == 1
+
+
+def test_a_round_that_is_void_is_not_voided_again() -> None:
+    floor = at("asia_poker", "auto", mc.DEALING)
+    assert len(of(WagersReturned, floor.declare("wrong_card_count"))) == 1
+    said = floor.step(ev.ShoeFault(SHOE, 3))
+    assert of(WagersReturned, said) == []
+    assert {hold.trigger for hold in floor.state.holds.values()} == {"wrong_card_count", "shoe_fault"}
+
+
+def test_what_a_player_was_asked_ends_with_the_round_and_its_acknowledgement_stays() -> None:
+    floor = at("asia_poker", "auto", mc.DEALING)
+    floor.declare("player_card_exposed", seat=3)
+    assert floor.prompt("choose").choices == ("play", "void")
+    floor.step(ev.ShoeFault(SHOE, 3))
+    assert floor.phase == mc.VOID
+    assert floor.prompts("choose") == []
+    assert floor.hold("player_card_exposed").steps == ["acknowledge"]
+
+
+def test_a_jam_of_the_shuffler_with_the_other_deck_never_touches_the_round_in_play() -> None:
+    floor = at("asia_poker", "two", mc.DEALING)
+    floor.step(ev.ShuffleFailed(SHUFFLER, 3, None))
+    assert floor.hold().this_round is False
+    floor.settle()
+    assert floor.phase == mc.IDLE
+    assert [said for _, said in floor.log if of(WagersReturned, said)] == []
+
+
+def test_after_every_step_but_the_last_no_round_opens() -> None:
+    floor = at("asia_poker", "auto", mc.PLAYING)
+    floor.declare("wrong_card_count")
+    asked = 0
+    while floor.state.holds:
+        (said,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+        assert "any_irregularity" in {reason.key for reason in said.reasons}
+        asked += 1
+        for event in floor.answer(next(prompt for prompt in floor.prompts() if prompt.hold is not None)):
+            floor.step(event)
+    assert asked == 3, "wagers, cards, acknowledgement"
+    assert "any_irregularity" not in floor.against_opening()
+
+
+# --- what only one method or one device may say -----------------------------------------------------------------------
+
+
+def test_dice_do_not_count_where_a_number_is_drawn_nor_a_number_where_dice_are_rolled() -> None:
+    floor = at("asia_poker", "rng", mc.STARTING_POSITION)
+    assert [one.kind for one in of(Finding, floor.step(ev.DiceRead("rng.1", (2, 3, 5))))] == ["dice_out_of_turn"]
+    assert floor.round_.total is None
+    floor = at("asia_poker", "auto", mc.STARTING_POSITION)
+    assert [one.kind for one in of(Finding, floor.step(ev.NumberDrawn("shaker.1", 4)))] == ["number_out_of_turn"]
+    assert floor.round_.start is None
+
+
+@clauses("688a.13(m)")
+def test_a_device_that_a_dealer_reports_unusable_serves_nobody_until_it_is_signed_and_repaired() -> None:
+    floor = at("face_up_pai_gow", "auto", mc.IDLE)
+    floor.declare("device_unusable", slot=SHUFFLER)
+    assert floor.state.slots[SHUFFLER].state == UNSIGNED
+    assert "dead_device_unsigned" in floor.against_opening()
+    assert of(Refused, floor.declare("device_unusable", slot=SHUFFLER)), "it is out of order already"
+    floor.clear_holds()
+    assert floor.state.slots[SHUFFLER].state == SIGNED
+    assert "dead_device_unsigned" not in floor.against_opening()
+
+
+def test_a_deck_put_in_place_while_it_was_alone_is_dealt_and_then_the_other_one() -> None:
+    floor = at("asia_poker", "two", mc.DEALING)
+    floor.step(ev.Declared("count_wrong", DEALER, deck="red"))
+    floor.say("choose", "remove")
+    floor.clear_holds()
+    floor.settle()
+    assert (floor.phase, floor.deck("blue").place) == (mc.IDLE, SHOE), "the only deck is in the shoe again"
+    floor.play(ev.DeckReceived("green", DEALER))
+    floor.round()
+    assert floor.state.last_deck == "blue"
+    floor.play(ev.OpenRound(DEALER))
+    assert floor.round_.deck == "green"

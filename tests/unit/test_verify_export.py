@@ -1,0 +1,139 @@
+"""The independent verifier: what was played holds, every forgery is found, and it shares nothing with the box."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from table_controller.journal.export import Manifest, export, write
+from tests.support.audited import GAMES, PROGRESSIVE, Recorded
+from tests.support.core import WILD_PROGRESSIVE
+from tests.support.forgeries import FORGERIES, Export, Forgery
+from tests.support.journals import quick_folder
+from tests.support.prefixes import Run
+from tools import verify_export
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VERIFIER = Path(verify_export.__file__)
+
+
+@pytest.fixture(scope="module")
+def played() -> Iterator[dict[str, Path]]:
+    """An export for every game: rounds, a short deck, a void round, hits, a correction, a kill, a restart."""
+    with quick_folder() as folder:
+        for game in GAMES:
+            export(Recorded(folder / game, game).day().folder, folder / f"{game}.export")
+        yield {game: folder / f"{game}.export" for game in GAMES}
+
+
+def alone(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the verifier as an auditor does: no environment, no site packages, nothing of the box on the path."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", str(VERIFIER), *words],
+        capture_output=True,
+        text=True,
+        env={},
+        cwd="/",
+        check=False,
+    )
+
+
+def verdict(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = verify_export.main([str(folder), *words])
+    return code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_what_was_played_holds(played: dict[str, Path], game: str) -> None:
+    done = alone(str(played[game]))
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.endswith("everything holds\n")
+    numbers = {line.split()[0]: [int(n) for n in re.findall(r"\b\d+\b", line)] for line in done.stdout.splitlines()}
+    assert numbers["table"][-1] >= 1, "no round was void"
+    assert numbers["permits"][0] >= 3
+    assert numbers["cards"][0] >= 3
+    assert numbers["questions"][0] > 50
+    if game in PROGRESSIVE:
+        assert numbers["money"][0] > 20
+        assert all(
+            kind in done.stdout for kind in ("2 hit,", "award_paid", "hand_pay_paid", "bet_returned", "correction")
+        )
+    head = Export(played[game]).manifest["head_after"]
+    assert alone(str(played[game]), "--against", head).returncode == 0
+    other = alone(str(played[game]), "--against", "ab" * 32)
+    assert (other.returncode, "cut short, or made anew" in other.stdout) == (1, True)
+
+
+@pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.name)
+def test_every_forgery_is_found_at_its_record(
+    played: dict[str, Path], forgery: Forgery, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export_ = Export(played["face_up_pai_gow"])
+    place = forgery.change(export_)
+    folder = export_.write(tmp_path / "forged", anew=forgery.anew)
+    code, said = verdict(folder, capsys)
+    assert code == 1, said
+    assert forgery.says in said, said
+    if place is not None:
+        assert f"record {place + 1}: " in said, (place + 1, said)
+
+
+def test_only_a_head_that_left_the_box_sees_a_chain_made_anew(
+    played: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = Export(played["face_up_pai_gow"])
+    published = forged.manifest["head_after"]
+    forged.told(forged.event("NoMoreBets"))["who"]["credential"] = "D2"
+    folder = forged.write(tmp_path / "forged", anew=True)
+    assert verdict(folder, capsys)[0] == 0
+    code, said = verdict(folder, capsys, "--against", published)
+    assert (code, "made anew" in said) == (1, True)
+
+
+def test_a_part_is_checked_as_far_as_it_can_be_and_says_so(
+    played: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = Export(played["dj_wild"])
+    part.manifest |= {"first": 101, "head_before": part.records[99]["head"]}
+    part.records = part.records[100:]
+    folder = part.write(tmp_path / "part", anew=True)
+    code, said = verdict(folder, capsys)
+    assert code == 0
+    assert "not judged: commands, permits, cards and money" in said
+    part.records[7]["content"] = {}
+    assert verdict(part.write(tmp_path / "part", anew=False), capsys)[0] == 1
+
+
+def test_what_is_no_export_is_told(tmp_path: Path) -> None:
+    done = alone(str(tmp_path))
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    (tmp_path / "manifest.json").write_text("[]")
+    assert alone(str(tmp_path)).returncode == 2
+
+
+@pytest.mark.parametrize("game", [*GAMES, "dj_wild progressive"])
+def test_random_runs_with_mishaps_hold(
+    seed: int, game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, more = game.partition(" ")[::2]
+    run = Run(name, seed, 5, **(WILD_PROGRESSIVE if more else {}))
+    journal = json.loads(run.disk.records[0].body)["journal"]
+    write(Manifest(first=1, head_before="00" * 32, journal=journal), run.disk.records, tmp_path / "e")
+    code, said = verdict(tmp_path / "e", capsys)
+    assert code == 0, (run.name, said)
+
+
+def test_it_is_one_file_of_the_standard_library() -> None:
+    tree = ast.parse(VERIFIER.read_text("utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names

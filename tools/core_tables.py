@@ -1,0 +1,156 @@
+"""The generated parts of docs/table.md: machines, reasons, steps of a hold, and a refusal as it really went."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, get_args
+
+from table_controller import rulebook
+from table_controller.table import diagrams
+from table_controller.table import events as ev
+from table_controller.table.decisions import Actuation, Cleared, Command, Found, Moved, Order, Prompt, Refused
+from table_controller.table.duties import clauses_of
+from table_controller.table.irregularities import STEPS
+from table_controller.table.permits import REASONS
+from table_controller.table.steps import ASKED
+from tests.support.core import DEALER, FLOOR, Floor
+from tools.markdown import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.table.decisions import Decision
+
+# Steps whose asked role or answers depend on the ruling, in words.
+_BY_RULING: Final = {
+    "choose": ("whoever the ruling lets decide; a player's choice is entered by the dealer", "what the ruling names"),
+    "acknowledge": ("the role that the ruling names", "`acknowledged`, which says that the named evidence was seen"),
+}
+_ALWAYS: Final = {
+    "choose": "a person decides, as `ask_floorperson`, `player_may_void` or `player_option_dead_hand`",
+    "device_cleared": "any hold about a faulted device",
+    "deck_counted": "`reshuffle` where the ruling wants the deck verified again",
+    "wagers_reversed": "`return_wagers` where wagers were settled already",
+    "cards_refed": "a deck that leaves a continuous shuffler in the middle of a round",
+    "acknowledge": "every hold, as its last step",
+}
+
+
+def machine(name: str) -> str:
+    """One machine: its picture, and every pair of state and trigger."""
+    triggers, rows = diagrams.results(name)
+    shown = [(f"`{state}`", *to) for state, *to in rows]
+    heads = ("state", *(f"`{trigger}`" for trigger in triggers))
+    return f"```mermaid\n{diagrams.mermaid(name)}\n```\n\n{table(heads, *shown)}"
+
+
+def picture(name: str) -> str:
+    """One machine's picture alone."""
+    return f"```mermaid\n{diagrams.mermaid(name)}\n```"
+
+
+def _duty(duty: str) -> str:
+    """The clause that each chapter has for a duty, as cards are dealt from an automated shoe where that matters."""
+    cited: dict[str, None] = {}
+    for game in rulebook.GAMES:
+        edition = rulebook.edition(game)
+        for method in edition.deal.methods:
+            start = edition.starts[0].name if edition.starts else None
+            clause = clauses_of(edition, duty, method.name, start)[0]
+            if clause != edition.chapter:
+                cited[clause] = None
+    return f"`{duty}`: {', '.join(cited)}"
+
+
+def reasons() -> str:
+    """Every reason of every permit."""
+    acts = [f"`{act}`" for act in get_args(Actuation)]
+    orders = [f"`{order}`" for order in get_args(Order)]
+    rows = [
+        (f"`{row.key}`", ", ".join(row.acts), row.text, _duty(row.duty), row.clears, row.evidence) for row in REASONS
+    ]
+    heads = ("key", "bars", "because", "duty and its clauses", "who clears it", "with what evidence")
+    closed = f"Actuations: {', '.join(acts)}. People's orders, by the same rows: {', '.join(orders)}."
+    return f"{closed}\n\n{table(heads, *rows)}"
+
+
+def steps() -> str:
+    """Every step of a hold: what orders it, who is asked, what may be answered."""
+    by: dict[str, list[str]] = {step: [] for step in ASKED}
+    for outcome, ordered in STEPS.items():
+        for step in ordered:
+            by[step].append(f"`{outcome}`")
+    rows = []
+    for step, (role, choices) in ASKED.items():
+        asked, answers = _BY_RULING.get(step, (role, ", ".join(f"`{choice}`" for choice in choices)))
+        why = "; ".join([*([", ".join(by[step])] if by[step] else []), *([_ALWAYS[step]] if step in _ALWAYS else [])])
+        rows.append((f"`{step}`", why, asked, answers))
+    return table(("step", "ordered by", "asked of", "answers"), *rows)
+
+
+# --- a refusal, as it went --------------------------------------------------------------------------------------------
+
+
+def refusal() -> str:
+    """A shuffler jams with the second deck, and the dealer wants to go on: what everybody is told, step by step."""
+    floor = Floor("face_up_pai_gow").start("blue")
+    floor.bets = {1}
+    floor.twist = lambda d: [] if isinstance(d, Command) and d.act == "shuffle" else None
+    floor.play(ev.DeckReceived("red", DEALER))
+    floor.play(ev.CardsInserted("shuffler.1"))
+    lines: list[str] = []
+
+    def happens(said: str, event: ev.Event) -> None:
+        lines.append(said)
+        lines.extend(f"    {line}" for decision in floor.step(event) for line in _told(decision))
+
+    happens("shuffler.1 tells of a fault", ev.SlotChanged("shuffler.1", "fault"))
+    happens("says what: a jam, 7 cards inside", ev.ShuffleFailed("shuffler.1", 430, 7))
+    (shuffle,) = floor.state.commands
+    happens("and ends its command: failed", ev.CommandEnded(shuffle, "failed", 430))
+    happens("dealer D1 opens a round", ev.OpenRound(DEALER))
+    prompt = floor.prompts()[0]
+    wrong = ev.Answer(prompt.id, prompt.choices[0], FLOOR if prompt.role == "dealer" else DEALER, 53)
+    happens(f"{wrong.who.role} {wrong.who.credential} answers question {prompt.id}", wrong)
+    while floor.state.holds:
+        prompt = floor.prompts()[0]
+        (right,) = floor.answer(prompt)
+        assert isinstance(right, ev.Answer)
+        number = "" if right.number is None else f", {right.number}"
+        happens(f"{right.who.role} {right.who.credential} answers question {prompt.id}: {right.choice}{number}", right)
+    return "\n".join(["```text", *lines, "```"])
+
+
+def _told(decision: Decision) -> list[str]:
+    match decision:
+        case Found():
+            orders = f"{', '.join(decision.outcomes)} ({', '.join(decision.clauses)})"
+            return [f"found: {decision.trigger} (deck {decision.deck}), orders {orders}"]
+        case Prompt():
+            answers = " | ".join(decision.choices) + ", with a number" * decision.number
+            return [f"question {decision.id} for the {decision.role}: {decision.kind} [{answers}]"]
+        case Cleared():
+            return [f"cleared: acknowledged by {decision.credential}"]
+        case Command():
+            return [f"command {decision.id} to {decision.slot}: {decision.act}"]
+        case Moved() if decision.what.startswith(("slot", "deck")):
+            return [f"{decision.what} is {decision.state}"]
+        case Refused():
+            told = [f"refused: {decision.what}"]
+            for reason in decision.reasons:
+                told.append(f"  {reason.key}: {reason.text} ({reason.clause})")
+                told.append(f"      cleared by the {reason.clears}, with: {reason.evidence}")
+            return told
+    return []
+
+
+# Part -> what writes it.
+PARTS: Final[dict[str, Callable[[], str]]] = {
+    "machine of the round": partial(machine, "round"),
+    "machine of a deck": partial(machine, "deck"),
+    "machine of the progressive": partial(machine, "progressive"),
+    "machine of a slot": partial(picture, "service"),
+    "reasons of permits": reasons,
+    "steps of a hold": steps,
+    "a refusal": refusal,
+}

@@ -1,0 +1,355 @@
+"""Every small change of a rule that could matter: of each irregularity row, and of each permit reason. Runs nothing.
+
+A mutant is left out only where it provably changes nothing at any table:
+
+- The core knows a ruling only by what `seen` takes from it. A mutant is the same rule if that is equal in every case
+  that can arise (`arising`): for instance the order of rows that exclude one another, an `acknowledges` that the row
+  which governs overrules, or a phase that this game's rounds do not rest in.
+- `stop`: the core stands still for every irregularity that concerns the round; `stop` only tells the lookup that an
+  added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see`
+  beside clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing that the end of a
+  hold does not do.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+
+from msgspec.structs import replace
+
+from table_controller.rulebook import GAMES, edition, rulings
+from table_controller.rulebook.lookup import DEFAULT_CHOICES
+from table_controller.rulebook.rows import Choice, Conditions, Facts
+from table_controller.rulebook.vocabulary import (
+    OUTCOMES,
+    PHASES,
+    TRIGGERS,
+    Decider,
+    DeckFact,
+    DeviceFact,
+    Finding,
+    Scope,
+    ShufflerFact,
+    StartFact,
+)
+from table_controller.table.permits import REASONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.rulebook import Edition, Ruling
+    from table_controller.rulebook.rows import Row
+    from table_controller.table.permits import Row as Reason
+
+_ASKING: Final = ("ask_floorperson", "player_may_void", "player_option_dead_hand")
+# What an outcome is turned into: something a table could do in its place, and must not.
+_FLIPPED: Final = {
+    "void_round": "continue_round", "return_wagers": "settle_optional_wagers", "reshuffle": "remove_deck",
+    "reshuffle_with_dealt": "reshuffle", "remove_deck": "reshuffle", "hold_deck": "reshuffle",
+    "discard_card": "use_as_next_card", "use_as_next_card": "discard_card", "no_roll_reshake": "continue_round",
+    "player_may_void": "void_round", "player_option_dead_hand": "void_round", "reset_dealer_hand": "void_round",
+    "settle_optional_wagers": "continue_round", "sign_out_of_order": "continue_round",
+    "finish_after_reshuffle": "void_round", "continue_round": "void_round", "ask_floorperson": "continue_round",
+}  # fmt: skip
+_NO_ROUND: Final = ("idle", "complete")
+# What can arise only there, and only so: dice and their announcement, a stub that was looked at.
+_ROLLED: Final = ("dice_not_flat", "die_out_of_shaker", "wrong_start_announced")
+_ANY_TIME: Final = ("shuffler_fault", "shoe_fault", "device_unusable", "count_wrong", "face_up_card_first")
+# Facts that say whether others can come with them, so that they are always told apart.
+_TELLING: Final = {"dealing", "shuffler", "device", "deck"}
+_FIELDS: Final = ("dealing", "shuffler", "start", "device", "deck", "finding")
+
+
+class Mutant(NamedTuple):
+    """One changed rule: of an edition's row, or of the permits."""
+
+    name: str
+    kind: str
+    game: str | None  # None: permits
+    about: tuple[str, ...]  # the triggers, or the acts, that it concerns
+    key: str  # the row's id, or the reason's key
+    rules: Edition | tuple[Reason, ...]
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def rests(rules: Edition) -> tuple[str, ...]:
+    """The phases in which a round of this game can rest; through the others it goes within one step."""
+    without = {"starting_position"} if not rules.starts else {"locked"}
+    return tuple(phase for phase in PHASES if phase not in without and (phase != "stub_check" or rules.stub))
+
+
+def _drop(values: tuple[Any, ...], at: int) -> tuple[Any, ...]:
+    return values[:at] + values[at + 1 :]
+
+
+def _put(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:at], value, *values[at + 1 :])
+
+
+def _outcomes(row: Row) -> Iterator[tuple[str, str, Row]]:
+    for at, outcome in enumerate(row.outcomes):
+        yield "outcome", f"outcome {outcome} dropped", replace(row, outcomes=_drop(row.outcomes, at))
+        flipped = _FLIPPED[outcome]
+        yield "outcome", f"{outcome} is {flipped}", replace(row, outcomes=_put(row.outcomes, at, flipped))
+    for at, pair in enumerate(zip(row.outcomes, row.outcomes[1:], strict=False)):
+        turned = (*row.outcomes[:at], *reversed(pair), *row.outcomes[at + 2 :])
+        yield "outcome", f"{pair[1]} before {pair[0]}", replace(row, outcomes=turned)
+    for extra in ("void_round", "remove_deck"):
+        if extra not in row.outcomes:
+            yield "outcome", f"{extra} besides", replace(row, outcomes=(*row.outcomes, extra))
+
+
+def _choices(row: Row) -> Iterator[tuple[str, str, Row]]:
+    for at, choice in enumerate(row.choices):
+        yield "choice", f"choice {choice.name} dropped", replace(row, choices=_drop(row.choices, at))
+        for which, outcome in enumerate(choice.outcomes):
+            for what, outcomes in (
+                ("dropped", _drop(choice.outcomes, which)),
+                (f"is {_FLIPPED[outcome]}", _put(choice.outcomes, which, _FLIPPED[outcome])),
+            ):
+                changed = _put(row.choices, at, Choice(choice.name, outcomes))
+                yield "choice", f"choice {choice.name}: {outcome} {what}", replace(row, choices=changed)
+    if row.choices:
+        besides = Choice("deal_on", ("continue_round",))
+        yield "choice", "choice deal_on besides", replace(row, choices=(*row.choices, besides))
+    else:
+        asked = replace(
+            row, outcomes=(*row.outcomes, "ask_floorperson"), decides="floorperson", choices=DEFAULT_CHOICES
+        )
+        yield "choice", "the floorperson is asked", asked
+
+
+def _phases(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row]]:
+    every = rests(rules)
+    if row.from_phase == "any":
+        for first, last in ((every[1], every[-1]), (every[0], every[-2])):
+            yield "phase", f"only {first} to {last}", replace(row, from_phase=first, until_phase=last)
+        return
+    begin, end = every.index(row.from_phase), every.index(row.until_phase)
+    for what, one, other in (
+        ("earlier", begin - 1, end), ("later", begin + 1, end),
+        ("less long", begin, end - 1), ("longer", begin, end + 1),
+    ):  # fmt: skip
+        if 0 <= one <= other < len(every):
+            changed = replace(row, from_phase=every[one], until_phase=every[other])
+            yield "phase", f"{what}: {every[one]} to {every[other]}", changed
+
+
+def _values(rules: Edition, field: str) -> tuple[str, ...]:
+    return {
+        "dealing": tuple(method.name for method in rules.deal.methods),
+        "shuffler": get_args(ShufflerFact),
+        "start": tuple(start.name for start in rules.starts) or get_args(StartFact)[-1:],
+        "device": get_args(DeviceFact),
+        "deck": get_args(DeckFact),
+        "finding": get_args(Finding),
+    }[field]
+
+
+def _conditions(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row]]:
+    for field in _FIELDS:
+        given: tuple[str, ...] = getattr(row.when, field)
+        if given:
+            yield "condition", f"{field} does not matter", replace(row, when=replace(row.when, **{field: ()}))
+        for at, value in enumerate(given):
+            others = _drop(given, at) or tuple(v for v in _values(rules, field) if v != value)
+            if others:
+                yield "condition", f"not {field} {value}", replace(row, when=replace(row.when, **{field: others}))
+        for value in _values(rules, field):
+            if given and value not in given:
+                more = replace(row.when, **{field: (*given, value)})
+                yield "condition", f"also {field} {value}", replace(row, when=more)
+            elif not given:
+                only = replace(row.when, **{field: (value,)})
+                yield "condition", f"only {field} {value}", replace(row, when=only)
+    over = replace(row.when, hand_deal_over=not row.when.hand_deal_over)
+    yield "condition", f"hand_deal_over is {over.hand_deal_over}", replace(row, when=over)
+    if row.when != Conditions():
+        yield "condition", "always", replace(row, when=Conditions())
+
+
+def _people(row: Row) -> Iterator[tuple[str, str, Row]]:
+    other: Any = "dealer" if row.acknowledges == "floorperson" else "floorperson"
+    yield "acknowledges", f"acknowledged by the {other}", replace(row, acknowledges=other)
+    for at, seen in enumerate(row.evidence):
+        yield "evidence", f"evidence {seen} dropped", replace(row, evidence=_drop(row.evidence, at))
+    for decider in get_args(Decider):
+        if decider != row.decides:
+            yield "decides", f"decided by {decider}", replace(row, decides=decider)
+    yield "stop", f"stop is {not row.stop}", replace(row, stop=not row.stop)
+    for scope in get_args(Scope):
+        if scope != row.scope:
+            yield "scope", f"scope {scope}", replace(row, scope=scope)
+
+
+def _place(row: Row) -> Iterator[tuple[str, str, Row]]:
+    yield "adds", f"adds is {not row.adds}", replace(row, adds=not row.adds)
+    for order in (0, 99):
+        yield "order", f"order {order}", replace(row, order=order)
+    for at, trigger in enumerate(row.also):
+        yield "also", f"also {trigger} dropped", replace(row, also=_drop(row.also, at))
+    for at, clause in enumerate(row.clauses):
+        yield "clauses", f"clause {clause} dropped", replace(row, clauses=_drop(row.clauses, at))
+    for at, reading in enumerate(row.see):
+        yield "clauses", f"reading {reading} dropped", replace(row, see=_drop(row.see, at))
+
+
+def _changes(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row | None]]:
+    yield "delete", "deleted", None
+    yield from _outcomes(row)
+    yield from _choices(row)
+    yield from _phases(rules, row)
+    yield from _conditions(rules, row)
+    yield from _people(row)
+    yield from _place(row)
+
+
+def of_rows(game: str) -> Iterator[tuple[Mutant, bool]]:
+    """Every changed row of a game, and whether it is the same rule at every table."""
+    rules = edition(game)
+    for at, row in enumerate(rules.irregularities):
+        for kind, what, changed in _changes(rules, row):
+            rest = _drop(rules.irregularities, at)
+            rows = rest if changed is None else _put(rules.irregularities, at, changed)
+            other = replace(rules, irregularities=rows)
+            about = (row.trigger, *row.also)
+            yield Mutant(f"{row.id}: {what}", kind, game, about, row.id, other), same(rules, other, about)
+    yield from _precedence(rules)
+
+
+def _precedence(rules: Edition) -> Iterator[tuple[Mutant, bool]]:
+    """Only these come at once from one event; the core takes all others one after the other."""
+    for pair in (
+        ("shuffler_fault", "count_wrong"),
+        ("shuffler_fault", "device_unusable"),
+        ("shoe_fault", "device_unusable"),
+    ):
+        first, second = (rules.precedence.index(one) for one in pair)
+        order = _put(_put(rules.precedence, first, pair[1]), second, pair[0])
+        name = f"{rules.chapter}: {pair[1]} precedes {pair[0]}"
+        yield Mutant(name, "precedence", rules.game, pair, "precedence", replace(rules, precedence=order)), False
+
+
+# --- sameness ---------------------------------------------------------------------------------------------------------
+
+
+def arising(rules: Edition, trigger: str, fields: set[str]) -> Iterator[tuple[str, Facts]]:
+    """Every case of a trigger that can arise at a table of this game, as far as the given facts tell them apart."""
+    for phase in rests(rules):
+        if trigger in _ROLLED and phase != "starting_position":
+            continue
+        if trigger == "stub_wrong" and phase != "stub_check":
+            continue
+        if phase in _NO_ROUND and trigger not in _ANY_TIME:
+            continue
+        for facts in _facts(rules, trigger, phase, fields):
+            if not _barred(rules, trigger, phase, facts):
+                yield phase, facts
+
+
+def _barred(rules: Edition, trigger: str, phase: str, facts: Facts) -> bool:
+    """Tell whether these facts cannot come together."""
+    under_way = phase not in _NO_ROUND
+    in_play = facts.deck == "in_play"
+    if facts.dealing == "continuous_shuffler" and facts.shuffler != "counting":
+        return True  # it is approved only if it counts (686a.5(h))
+    if trigger == "stub_wrong" and rules.stub is not None and rules.stub.only_without_counting_shuffler:
+        # Nobody counts it then, or it was a shoe that did: a misdeal is then told by its own name.
+        return facts.shuffler == "counting" and (facts.dealing == "hand" or facts.finding == "misdealt_total_right")
+    if trigger == "shoe_fault":  # a shoe that is not dealt from does not hold the cards of the round
+        return in_play and facts.dealing in ("hand", "continuous_shuffler")
+    if trigger == "shuffler_fault" and facts.dealing == "continuous_shuffler":  # it always holds the round's batch
+        return under_way and not in_play
+    if trigger == "shuffler_fault" and in_play:
+        # The deck of a round that has begun comes back to another shuffler only before the deal, counted again.
+        return PHASES.index(phase) >= PHASES.index("dealing") or rules.count.on_wrong != "ask_floorperson"
+    return False
+
+
+def _facts(rules: Edition, trigger: str, phase: str, fields: set[str]) -> Iterator[Facts]:
+    known: dict[str, tuple[Any, ...]] = {name: _values(rules, name) for name in _FIELDS}
+    known["device"] = {
+        "device_unusable": known["device"], "shuffler_fault": ("shuffler",), "shoe_fault": ("shoe",),
+        "count_wrong": (None, "shuffler", "shoe"),
+    }.get(trigger, ("shaker",) if trigger in _ROLLED else (None,))  # fmt: skip
+    if trigger in _ROLLED:
+        known["start"] = ("shaker",)
+    if phase in _NO_ROUND:
+        known["deck"] = ("other",)
+    elif trigger not in _ANY_TIME or trigger == "face_up_card_first":
+        known["deck"] = ("in_play",)
+    if trigger != "stub_wrong":
+        known["finding"] = (None,)
+    varied = [known[name] if name in fields else known[name][:1] for name in _FIELDS]
+    for values in product(*varied):
+        yield Facts(**dict(zip(_FIELDS, values, strict=True)))
+
+
+def seen(ruling: Ruling, facts: Facts) -> tuple[object, ...]:
+    """What the core takes from a ruling."""
+    asked = bool(ruling.choices) and any(outcome in _ASKING for outcome in ruling.outcomes)
+    choices = [(c.name, tuple(o for o in c.outcomes if o != "continue_round")) for c in ruling.choices]
+    empty = ruling.trigger == "device_unusable" or (ruling.trigger == "shoe_fault" and facts.deck == "other")
+    return (
+        bool(ruling.rows),
+        ruling.outcomes,
+        ruling.clauses or ruling.see,
+        ruling.acknowledges,
+        ruling.evidence,
+        (choices, ruling.decides == "floorperson") if asked else None,
+        ruling.scope == "round" if empty and facts.device in ("shuffler", "shoe") else None,
+    )
+
+
+def same(rules: Edition, other: Edition, triggers: tuple[str, ...]) -> bool:
+    """Tell whether the core takes the same from both in every case that can arise."""
+    for trigger in triggers:
+        rows = [row for one in (rules, other) for row in one.irregularities if trigger in (row.trigger, *row.also)]
+        asked = {name for row in rows for name in _FIELDS if getattr(row.when, name)}
+        for phase, facts in arising(rules, trigger, asked | _TELLING):
+            one, two = (rulings(each, trigger, phase, facts) for each in (rules, other))  # type: ignore[arg-type]
+            if seen(one, facts) != seen(two, facts):
+                return False
+    return True
+
+
+# --- permits ----------------------------------------------------------------------------------------------------------
+
+
+def of_permits() -> Iterator[Mutant]:
+    """Every permit reason that is missing, forgets an act, holds when it should not, or tells people something else."""
+    for at, reason in enumerate(REASONS):
+        for kind, what, changed in _reason(reason):
+            rest = _drop(REASONS, at)
+            reasons = rest if changed is None else (*REASONS[:at], changed, *REASONS[at + 1 :])
+            yield Mutant(f"{reason.key}: {what}", kind, None, reason.acts, reason.key, reasons)
+
+
+def _reason(reason: Reason) -> Iterator[tuple[str, str, Reason | None]]:
+    from dataclasses import replace as changed  # noqa: PLC0415  # a dataclass, unlike the rows
+
+    yield "reason", "deleted", None
+    yield "negated", "negated", changed(reason, holds=lambda v, r: not reason.holds(v, r))
+    for at, act in enumerate(reason.acts):
+        yield "act", f"does not bar {act}", changed(reason, acts=_drop(reason.acts, at))
+    clears = "dealer" if reason.clears != "dealer" else "floorperson"
+    yield "clears", f"cleared by the {clears}", changed(reason, clears=clears)
+    yield "told", "without its evidence", changed(reason, evidence="")
+    yield "told", "without its text", changed(reason, text="")
+    duty = "composition" if reason.duty != "composition" else "close"
+    yield "duty", "cites another duty", changed(reason, duty=duty)
+
+
+@cache
+def every() -> tuple[tuple[Mutant, ...], int]:
+    """All mutants, and how many changes were left out because they are the same rule."""
+    made = [each for game in GAMES for each in of_rows(game)]
+    return (*(mutant for mutant, equal in made if not equal), *of_permits()), sum(equal for _, equal in made)
+
+
+assert set(_FLIPPED) == set(OUTCOMES)
+assert set(_ROLLED + _ANY_TIME) <= set(TRIGGERS)

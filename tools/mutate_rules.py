@@ -1,0 +1,159 @@
+"""Rule mutation: changes one rule at a time and asks the tests of rows and permits whether they see it. Makes no rules.
+
+python -m tools.mutate_rules                every mutant; prints which test each one fails, and the score
+python -m tools.mutate_rules --part 2/4     the second quarter of them
+python -m tools.mutate_rules --only 688a.13 those whose name contains this
+
+Tests run in this process, over their own parameters, until the first one fails; exit 1 if a mutant survives them all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from table_controller.rulebook.load import CHAPTERS
+from tests.support import core, irregular
+from tools import mutants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tools.mutants import Mutant
+
+
+class Killed(NamedTuple):
+    """A mutant, and the test that fails under it; None: it survives."""
+
+    mutant: Mutant
+    test: str | None
+
+
+class Check(NamedTuple):
+    """One test over one of its parameters: what it is about (triggers of a game, or acts), and how to run it."""
+
+    name: str
+    about: tuple[str, ...]
+    keys: tuple[str, ...]  # the rows by clause, or the reasons, that it speaks of: those are asked first
+    run: Callable[[], None]
+
+
+@cache
+def of_game(game: str) -> tuple[Check, ...]:
+    """The tests of a game's rows."""
+    module = f"tests.unit.test_rows_{CHAPTERS[game]}"
+    found = []
+    for case in import_module(module).CASES:
+        for cell in irregular.cells(case):
+            name = f"{module.replace('.', '/')}.py::test_row[{case.id}] at {cell.kind}, {cell.phase} {cell.choice}"
+            found.append(Check(name.rstrip(), _about(case), case.cites, _row_check(cell)))
+    together = import_module("tests.unit.test_rows_together")
+    for name, about, run in together.checks(game):
+        found.append(Check(f"tests/unit/test_rows_together.py::{name}", about, ("precedence",), run))
+    return tuple(found)
+
+
+def _about(case: irregular.Case) -> tuple[str, ...]:
+    """What a case is about; a wrong stub may turn out to be a misdeal."""
+    return (
+        (case.trigger, "stub_wrong") if case.how in ("not_misdealt", "total_right", "total_wrong") else (case.trigger,)
+    )
+
+
+def _row_check(cell: irregular.Cell) -> Callable[[], None]:
+    return lambda: irregular.check(cell, whole=False)
+
+
+@cache
+def of_permits() -> tuple[Check, ...]:
+    """The tests of the permit reasons."""
+    module = import_module("tests.unit.test_permits")
+    return tuple(
+        Check(f"tests/unit/test_permits.py::{name}", acts, keys, run) for name, acts, keys, run in module.checks()
+    )
+
+
+@contextmanager
+def in_force(mutant: Mutant) -> Iterator[None]:
+    """Play by the changed rules for a while."""
+    try:
+        if mutant.game is None:
+            core.PERMITS.append(mutant.rules)  # type: ignore[arg-type]
+        else:
+            core.EDITIONS[mutant.game] = mutant.rules  # type: ignore[assignment]
+        yield
+    finally:
+        core.PERMITS.clear()
+        core.EDITIONS.clear()
+
+
+def killed(mutant: Mutant) -> Killed:
+    """Run the tests that concern a mutant until one fails."""
+    checks = of_permits() if mutant.game is None else of_game(mutant.game)
+    concerned = [check for check in checks if set(check.about) & set(mutant.about)]
+    concerned.sort(key=lambda check: mutant.key not in check.keys)
+    with in_force(mutant):
+        for check in concerned:
+            try:
+                check.run()
+            except Exception:  # noqa: BLE001  # whatever a test raises, it fails
+                return Killed(mutant, check.name)
+    return Killed(mutant, None)
+
+
+def unchanged() -> list[str]:
+    """The tests that fail although nothing was changed; there must be none, or no score means anything."""
+    failing = []
+    for check in (*(check for game in CHAPTERS for check in of_game(game)), *of_permits()):
+        try:
+            check.run()
+        except Exception as error:  # noqa: BLE001
+            failing.append(f"{check.name}: {error!r}")
+    return failing
+
+
+def part(chosen: Sequence[Mutant], which: int, of: int) -> Sequence[Mutant]:
+    """Every `of`th mutant, beginning with number `which`."""
+    return chosen[which - 1 :: of]
+
+
+def report(results: list[Killed]) -> str:
+    """The score, and who survived, by kind."""
+    left = [one.mutant for one in results if one.test is None]
+    kinds = Counter(one.mutant.kind for one in results)
+    score = 100 * (len(results) - len(left)) / max(1, len(results))
+    lines = [f"  {kind}: {kinds[kind]}" for kind in sorted(kinds)]
+    lines += [f"survived: {mutant.name}" for mutant in left]
+    return "\n".join([f"{len(results) - len(left)} of {len(results)} mutants killed: {score:.2f} %", *lines])
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run mutants and print the score."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--part", default="1/1", help="K/N: the Kth of N parts")
+    parser.add_argument("--only", default="", help="only mutants whose name contains this")
+    parser.add_argument("--quiet", action="store_true", help="only the score and what survived")
+    given = parser.parse_args(argv)
+    which, _, of = given.part.partition("/")
+    failing = unchanged()
+    if failing:
+        print("tests fail without any mutant:", *failing, sep="\n  ")
+        return 1
+    every, same = mutants.every()
+    results = []
+    for mutant in part([one for one in every if given.only in one.name], int(which), int(of)):
+        results.append(killed(mutant))
+        if not given.quiet:
+            print(f"{mutant.name}\n    {results[-1].test or 'SURVIVES'}")
+    print(f"{len(every)} mutants; {same} changes left out that are the same rule at every table")
+    print(report(results))
+    return int(any(one.test is None for one in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
