@@ -141,3 +141,25 @@ def test_a_deck_that_was_found_wrong_twice_is_free_once_it_was_counted_for_both(
     assert len(floor.state.holds) == 2
     floor.clear_holds()
     assert floor.deck(deck).state == mc.STACKED
+
+
+def test_a_stack_that_is_under_way_is_not_the_card_that_completes_another() -> None:
+    """A card is found face up while the next stack comes out: that one goes to its own place, and the card follows."""
+    floor = Floor("dj_wild").start("blue", "red")
+    floor.settle()
+    dispensed: list[Decision] = []
+    floor.play(ev.OpenRound(DEALER))
+
+    def third(decision: Decision) -> bool:
+        dispensed.extend([decision] if isinstance(decision, Command) and decision.act == "dispense" else [])
+        return len(dispensed) == 3
+
+    floor.play(ev.NoMoreBets(DEALER), until=third)
+    floor.declare("face_up_card_first", seat=1, deck=floor.round_.deck)
+    floor.clear_holds()
+    before = len(floor.log)
+    floor.settle()
+    stacks = [event.count for event, _ in floor.log[before:] if isinstance(event, ev.StackOut)]
+    assert stacks == [5, 1, 5]
+    stub = next(event.count for event, _ in floor.log[before:] if isinstance(event, ev.StubOut))
+    assert sum([5, 5, *stacks]) + stub == floor.edition.cards.count
