@@ -1,4 +1,4 @@
-"""Durable bets beside bare SQLite with the same settings, the syncs behind them, and what a restart reads.
+"""Durable bets beside bare SQLite with the same settings, the syncs behind them, and what a restart reads and replays.
 
 All rows share one process and one disk. The floor is one transaction with one row, nothing chained and nobody told: on
 the thread that asks, or in a thread of its own, since a sync may not stop the loop. Ours chains, remembers the tip,
@@ -26,9 +26,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.rows import Row, arguments, interleave, print_at_least, print_at_most, print_table
+from table_controller.controller.recorder import SNAPSHOT_EVERY
 from table_controller.journal import reader
+from table_controller.journal.records import VERSION
+from table_controller.journal.recovery import recover
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.writer import Writer
+from tests.support.audited import Recorded
+from tests.support.core import Floor
+from tests.support.journals import quick_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -50,6 +56,10 @@ EIGHT_BUDGET: Final = 1.3
 EIGHT_RATE: Final = 5.0
 COMMITS: Final = (100, 300)
 LENGTHS: Final = (1_000, 10_000, 100_000)
+# Of journals with real steps of a table, which are played first: about 3,000 records a second.
+TYPED: Final = (1_000, 10_000, 50_000)
+GAME: Final = "face_up_pai_gow"
+NEVER: Final = 10**9
 
 
 def _bare(folder: Path) -> sqlite3.Connection:
@@ -254,6 +264,43 @@ def _restart(folder: Path) -> None:
         )
 
 
+# --- recovery ---------------------------------------------------------------------------------------------------------
+
+
+def _played(target: Path, length: int, every: int) -> Recorded:
+    """Lay a journal of so many records or a few more, of rounds as they are played, with snapshots every so often."""
+    with quick_folder() as quick:
+        recorded = Recorded(quick / "j", GAME, every=every, quick=True).open_table()
+        while (last := recorded.store.last()) is None or last.seq < length:
+            recorded.round()
+        recorded.store.close()
+        shutil.copytree(quick / "j", target)
+    return recorded
+
+
+def _recovery(folder: Path) -> None:
+    """From a folder to a table that can go on: open, verify, load the snapshot, replay and compare every decision."""
+    print(f"recovery of a journal with a table's own steps ({GAME}); a snapshot every {SNAPSHOT_EVERY} steps or never")
+    for length in TYPED:
+        for every in (NEVER, SNAPSHOT_EVERY):
+            where = folder / f"typed {length} {every}"
+            recorded = _played(where, length, every)
+            table = Floor(GAME).table
+            start = perf_counter()
+            store = Store.open(where, version=VERSION, digests=recorded.digests, policy=NO_BALLAST)
+            opened = perf_counter()
+            found = recover(store, table, recorded.digests)
+            done = perf_counter()
+            assert table.snapshot() == recorded.floor.table.snapshot(), "the table is another one"
+            store.close()
+            rate = f"{found.steps / (done - opened):,.0f} events/s" if found.steps else "nothing to replay"
+            name = "without a snapshot" if every == NEVER else "with snapshots"
+            print(
+                f"  {length:>7,} records {name}: {(done - start) * 1000:,.0f} ms in all, opened and verified in"
+                f" {(opened - start) * 1000:.0f} ms, {found.steps:,} steps replayed, {rate}"
+            )
+
+
 def main() -> None:
     """Measure, count, print, judge."""
     rounds = arguments(
@@ -269,6 +316,7 @@ def main() -> None:
         _commits(folder, rounds)
         _count_syncs(folder)
         _restart(folder)
+        _recovery(folder)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ What is checked:
     opened sensor was ordered locked and latched (or a floorperson decided) and the chips were verified; a light only for an accepted bet.
  5. Questions: every answer that counted was one of the choices, by the role that was asked; an irregularity ends only by the
     acknowledgement that was asked for it.
- 6. Cards: every count that a device or a person reports against what must be there. A wrong one must have its irregularity, or be
+ 6. Cards: every count of a stack, a shuffle, a load, discards taken back, a stub, a whole deck or collected chips, whoever
+    counted, against what must be there. A wrong one must have its irregularity, or be
     counted again, in the same record.
  7. Money, in whole micro-dollars: entries without a gap, accounts that sum to zero and are never overdrawn; what each bet, hit, return,
     payment and correction did, worked out again from the terms; every bet accepted once, after its latch, and settled or returned
@@ -315,6 +316,7 @@ class Table:
         self.round = 0
         self.state, self.bets = "idle", "closed"
         self.told: Counter[str] = Counter()
+        self.away = 0  # cards out of a continuous shuffler that it has not taken back
         self._new_round()
 
     def _new_round(self) -> None:
@@ -380,10 +382,15 @@ class Table:
         whole = self.terms["cards"]
         if kind == "StackOut":
             self.out += count
+            self.away += count
             if order is not None:
                 self._counted(count, order["number"], excused or self.state == "void")
         elif kind in ("ShuffleEnded", "ShoeLoaded") and count is not None:
             self._counted(count, whole, excused)
+            self.away = 0
+        elif kind == "TakenIn":
+            self._counted(count, self.away, excused)
+            self.away = 0
         elif kind == "StubOut" and self.state == "stub_check":
             self._counted(count, whole - self.out, excused)
 
@@ -399,8 +406,9 @@ class Table:
         command = self.commands[event["command"]]
         need(not command["ended"], f"command {event['command']} ended twice")
         command["ended"] = event["outcome"] != "unknown"
-        if event["outcome"] in ("revoked", "failed") or command["act"] not in ("arm_dice", "eject", "clear_out"):
-            command["told"] = command["told"] or command["ended"]
+        by_hands = command["act"] in ("arm_dice", "eject", "clear_out", "give_stub")  # what hands do then comes later
+        if command["ended"] and not (by_hands and event["outcome"] == "done"):
+            command["told"] = True
 
     def _answered(self, event: Json, decisions: list[Json], kinds: Counter[str]) -> None:
         closes = any(
@@ -434,6 +442,7 @@ class Table:
             self.seats = event["seats"]
         elif kind == "replacement" or (kind == "card_discarded" and self.terms["dealing"] != "automated_shoe"):
             self.aside += 1
+            self.away += 1
         elif kind == "seat_undecided":
             self.latched[prompt["seat"]] = event["choice"] == "bet"
 

@@ -197,7 +197,8 @@ class Story:
         if event["type"] == "Declared":
             self.wrong.append(f"          reported by {wording.person(event['who'])}")
         for outcome in decision["outcomes"]:
-            self.wrong.append(f"          ordered: {OUTCOMES.get(outcome, wording.plain(outcome))}")
+            ordered = OUTCOMES.get(outcome, wording.plain(outcome)).partition(";")[0]
+            self.wrong.append(f"          ordered: {ordered}")
 
     def _cleared(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
         trigger = self._holds.get(decision["hold"], f"irregularity {decision['hold']}")
@@ -278,7 +279,7 @@ class Story:
             ("Cards, as counts (nobody records their order)", self.dealt),
             ("Irregularities and notes", self.wrong),
             ("Questions and answers", self.asked),
-            ("Orders and refusals", self.orders),
+            ("Reports, orders and refusals", self.orders),
             ("Settled and paid", self.paid),
             ("Open questions", [_asked(prompt) for prompt in self._prompts.values()]),
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.errors import code_of
 from table_controller.journal import chain
 from table_controller.journal import records as rec
 from table_controller.ledger.money import dollars
@@ -49,17 +50,20 @@ def person(who: Any) -> str:
     return f"{who['role']} {who['credential']}"
 
 
-def _value(value: Any) -> str:
+def _value(key: str, value: Any) -> str:
+    if key == "reason":
+        return code_of(value)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return str(value)
 
 
-def _details(what: dict[str, Any], *left_out: str) -> str:
+def _details(what: dict[str, Any]) -> str:
     told = [
-        f"{plain(key)} {_value(value)}"
+        f"{plain(key)} {_value(key, value)}"
         for key, value in what.items()
-        if key not in _QUIET and key not in left_out and value not in (None, False, [], "")
+        if key not in _QUIET and value is not None and value is not False and value not in ([], "")
+        if key != "reason" or value
     ]
     return ", ".join(told)
 

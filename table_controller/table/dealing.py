@@ -96,7 +96,7 @@ def stack_out(c: Context, event: ev.StackOut) -> None:
         irregular(c, "shoe_fault", slot=event.slot, deck=c.deck.name)
     elif c.state.dealing == "continuous_shuffler":
         round_.ready += event.count
-    elif round_.completing is not None:
+    elif round_.completing is not None and wanted == 1:  # a whole stack that was under way is its own place's
         round_.in_slot, round_.completing = round_.completing, None
     elif round_.to_deal:
         round_.in_slot = round_.to_deal.pop(0)

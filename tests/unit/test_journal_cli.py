@@ -7,11 +7,13 @@ import re
 import shutil
 import sqlite3
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
+from firmware_bridge.errors import ConfigurationError
 from table_controller.cli import FAULT, INTERRUPTED, OK, USAGE, main
 from table_controller.cli import journal as command
 from table_controller.journal import export, reader
@@ -30,7 +32,8 @@ from tests.support.journals import entries, opened, quick_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +77,7 @@ def test_tail_prints_the_newest_records_with_decisions_and_clauses(
     whole = said(capsys, "tail", "-n", "100000", str(pai_gow.folder)).splitlines()
     assert len(whole) == last
     assert shown == whole[-3:]
-    (shoe,) = [line for line in whole if "shoe fault: slot shoe.1, reason 430" in line]
+    (shoe,) = [line for line in whole if "shoe fault: slot shoe.1, reason PB-430" in line]
     assert "IRREGULARITY" in shoe
     assert "round is void" in shoe
     assert "688a.13(l)" in shoe
@@ -255,6 +258,14 @@ def test_every_bet_and_every_irregularity_of_a_round_is_told(quick: Path, game: 
     assert [re.findall(r"\((\w+) (\w+)\)", line)[-1] for line in lines] == [(p.role, p.credential) for p in people]
 
 
+def test_the_documented_example_is_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded
+) -> None:
+    page = (ROOT / "docs" / "journal.md").read_text("utf-8")
+    (example,) = re.findall(r"<!-- pitbox journal show -->\n\n```\n(.*?)```", page, re.DOTALL)
+    assert example == said(capsys, "show", str(pai_gow.folder), "5")
+
+
 def test_a_round_that_is_not_there_is_told_with_those_that_are(
     capsys: pytest.CaptureFixture[str], pai_gow: Recorded
 ) -> None:
@@ -264,7 +275,8 @@ def test_a_round_that_is_not_there_is_told_with_those_that_are(
 
 def test_rounds_keep_their_numbers_when_the_beginning_was_retired(quick: Path) -> None:
     recorded = Recorded(quick / "j", "dj_wild", every=20)
-    recorded.store.policy = Policy(segment_bytes=20_000, ballast_bytes=0, keep_bytes=1)
+    (quick / "archive").mkdir()
+    recorded.store.policy = Policy(segment_bytes=20_000, ballast_bytes=0, keep_bytes=1, archive=quick / "archive")
     recorded.open_table()
     for _ in range(12):
         recorded.round()
@@ -275,6 +287,10 @@ def test_rounds_keep_their_numbers_when_the_beginning_was_retired(quick: Path) -
     assert begun > 0
     assert round_of(quick / "j", 12).ended
     assert book_of(quick / "j").held == money.held
+    with pytest.raises(ConfigurationError, match=f"holds rounds {begun + 1} to 12"):
+        round_of(quick / "j", 1)
+    assert "Round 1 of" in round_of(quick / "archive", 1).lines()[0]
+    assert round_of(quick / "archive", begun).end.endswith("played to its end")
 
 
 # --- restore ----------------------------------------------------------------------------------------------------------

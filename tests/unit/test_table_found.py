@@ -150,3 +150,25 @@ def test_a_device_whose_report_was_not_good_can_be_asked_again() -> None:
     assert acts(floor.step(ev.SlotOrdered("shaker.1", "acknowledge", FLOOR))) == ["return_to_service"]
     assert floor.state.slots["shaker.1"].state == "unverified", "only its report makes it serve"
     assert "device_busy" in floor.keys("return_to_service", "shaker.1")
+
+
+def test_a_stack_that_is_under_way_is_not_the_card_that_completes_another() -> None:
+    """A card is found face up while the next stack comes out: that one goes to its own place, and the card follows."""
+    floor = Floor("dj_wild").start("blue", "red")
+    floor.settle()
+    dispensed: list[Decision] = []
+    floor.play(ev.OpenRound(DEALER))
+
+    def third(decision: Decision) -> bool:
+        dispensed.extend([decision] if isinstance(decision, Command) and decision.act == "dispense" else [])
+        return len(dispensed) == 3
+
+    floor.play(ev.NoMoreBets(DEALER), until=third)
+    floor.declare("face_up_card_first", seat=1, deck=floor.round_.deck)
+    floor.clear_holds()
+    before = len(floor.log)
+    floor.settle()
+    stacks = [event.count for event, _ in floor.log[before:] if isinstance(event, ev.StackOut)]
+    assert stacks == [5, 1, 5]
+    stub = next(event.count for event, _ in floor.log[before:] if isinstance(event, ev.StubOut))
+    assert sum([5, 5, *stacks]) + stub == floor.edition.cards.count
