@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
+from devices.shuffler import messages as shuffler
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault, PitboxError
 from simulators.world.chips import hand
@@ -155,6 +156,10 @@ class People:
         choice = self.choices.get(prompt.kind, prompt.choices[0])
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
+        if prompt.kind == "deck_counted" and not self.house.printed(prompt.deck or ""):
+            choice, number = "remove", None  # whoever counts it looks at it too
+        if prompt.kind == "acknowledge" and (prompt.slot or "").startswith("shuffler."):
+            await self._see_to(prompt.slot or "")  # nobody acknowledges what was not seen to
         if prompt.kind == "seat_undecided":
             choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
@@ -308,6 +313,14 @@ class People:
         await self.house.wait(PACE)
         if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
             self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
+
+    async def _see_to(self, slot: str) -> None:
+        """Mend what can be mended without a card, and switch the machine back to what it is for."""
+        machine: Any = self.house.machines[slot]
+        machine.inject("mend")
+        if machine.firmware.mode is shuffler.Mode.SORT:
+            with suppress(PitboxError):
+                await self.house.slots[slot].driver.set_mode(next(self._ids), shuffler.Mode.SHUFFLE)
 
     async def _clear(self, slot: str, machine: Any) -> None:
         """Clear a machine by the book: path, compartments, a look inside, a self-test. One after the other."""

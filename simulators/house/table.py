@@ -161,6 +161,13 @@ class House:
             c.back for c in cards if c.face >= 0
         } <= {back}
 
+    def printed(self, back: str) -> bool:
+        """The truth: whether the cards of a deck that hands can reach are a whole deck, and no other."""
+        hidden = (RAIL, "set_aside", "quarantine")
+        lying = [card for card in self.deck(back) if "/" not in self.world.where(card)]
+        faces = sorted(card.face for card in lying if self.world.where(card) not in hidden)
+        return faces == sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
+
     def lay(self, back: str, to: str) -> None:
         """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray."""
         for card in self.deck(back):
