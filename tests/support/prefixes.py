@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SNAPSHOT_EVERY = 40
 _SECOND = 1_000_000_000
 # What goes wrong in a recorded run, now and then, so that there are errors to be shown again.
-_MISHAPS = ("other", "player_card_exposed", "count_wrong")
+_MISHAPS = ("other", "player_card_exposed", "shuffler_fault")
 
 
 class Run:
@@ -72,7 +72,9 @@ class Run:
         """Something goes wrong in the middle of a round, and stands open for a while."""
         if floor.phase == mc.BETTING:
             floor.play(ev.NoMoreBets(DEALER), until=lambda _: self._rng.random() < 0.08)
-        floor.step(ev.Declared(self._rng.choice(_MISHAPS), DEALER, seat=floor.seats[0], deck=floor.round_.deck))
+        trigger = self._rng.choice(_MISHAPS)
+        slot = "shuffler.1" if trigger == "shuffler_fault" else None
+        floor.step(ev.Declared(trigger, DEALER, seat=floor.seats[0], slot=slot))
 
     def _append(self, kind: str, body: bytes) -> Record:
         now = len(self.disk.records) * _SECOND
@@ -143,6 +145,7 @@ def lead_on(floor: Floor) -> None:
             floor.play(ev.NoMoreBets(DEALER))
         floor.settle()
         _mend(floor)
+        _late_news(floor)
         if floor.phase == mc.IDLE and not floor.state.holds and not floor.state.commands:
             return
     raise AssertionError(f"the table cannot be led on: {floor.phase} {floor.prompts()} {floor.state.holds}")
@@ -153,6 +156,19 @@ def _mend(floor: Floor) -> None:
     for name, slot in floor.state.slots.items():
         if slot.state == "faulted" and not any(hold.slot == name for hold in floor.state.holds.values()):
             floor.play(ev.SlotOrdered(name, "clear", TECH), ev.SlotOrdered(name, "acknowledge", FLOOR))
+
+
+def _late_news(floor: Floor) -> None:
+    """Tell what a device was about to tell when a run was broken off: dice that lie, a stack that was taken."""
+    round_ = floor.round_
+    if floor.state.commands or floor.state.holds:
+        return
+    if round_.state == mc.STARTING_POSITION and round_.asked_start and round_.total is None:
+        floor.play(ev.DiceRead("shaker.1", floor.dice))
+    elif round_.in_slot is not None:
+        floor.play(ev.StackTaken("shoe.1"))
+    elif floor.round_.counting and round_.drawn < round_.dealt:
+        floor.play(ev.CardsDrawn("shoe.1", round_.dealt))
 
 
 def lead_on_every_prefix(run: Run) -> int:
