@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,7 @@ from tests.support.audited import GAMES, PROGRESSIVE, Recorded
 from tests.support.core import WILD_PROGRESSIVE
 from tests.support.forgeries import FORGERIES, Export, Forgery
 from tests.support.journals import quick_folder
+from tests.support.power_cuts import aim, new_decks
 from tests.support.prefixes import Run
 from tools import verify_export
 
@@ -136,29 +138,51 @@ def test_runs_with_mishaps_hold(game: str, tmp_path: Path, capsys: pytest.Captur
     assert code == 0, (run.name, said)
 
 
+async def _played_dark(game: str, seed: int, cuts: int, points: int | None = None) -> list[Record]:
+    """Play a simulated table over its wires while its box loses power so often; return what is on the disk."""
+    rng = Random(seed)
+    house = House(game, seed=seed, disk=Disk(seed), snapshot_every=120)
+    bets = (1, 2, 4) if game == "face_up_pai_gow" else ()
+    try:
+        await house.open("blue", "red")
+        await house.round(bets)
+        for _ in range(cuts):
+            while not house.dark:
+                aim(house, rng)
+                if points is not None:
+                    house.mains.cut_at, house.disk.cut_at = None, house.disk.points + points
+                await house.round(bets)
+                await new_decks(house)
+            house.disk.cut_at = house.mains.cut_at = None
+            await house.power_up()
+            await house.rest()
+            await new_decks(house)
+        await house.round(bets)
+        return list(house.disk.records)
+    finally:
+        await house.close()
+
+
 @pytest.mark.parametrize("game", list(GAMES))
 async def test_a_table_on_its_wires_that_loses_power_holds(
     game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Simulated machines, real drivers, the real controller; the power goes in the middle of a round."""
-    house = House(game, seed=7, disk=Disk(7), snapshot_every=120)
-    try:
-        await house.open("blue", "red")
-        bets = (1, 2, 4) if game == "face_up_pai_gow" else ()
-        await house.round(bets)
-        house.disk.cut_at = house.disk.points + 24
-        await house.round(bets)
-        assert house.dark
-        house.disk.cut_at = None
-        await house.power_up()
-        await house.rest()
-        await house.round(bets)
-        records = list(house.disk.records)
-    finally:
-        await house.close()
+    records = await _played_dark(game, 7, 1, points=24)
     code, said = verdict(_exported(records, tmp_path / "e"), capsys)
     assert code == 0, said
     assert "3 boots" in said
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("game", list(GAMES))
+async def test_many_tables_that_lose_power_hold(
+    seed: int, game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for table in range(seed, seed + 4):
+        records = await _played_dark(game, table, 8)
+        code, said = verdict(_exported(records, tmp_path / f"{table}"), capsys)
+        assert code == 0, (table, said)
 
 
 def _exported(records: list[Record], folder: Path) -> Path:
