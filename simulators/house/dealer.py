@@ -60,6 +60,7 @@ class People:
         self._tasks: set[asyncio.Task[None]] = set()
         self._one_technician = asyncio.Lock()
         self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
+        self._aside: int | None = None  # cover cards beside the shoe when it was last filled
         self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
     # --- what they see ------------------------------------------------------------------------------------------------
@@ -85,6 +86,8 @@ class People:
                 machine.inject("take_deck")
             elif slot.startswith("shoe.") and self.house.world.count(f"{slot}/slot"):
                 machine.inject("take")
+        if self._aside is not None and self.house.world.count("set_aside") > self._aside:
+            self.house.controller.submit(ev.CoverCardOut())  # it lies beside the shoe; the box may not have seen it
         for prompt in list(self.house.controller.table.state.prompts.values()):
             self.take(prompt)
 
@@ -213,6 +216,7 @@ class People:
         await self.house.until(lambda: not self.house.world.count("shuffler.1/presented"))  # it is taken out first
         self.house.only_in_tray(prompt.deck or "")
         self.house.machines[prompt.slot or ""].inject("load")
+        self._aside = self.house.world.count("set_aside")
         if self.house.edition.cards.decks > 1:  # a quarter of the stack stays below the cover card
             self.house.machines[prompt.slot or ""].inject(f"cover_card:depth={self.house.edition.cards.count * 3 // 4}")
         await self.house.wait(PACE)
