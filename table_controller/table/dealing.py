@@ -162,12 +162,14 @@ def late_cards(c: Context, hold: Hold) -> None:
 
 
 def burn(c: Context, cards: int) -> None:
-    """Cards go to the rack unseen; a continuous shuffler has brought them."""
+    """Cards go to the rack unseen; a continuous shuffler has brought them, or hands took them from its store."""
     deck = c.deck if c.under_way else c.next_deck()
     if deck is not None and c.state.dealing == "continuous_shuffler":
-        c.state.round.ready -= cards
-        c.state.round.dealt -= cards
-        c.state.book.move(deck.name, book.SEATS, book.RACK, cards)
+        brought = min(cards, c.state.round.ready)
+        c.state.round.ready -= brought
+        c.state.round.dealt -= brought
+        c.state.book.move(deck.name, book.SEATS, book.RACK, brought)
+        c.state.book.move(deck.name, source_account(c), book.RACK, cards - brought)
     elif deck is not None:
         c.state.book.move(deck.name, book.TRAY if deck.place == PLAIN_SHOE else deck.place, book.RACK, cards)
     c.state.round.burned += cards * c.state.round.counting

@@ -100,7 +100,7 @@ class Model:
         looks = prompt.kind == "collected" or prompt.kind.startswith("opening/")
         choices = prompt.choices
         if prompt.kind == "progressive":  # nothing, the whole meter, and what the table pays least for
-            choices = (*choices[:2], choices[-1]) if self.trouble.variety else choices[:2]
+            choices = (*choices[:2], choices[-1]) if self.trouble.money else choices[:1]
         for choice in choices[:1] if plain else choices:
             first = choice == prompt.choices[0]
             for number, bad in self._numbers(prompt) if prompt.number and first else [(None, looks and not first)]:

@@ -272,8 +272,8 @@ MISTAKES: Final[dict[str, Mistake]] = {
     "a deck of a round is removed at once": Mistake(
         HAND, Trouble(orders=True), _answer(orders._ORDERS, "remove_deck", _removed_at_once)
     ),
-    "two decks wait for each other": Mistake(
-        TWO, Trouble(declared=("wrong_card_count",)), _put(shuffling, "_not_next", lambda _c, _deck: False)
+    "a deck that must be shuffled again never comes out": Mistake(
+        ASIA, Trouble(declared=("count_wrong",), slow=_SHUFFLER), _answer(steps._ANSWERS, "let_out", _nothing)
     ),
     "no way from held to stacked": Mistake(
         ASIA, Trouble(declared=("count_wrong",)), _machine("DECK", mc.DECK_STATES, _NO_RELEASE)

@@ -109,6 +109,7 @@ def kinds(name: str) -> dict[str, Trouble]:
     }
     if sensors:
         found["bets"] = Trouble(bets=True, slow=sensors[:1], variety=True)
+        found["hits"] = Trouble(money=True)
         found["chips"] = Trouble(people=True, bets=True)
         found["links bet_sensor.1"] = Trouble(links=sensors[:1])
         found["ends bet_sensor.1"] = Trouble(ends=sensors[:1])

@@ -42,6 +42,7 @@ class Trouble(msgspec.Struct, frozen=True):
     orders: bool = False  # whatever a floorperson may order, also without need
     ages: bool = False  # decks and dice grow old
     bets: bool = False  # sensors that confirm late or never, chips after the lock-out
+    money: bool = False  # hands that win the progressive
     variety: bool = False  # other seats, other results, other choices of players
     opening: bool = False  # the opening of decks step by step, found wrong too
 

@@ -46,7 +46,9 @@ class Walk:
         self.table = table(game, slots, **choices(name, **more))
         slots_in_trouble = tuple(slot for slot in slots if slot != "shoe.1")
         declares = ("wrong_card_count", "player_card_exposed", *declared)
-        trouble = Trouble(declared=declares, links=slots_in_trouble, slow=("shoe.1",), bets=True, variety=True)
+        trouble = Trouble(
+            declared=declares, links=slots_in_trouble, slow=("shoe.1",), bets=True, variety=True, money=True
+        )
         self.model = Model(self.table, trouble)
         self.monitor = self.model.prepared()
         self.kinds: Counter[str] = Counter({"seed": 1})

@@ -190,3 +190,11 @@ def test_a_batch_in_play_that_lies_where_nobody_deals_from_is_collected() -> Non
     floor.state.slots["shoe.1"].deck = None
     floor.step(DealerChanged(DEALER))
     assert floor.prompts("collected")
+
+
+def test_a_card_burned_in_need_is_not_owed_by_the_continuous_shuffler() -> None:
+    """Every burn after the rack was shuffled made the next deal one card larger than anybody waits for."""
+    table = model("over/under, continuous", Trouble(declared=("shoe_short",)))
+    short = ("declared shoe_short", "rack_shuffled=done", "card_burned=done", "acknowledge=acknowledged")
+    walk(table, *BETS_IN, "burn_shoe=done", "dealt=done", *short)
+    assert table.table.state.round.ready == 0
