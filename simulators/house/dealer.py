@@ -327,9 +327,12 @@ class People:
 
     async def _look_at(self, prompt: Prompt) -> None:
         """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
-        if "path_clear" in prompt.evidence and (prompt.slot or "").startswith("shuffler."):
-            self.house.machines[prompt.slot or ""].inject("mend")
-            with suppress(PitboxError):  # one that cannot be asked is the technician's
+        if "path_clear" not in prompt.evidence or not (prompt.slot or "").startswith("shuffler."):
+            return
+        machine: Any = self.house.machines[prompt.slot or ""]
+        machine.inject("mend")
+        if machine.firmware.mode is Mode.SORT:
+            with suppress(PitboxError):  # one that cannot be told is the technician's
                 await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
 
     async def _service(self, prompt: Prompt) -> None:

@@ -90,6 +90,7 @@ def irregular(
     order(c, hold, ruling.outcomes)
     if slot is not None and c.state.slots[slot].state == FAULTED:
         hold.steps.append("device_cleared")
+        hold.acknowledges = "floorperson"  # whoever may acknowledge the case itself: a device's fault is the floor's
     hold.steps.append("acknowledge")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
-    from table_controller.table.events import Answer
+    from table_controller.table.events import Answer, Person
     from table_controller.table.state import Deck, Hold
 
 # Who answers each step, and with what. A choice and the acknowledgement are asked of whom the ruling names.
@@ -124,7 +124,7 @@ def answered(c: Context, prompt: Prompt, answer: Answer) -> None:
     if prompt.kind != "let_out":  # that one is done when the cards are out
         hold.steps.pop(0)
     if prompt.kind == "acknowledge":
-        _acknowledge(c, hold, answer.who.credential)
+        _acknowledge(c, hold, answer.who)
     else:
         _ANSWERS.get(prompt.kind, _nothing)(c, hold, answer)
 
@@ -245,12 +245,16 @@ _ANSWERS: Final[dict[str, Callable[[Context, Hold, Answer], None]]] = {
 }
 
 
-def _acknowledge(c: Context, hold: Hold, credential: str) -> None:
-    """The named role has acknowledged: the hold is over. A device still has to report before it serves."""
+def _acknowledge(c: Context, hold: Hold, who: Person) -> None:
+    """The named role has acknowledged: the hold is over. A device still has to report before it serves.
+
+    What was faulty goes back only on a floorperson's word.
+    """
     del c.state.holds[hold.id]
-    c.out.append(Cleared(hold.id, credential))
+    c.out.append(Cleared(hold.id, who.credential))
     if (
         hold.slot is not None
+        and who.role == "floorperson"
         and mc.may(mc.SERVICE, c.state.slots[hold.slot], "acknowledge")
         and not c.held(slot=hold.slot)
     ):

@@ -102,7 +102,12 @@ def _devices(floor: Floor) -> Iterator[ev.Event]:
     for seat in (1, 2):
         lock = floor.state.progressive.seats[seat].lock if seat in floor.state.progressive.seats else 1
         yield from (ev.SeatLatched(seat, number, lock, 9, bet=True), ev.LatchStands(seat, number, lock, 9, bet=True))
-        yield from (ev.BetSensed(seat, 9, placed=True), ev.LateBet(seat), ev.CoverCardOut(seat=seat))
+        yield from (
+            ev.LockRefused(seat, lock),
+            ev.BetSensed(seat, 9, placed=True),
+            ev.LateBet(seat),
+            ev.CoverCardOut(seat=seat),
+        )
 
 
 def _commands(floor: Floor) -> Iterator[ev.Event]:

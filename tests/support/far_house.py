@@ -143,6 +143,10 @@ class FarHouse(House):
 
     box: Any
 
+    def _ask_again(self) -> bool:
+        """The box itself asks a device in doubt again."""
+        return False
+
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
         super().__init__(GAME, seed=seed, speed=SPEED, pace=PACE)

@@ -69,6 +69,8 @@ class Monitor(msgspec.Struct):
     optional: bool = False  # an irregularity of this round lets optional wagers be settled although it is void
     dealing: str = ""
     latches: list[str] = []  # slots whose fault nobody has acknowledged
+    about: dict[int, str] = {}  # open irregularities that name a slot
+    seen_to: list[str] = []  # slots with a fault of which a floorperson has acknowledged an irregularity
     old_dice: bool = False
     ordered: dict[int, int] = {}  # cards that a shoe was told to give out
     moving: list[int] = []  # commands that deal and have not ended
@@ -87,7 +89,8 @@ class Monitor(msgspec.Struct):
             self.loading, self.load > 0,
             self.in_shuffler, self.closed, self.position, self.void, self.unsigned, self.methods, self.overdue,
             sorted(self.latched.items()), sorted(self.locks), [deck or "" for deck in self.holds.values()],
-            sorted(self.returned), self.optional, len(self.moving), sorted(self.latches),
+            sorted(self.returned), self.optional, len(self.moving), sorted(self.latches), self.seen_to,
+            sorted(self.about.values()),
             self.old_dice, sorted(self.ordered.values()), self.money.key(),
         )  # fmt: skip
 
@@ -178,7 +181,7 @@ class Monitor(msgspec.Struct):
 
     # --- what is decided ----------------------------------------------------------------------------------------------
 
-    def _decision(self, event: ev.Event, decision: Decision, state: State) -> None:
+    def _decision(self, event: ev.Event, decision: Decision, state: State) -> None:  # noqa: C901 - a short case each
         match decision:
             case Prompt():
                 self.asked[decision.id] = decision
@@ -197,6 +200,8 @@ class Monitor(msgspec.Struct):
                     self._answered(event, prompt)
             case Found():
                 self.holds[decision.hold] = decision.deck
+                if decision.slot is not None:
+                    self.about[decision.hold] = decision.slot
                 self.optional = self.optional or "settle_optional_wagers" in decision.outcomes
                 if decision.deck is not None and set(decision.outcomes) & set(_RESHUFFLES):
                     self.decks[decision.deck].shuffled = False
@@ -204,6 +209,9 @@ class Monitor(msgspec.Struct):
                 assert isinstance(event, ev.Answer), "an irregularity was cleared by nobody"
                 assert event.choice == "acknowledged"
                 del self.holds[decision.hold]
+                slot = self.about.pop(decision.hold, None)
+                if slot in self.latches and event.who.role == "floorperson":
+                    self.seen_to = sorted({*self.seen_to, slot})
             case WagersReturned(seat=int() as seat):
                 self.returned.append(seat)
             case WagersReturned():
@@ -264,9 +272,13 @@ class Monitor(msgspec.Struct):
             return
         if moved.state in ("faulted", "out_of_order_unsigned"):
             self.latches = sorted({*self.latches, name})
+            self.seen_to = [slot for slot in self.seen_to if slot != name]
         elif name in self.latches and moved.state == "unverified" and isinstance(event, ev.Answer | ev.SlotOrdered):
-            assert event.who.role == "floorperson"
+            assert event.who.role == "floorperson" or name in self.seen_to, (
+                f"nobody has acknowledged the fault of {name}"
+            )
             self.latches.remove(name)
+            self.seen_to = [slot for slot in self.seen_to if slot != name]
         assert not (moved.state == "in_service" and name in self.latches), f"{name} serves, and nobody acknowledged"
 
     def _deck_moved(self, name: str, to: str, state: State) -> None:

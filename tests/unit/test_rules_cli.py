@@ -134,4 +134,4 @@ def test_a_diagram_has_every_state_and_every_change_of_its_machine(
 
 
 def test_an_unknown_machine_is_answered_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no machine SHOE; known are ROUND, DECK, PROGRESSIVE, SERVICE" in refused(capsys, "diagram", "SHOE")
+    assert "no machine SHOE; known are ROUND, DECK, PROGRESSIVE, HIT, SERVICE" in refused(capsys, "diagram", "SHOE")

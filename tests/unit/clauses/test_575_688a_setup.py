@@ -11,8 +11,8 @@ from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
+from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Deadline, Refused
-from table_controller.table.state import Slot
 from tests.support.core import DEALER, FLOOR, acts, findings, of, refused
 from tests.support.two_games import ASIA, both, floor, instead, silent
 
@@ -42,7 +42,7 @@ def test_one_known_way_to_find_the_position_is_in_use_and_changes_between_rounds
         with pytest.raises(BadSubmission, match=r"688a\.2\(c\)"):
             check_submission(edition, {"adjacent_boxes": 1, "start": "flat_button"})
     table = floor(game)
-    table.state.slots["rng.1"] = Slot("rng")
+    table.table = Table(edition, table.table.context.submission, {**table.slots, "rng.1": "rng"})
     table.start()
     table.play(ev.OpenRound(DEALER))
     (no,) = of(Refused, table.order("start_method", method="rng"))
