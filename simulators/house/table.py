@@ -18,6 +18,7 @@ from simulators.world.table import RACK, RAIL, TRAY
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
+from table_controller.table import shuffling
 from table_controller.table.dealing import first_deal
 
 if TYPE_CHECKING:
@@ -324,7 +325,8 @@ class House:
             return
         for deck in state.decks.values():
             intake_free = not self.world.count("shuffler.1/intake") and not self.world.count("shuffler.1/gate")
-            if deck.state in (mc.STACKED, mc.RACK) and intake_free and not self.world.count("shuffler.1/presented"):
+            waits = shuffling.waits(self.controller.table.context, deck)  # a stack, or a deck beside the one in place
+            if waits and intake_free and not self.world.count("shuffler.1/presented"):
                 self.lay(deck.name, TRAY)
                 for card in [card for card in self.world.at(TRAY) if card.back == deck.name]:
                     self.world.move(card, "shuffler.1/intake")
