@@ -325,6 +325,9 @@ class Floor:
             return self.side.get(prompt.kind.partition("/")[2], ())
         if prompt.kind == "progressive_envy":
             return booking.envy_seats(self.table.context, prompt.seat or 0)
+        regulars = self.state.regulars
+        if prompt.kind == "seats" and self.table.context.submission.mid_shoe_entry_ban and regulars is not None:
+            return tuple(seat for seat in self.seats if seat in regulars)  # nobody else may come in before the shuffle
         return self.seats[:1] if prompt.kind in ("first_arrival", "cover_seat") else self.seats
 
     def _person(self, prompt: Prompt) -> list[ev.Event]:
