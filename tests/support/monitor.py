@@ -141,7 +141,7 @@ class Monitor(msgspec.Struct):
             case ev.CommandEnded() if event.command in self.moving and event.outcome != "unknown":
                 self.moving.remove(event.command)
                 self.ordered.pop(event.command, None)
-            case ev.SlotOrdered(act="give_up"):
+            case ev.SlotOrdered(act="give_up") | ev.Declared(trigger="device_unusable"):
                 self.moving, self.ordered = [], {}
             case ev.Due(timer="dice_age"):
                 self.old_dice = True
