@@ -24,7 +24,7 @@ BOOT_SHIFT: Final = 32
 # So long (s) may sensors take to come back and confirm a lock that the box's end cut in half.
 RESTART_PATIENCE: Final = 30.0
 # What moves, or lets something be moved, and can be told to stop.
-_STOPPABLE: Final = ("shuffler", "shoe", "shaker")
+STOPPABLE: Final = ("shuffler", "shoe", "shaker")
 _RESTARTED: Final = "box_restarted"
 
 
@@ -79,7 +79,7 @@ def appeared(c: Context, name: str) -> None:
     slot = c.state.slots[name]
     if slot.kind == "bet_sensor":
         _lock(c, name)
-    elif slot.safe_due and slot.kind in _STOPPABLE and not (slot.kind == "shoe" and c.state.round.counting):
+    elif slot.safe_due and slot.kind in STOPPABLE and not (slot.kind == "shoe" and c.state.round.counting):
         c.command("stop", name, safe=True)  # but a manual shoe moves nothing, and its count of the round must go on
     slot.safe_due = False
 
@@ -103,7 +103,7 @@ def _lock(c: Context, name: str) -> None:
 def halted(c: Context, _event: ev.BoxHalted) -> None:
     """Nothing can be recorded any more: stop what moves and lock what is open. Nothing else follows."""
     for name, slot in c.state.slots.items():
-        if slot.kind in _STOPPABLE and c.in_flight(name):
+        if slot.kind in STOPPABLE and c.in_flight(name):
             c.command("stop", name, safe=True)
         elif slot.kind == "bet_sensor" and c.state.progressive.state in (mc.OPEN, mc.LOCKING):
             c.command("lock", name, number=c.state.round.number, safe=True)

@@ -110,10 +110,14 @@ def unusable(c: Context, name: str) -> None:
 
 
 def given_up(c: Context, slot: str) -> None:
-    """A device is out of order: whatever it was told has not begun, and nobody waits for it any more."""
+    """A device is out of order: it is told to stand still, and nobody waits for what it was told before."""
     c.fire_slot(slot, "give_up")
-    for id_ in [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]:
+    told = [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]
+    armed = slot == c.start_slot and c.state.round.asked_start
+    for id_ in told:
         _undo(c, c.state.commands.pop(id_))
+    if (told or armed) and c.state.slots[slot].kind in restart.STOPPABLE:
+        c.command("stop", slot, safe=True)
 
 
 def command_ended(c: Context, event: ev.CommandEnded) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from devices.service import UNSIGNED
 from table_controller.table import events as ev
 from table_controller.table.decisions import (
     Cleared,
@@ -73,7 +74,7 @@ class Monitor(msgspec.Struct):
     seen_to: list[str] = []  # slots with a fault of which a floorperson has acknowledged an irregularity
     old_dice: bool = False
     ordered: dict[int, int] = {}  # cards that a shoe was told to give out
-    moving: list[int] = []  # commands that deal and have not ended
+    moving: dict[int, str] = {}  # commands that deal and have not ended, with their slots
 
     @classmethod
     def of(cls, edition: Edition) -> Monitor:
@@ -105,6 +106,7 @@ class Monitor(msgspec.Struct):
         for decision in decisions:
             self._decision(event, decision, state)
         self._voided(event, decisions)
+        self._given_up(decisions)
         if isinstance(event, ev.StackOut) and event.count not in self.ordered.values() and not self.void:
             assert any(isinstance(d, Found) for d in decisions) or self.holds, "a wrong stack, and nobody is told"
         self.money.watch(decisions, self.latched, state)
@@ -139,10 +141,8 @@ class Monitor(msgspec.Struct):
             case ev.NoMoreBets():
                 self.closed = True
             case ev.CommandEnded() if event.command in self.moving and event.outcome != "unknown":
-                self.moving.remove(event.command)
+                del self.moving[event.command]
                 self.ordered.pop(event.command, None)
-            case ev.SlotOrdered(act="give_up") | ev.Declared(trigger="device_unusable"):
-                self.moving, self.ordered = [], {}
             case ev.Due(timer="dice_age"):
                 self.old_dice = True
             case ev.NumberDrawn(number=number):
@@ -231,7 +231,7 @@ class Monitor(msgspec.Struct):
             self.load = command.id
         if command.act in _DEALS:
             self._deal(state)
-            self.moving.append(command.id)
+            self.moving[command.id] = command.slot
             self.ordered[command.id] = command.number
         if command.act == "arm_dice":
             assert not self.old_dice, "old dice are armed"
@@ -323,6 +323,15 @@ class Monitor(msgspec.Struct):
         assert stopped or not self.moving or self.dealing != "automated_shoe", (
             "the round is void, and the shoe deals on"
         )
+
+    def _given_up(self, decisions: list[Decision]) -> None:
+        """A device that is out of order is told to stand still; nobody waits for what it was dealing."""
+        for given in [d.what.partition(" ")[2] for d in decisions if isinstance(d, Moved) and d.state == UNSIGNED]:
+            dealt = [id_ for id_, slot in self.moving.items() if slot == given]
+            stopped = any(isinstance(d, Command) and d.act == "stop" and d.slot == given and d.safe for d in decisions)
+            assert stopped or not dealt, f"{given} is out of order, and deals on"
+            for id_ in dealt:
+                del self.moving[id_], self.ordered[id_]
 
     # --- what holds at any time ---------------------------------------------------------------------------------------
 

@@ -1,0 +1,69 @@
+"""A device that is given up while it moves is told to stand still, whoever gives it up and however."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Command
+from tests.support.core import DEALER, FLOOR, Floor
+
+if TYPE_CHECKING:
+    from table_controller.table.decisions import Decision
+
+GIVEN_UP = {
+    "ordered": lambda slot: ev.SlotOrdered(slot, "give_up", FLOOR),
+    "declared": lambda slot: ev.Declared("device_unusable", DEALER, slot=slot),
+}
+
+
+def _until(game: str, act: str) -> tuple[Floor, str]:
+    """A table whose device has been told to do this, and has not answered."""
+    floor = Floor(game).start("blue", "red")
+    told: list[str] = []
+
+    def come(decision: Decision) -> bool:
+        told.extend([decision.slot] if isinstance(decision, Command) and decision.act == act else [])
+        return bool(told)
+
+    floor.play(ev.OpenRound(DEALER))
+    floor.play(ev.NoMoreBets(DEALER), until=come)
+    return floor, told[0]
+
+
+def _stops(said: list[Decision], slot: str) -> int:
+    return sum(isinstance(d, Command) and (d.slot, d.act, d.safe) == (slot, "stop", True) for d in said)
+
+
+@pytest.mark.parametrize("how", GIVEN_UP)
+@pytest.mark.parametrize(("game", "act"), [("dj_wild", "dispense"), ("asia_poker", "arm_dice"), ("dj_wild", "shuffle")])
+def test_what_moves_is_stopped(game: str, act: str, how: str) -> None:
+    floor, slot = _until(game, act)
+    said = floor.step(GIVEN_UP[how](slot))
+    assert _stops(said, slot)
+    assert act not in [i.act for i in floor.state.commands.values() if i.slot == slot], "nobody waits for it"
+
+
+@pytest.mark.parametrize("how", GIVEN_UP)
+def test_a_shoe_that_deals_is_stopped_and_the_round_is_void(how: str) -> None:
+    floor, slot = _until("dj_wild", "dispense")
+    said = floor.step(GIVEN_UP[how](slot))
+    assert floor.phase == mc.VOID
+    assert _stops(said, slot)
+
+
+def test_dice_that_lie_armed_are_disarmed() -> None:
+    """The command has ended; the shaker is still free to be shaken."""
+    floor, slot = _until("asia_poker", "arm_dice")
+    for id_ in list(floor.state.commands):
+        floor.step(ev.CommandEnded(id_, "done"))
+    assert floor.round_.asked_start
+    assert _stops(floor.step(GIVEN_UP["ordered"](slot)), slot)
+
+
+def test_what_stands_still_is_left_alone() -> None:
+    floor = Floor("dj_wild").start("blue", "red")
+    assert not _stops(floor.step(GIVEN_UP["ordered"]("shoe.1")), "shoe.1")
