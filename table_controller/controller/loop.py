@@ -10,6 +10,8 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import DiskFull, JournalFailed, PitboxError
 from table_controller.controller.actuate import begin, ended
@@ -19,26 +21,37 @@ from table_controller.controller.permission import still_permitted
 from table_controller.controller.translate import translate
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, Deadline, Moved
+from table_controller.table.decisions import Command, Deadline, Decision, Moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.controller.recorder import Recorder
     from table_controller.controller.slot import Slot
+    from table_controller.journal.chain import Record
     from table_controller.table.core import Table
-    from table_controller.table.decisions import Decision
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A step that is on disk: its number in the journal, when it was taken, what happened and what was decided."""
+
+    seq: int
+    wall_ns: int
+    event: ev.Event
+    decisions: list[Decision]
 
 
 class Controller:
     """Joins the core of one table with its slots and its journal.
 
-    `on_step` sees every event with its decisions, in order, once they are durable. `halted` is why nothing goes on.
+    `on_step` sees every event with its decisions, in order, once they are durable; `followers` see the same as `Step`,
+    after what it permits was sent. `halted` is why nothing goes on.
     """
 
     def __init__(self, table: Table, recorder: Recorder, on_step: Callable[[ev.Event, list[Decision]], None]) -> None:
         self.table = table
         self.slots: dict[str, Slot[Any, Any]] = {}
+        self.followers: list[Callable[[Step], None]] = []
         self.halted: PitboxError | None = None
         self.on_halted: Callable[[PitboxError], None] | None = None
         self._recorder = recorder
@@ -100,7 +113,7 @@ class Controller:
             self._recorder.timers.came(event.timer)
         decisions = self.table.step(event)
         self._make_safe(decisions)
-        self._recorder.step(event, decisions, now, lambda: self._durable(event, decisions))
+        self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions))
         for decision in decisions:
             if isinstance(decision, Deadline):
                 self._deadlines.set(decision.timer)
@@ -113,8 +126,8 @@ class Controller:
             if isinstance(decision, Command) and decision.safe:
                 self._send(decision)
 
-    def _durable(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """A step is on disk: tell people, and send what it permits and what is still permitted."""
+    def _durable(self, record: Record, event: ev.Event, decisions: list[Decision]) -> None:
+        """A step is on disk: tell people, send what it permits and what is still permitted, then tell followers."""
         if self._closed:
             return
         self._on_step(event, decisions)
@@ -124,6 +137,17 @@ class Controller:
                     self._send(decision)
                 else:
                     self.submit(ev.CommandEnded(decision.id, "revoked"))
+        if self.followers:
+            self._tell(Step(record.seq, record.wall_ns, event, decisions))
+
+    def _tell(self, step: Step) -> None:
+        """Tell whoever follows; one that fails is reported and stands in nobody's way."""
+        for follower in tuple(self.followers):
+            try:
+                follower(step)
+            except Exception as error:  # noqa: BLE001 - a panel's mistake must never reach the table
+                context = {"message": f"who follows the table failed at record {step.seq}", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(context)
 
     # --- commands -----------------------------------------------------------------------------------------------------
 

@@ -79,15 +79,17 @@ class Recorder:
         body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context))
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
-    def step(self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[], None]) -> None:
-        """Hand a step over; `on_durable` is called once it is on disk."""
+    def step(
+        self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[Record], None]
+    ) -> None:
+        """Hand a step over; `on_durable` is called with its record once it is on disk."""
         self._anchor, by = watch(self._anchor, Reading(now.wall_ns, now.mono_ns))
         if by:
             self._append(rec.CLOCK, now, rec.encode_body(rec.ClockStep(by)), _nothing)
         self._last = now
         self.timers.take(decisions, now)
         self._since += 1
-        self._append(rec.STEP, now, rec.encode_step(event, decisions), lambda _: on_durable())
+        self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
 
     def snapshot_if_due(self, table: Table) -> None:
         """Keep the state after the step recorded last, if enough steps have passed; called between rounds."""

@@ -14,10 +14,11 @@ from tests.support.core import DEALER, FLOOR, Floor
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
-GIVEN_UP = {
-    "ordered": lambda slot: ev.SlotOrdered(slot, "give_up", FLOOR),
-    "declared": lambda slot: ev.Declared("device_unusable", DEALER, slot=slot),
-}
+
+def _give_up(how: str, slot: str) -> ev.Event:
+    if how == "ordered":
+        return ev.SlotOrdered(slot, "give_up", FLOOR)
+    return ev.Declared("device_unusable", DEALER, slot=slot)
 
 
 def _until(game: str, act: str) -> tuple[Floor, str]:
@@ -38,19 +39,19 @@ def _stops(said: list[Decision], slot: str) -> int:
     return sum(isinstance(d, Command) and (d.slot, d.act, d.safe) == (slot, "stop", True) for d in said)
 
 
-@pytest.mark.parametrize("how", GIVEN_UP)
+@pytest.mark.parametrize("how", ["ordered", "declared"])
 @pytest.mark.parametrize(("game", "act"), [("dj_wild", "dispense"), ("asia_poker", "arm_dice"), ("dj_wild", "shuffle")])
 def test_what_moves_is_stopped(game: str, act: str, how: str) -> None:
     floor, slot = _until(game, act)
-    said = floor.step(GIVEN_UP[how](slot))
+    said = floor.step(_give_up(how, slot))
     assert _stops(said, slot)
     assert act not in [i.act for i in floor.state.commands.values() if i.slot == slot], "nobody waits for it"
 
 
-@pytest.mark.parametrize("how", GIVEN_UP)
+@pytest.mark.parametrize("how", ["ordered", "declared"])
 def test_a_shoe_that_deals_is_stopped_and_the_round_is_void(how: str) -> None:
     floor, slot = _until("dj_wild", "dispense")
-    said = floor.step(GIVEN_UP[how](slot))
+    said = floor.step(_give_up(how, slot))
     assert floor.phase == mc.VOID
     assert _stops(said, slot)
 
@@ -61,9 +62,9 @@ def test_dice_that_lie_armed_are_disarmed() -> None:
     for id_ in list(floor.state.commands):
         floor.step(ev.CommandEnded(id_, "done"))
     assert floor.round_.asked_start
-    assert _stops(floor.step(GIVEN_UP["ordered"](slot)), slot)
+    assert _stops(floor.step(_give_up("ordered", slot)), slot)
 
 
 def test_what_stands_still_is_left_alone() -> None:
     floor = Floor("dj_wild").start("blue", "red")
-    assert not _stops(floor.step(GIVEN_UP["ordered"]("shoe.1")), "shoe.1")
+    assert not _stops(floor.step(_give_up("ordered", "shoe.1")), "shoe.1")

@@ -1,0 +1,35 @@
+"""Who follows a running table: they see what is on disk, in its order, and can never stop the table."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from simulators.house.table import House
+from table_controller.table import machines as mc
+
+if TYPE_CHECKING:
+    from table_controller.controller.loop import Step
+
+
+async def test_followers_see_every_step_in_the_order_of_the_journal_and_a_failing_one_stops_nothing(seed: int) -> None:
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
+    house = House("dj_wild", seed=seed)
+    seen: list[Step] = []
+
+    def fail(_: Any) -> None:
+        raise RuntimeError("a panel's mistake")
+
+    house.controller.followers += [fail, seen.append]
+    try:
+        await house.open("blue")
+        await house.round((1,))
+        assert house.controller.table.state.round.state == mc.IDLE
+        assert [(step.event, step.decisions) for step in seen] == house.log[-len(seen) :]
+        on_disk = {r.seq: r for r in house.box.store.read(1)}
+        assert all(on_disk[step.seq].wall_ns == step.wall_ns for step in seen)
+        assert [step.seq for step in seen] == sorted({step.seq for step in seen})
+        assert len(reported) == len(seen) > 50
+    finally:
+        await house.close()
