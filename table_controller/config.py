@@ -339,8 +339,10 @@ def _with_path(objection: str) -> str:
     words = re.findall(r"[a-z_]+", objection)
     if words and words[0] in written.RULE_KEYS:
         return f"rules.{objection}"
-    key = next((word for word in words if word in written.RULE_KEYS), None)
-    key = key or next((key for said, key in _MEANT.items() if said in objection), None)
+    keys = [word for word in words if word in written.RULE_KEYS]
+    exact = [key for key in keys if "_" in key]  # no word of the language
+    meant = [key for said, key in _MEANT.items() if said in objection]
+    key = next(iter((*exact, *meant, *keys)), None)
     return f"rules.{key}: {objection}" if key else f"rules: {objection}"
 
 

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
+    "config": "table_controller.cli.config",
     "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
     "journal": "table_controller.cli.journal",
+    "keys": "table_controller.cli.keys",
     "payback": "table_controller.cli.payback",
+    "people": "table_controller.cli.people",
     "rng": "table_controller.cli.rng",
     "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",
@@ -35,7 +38,7 @@ OK: Final = 0
 FAULT: Final = 1  # a device refused, failed, or is not what it should be
 USAGE: Final = 2  # what was typed or configured cannot be used
 LINK: Final = 3  # a device cannot be reached
-TRUST: Final = 4  # a device did not prove who it is
+TRUST: Final = 4  # a device or a person did not prove who it is
 UNKNOWN: Final = 5  # nobody knows whether a command was carried out
 INTERRUPTED: Final = 130
 
@@ -100,7 +103,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
         description="Drives a card table's machines and makes them obey the table-game regulations.",
         epilog="example: pitbox demo\n\n"
         "exit codes: 0 done, 1 a device refused or failed, 2 what was typed cannot be used, 3 a device cannot\n"
-        "be reached, 4 a device did not prove who it is, 5 the outcome is unknown, 130 interrupted",
+        "be reached, 4 a device or a person did not prove who it is, 5 the outcome is unknown, 130 interrupted",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"pitbox {VERSION}")
