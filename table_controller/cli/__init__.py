@@ -31,6 +31,7 @@ _OWN: Final = {
     "rules": "table_controller.cli.rules",
     "trace": "table_controller.cli.trace",
     "usb": "table_controller.cli.usb",
+    "version": "table_controller.cli.version",
 }
 
 # Exit codes, for scripts.
