@@ -7,6 +7,7 @@ table.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 from functools import partial
@@ -84,6 +85,8 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
         for name, work in besides.items():
             box.supervise(name, partial(work, box, config))
         phase = "running" if box.cause is None else f"locked: {box.cause.code} {box.cause}"
+        gc.collect()
+        gc.freeze()  # what is there now stays; the collector need not walk it in the middle of a deal
         notifier.ready(phase)
         box.supervise("watchdog", notifier.watchdog)
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
