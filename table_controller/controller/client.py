@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.errors import NoBox, PitboxError
+from firmware_bridge.errors import NoBox, PitboxError, code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +33,17 @@ class Refused(PitboxError):
     def code(self) -> str:
         """The code that the box gave."""
         return self._code
+
+    @property
+    def named(self) -> type[PitboxError]:
+        """The error of ours that has this code."""
+        return next((kind for kind in _tree(PitboxError) if code_of(kind.number) == self._code), PitboxError)
+
+
+def _tree(root: type[PitboxError]) -> Iterator[type[PitboxError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _tree(child)
 
 
 def _answered(told: dict[str, Any]) -> Any:

@@ -69,7 +69,7 @@ class Presence:
 
     def check(self, event: ev.Event) -> None:
         """Raise NotAllowed for what only the table's own dealer may say. Whoever closes bets is never sent away."""
-        if isinstance(event, ev.OpenRound):
+        if isinstance(event, ev.OpenRound) and event.who.role == "dealer":  # the core tells others whose call it is
             if self.dealer is None:
                 raise NotAllowed("no dealer is signed on at this table")
             if self.dealer != event.who:
