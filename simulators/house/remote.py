@@ -22,7 +22,7 @@ from simulators.control import lay_out_trust
 from simulators.hosts.pty import PtyHost
 from simulators.house.dealer import DEALER, FLOOR, TECHNICIAN
 from simulators.house.table import House
-from simulators.table import table_toml
+from simulators.table import layout, table_toml
 from table_controller.config import load_config
 from table_controller.controller.client import BoxClient, Refused
 from table_controller.controller.told import lively
@@ -158,7 +158,8 @@ class RemoteHouse(House):
     def __init__(self, game: str, folder: Path, *, seed: int, speed: float) -> None:
         """`folder`: empty; everything of this table is put there."""
         self.folder = folder
-        super().__init__(game, seed=seed, speed=speed, pace=1 / speed)
+        asked = {slot: model for slot, model in layout(game).items() if slot.startswith(("keypad", "meter_sign"))}
+        super().__init__(game, seed=seed, speed=speed, pace=1 / speed, models=asked)
         self.cuts = 0
         self._hosts: list[PtyHost] = []
         self._service: asyncio.subprocess.Process | None = None

@@ -72,7 +72,7 @@ async def _open(seed: int) -> AsyncIterator[Joined]:
     house = Joined(seed)
     house.machines[PAD].inject("turn:to=dealer")
     answer = house.people._answer
-    house.people._answer = lambda p: house.enter(p) if p.kind in _ENTERED else answer(p)  # type: ignore[method-assign]
+    house.people._answer = lambda p: house.enter(p) if p.kind in _ENTERED else answer(p)  # type: ignore[method-assign,assignment]
     try:
         await house.open("blue", "red")
         yield house
