@@ -1,0 +1,123 @@
+"""The demo: a whole table played before the viewer's eyes, drawn live, with what goes wrong and how it is resolved.
+
+Everything that is drawn comes from what the box says is on disk; the truth only appears in the summary, which compares.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.text import Text
+
+from simulators.house.picture import EVENTS, draw
+from simulators.house.storm import HOUSE_SLOT
+from table_controller.journal.wording import plain
+from table_controller.ledger.money import dollars
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import (
+    BetAccepted,
+    Cleared,
+    Finding,
+    Found,
+    HitClaimed,
+    Moved,
+    WagersReturned,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulators.house.storm import Mishap
+    from simulators.house.table import House
+    from table_controller.cli.screen import Screen
+    from table_controller.table.decisions import Decision
+
+# The picture is drawn so often (s): quick enough for cards, slow enough for a small computer.
+_EVERY: Final = 0.1
+
+
+class Show:
+    """Watches one table and draws it: a living picture on a terminal, a line for whatever matters elsewhere."""
+
+    def __init__(self, house: House, screen: Screen, title: str) -> None:
+        self._house = house
+        self._screen = screen
+        self._title = title
+        self._recent: list[Text] = []
+        self._drawing: asyncio.Task[None] | None = None
+        self._holds: dict[int, str] = {}
+        house.watchers.append(self._step)
+
+    def happens(self, mishap: Mishap) -> None:
+        """Say what goes wrong, before the box knows."""
+        where = "at the table" if mishap.slot == HOUSE_SLOT else f"in {mishap.slot}"
+        self._say(Text(f"⚡ {plain(mishap.fault.partition(':')[0])} {where}", "bold yellow"))
+
+    def _step(self, event: ev.Event, decisions: list[Decision]) -> None:
+        for line in self._lines(event, decisions):
+            self._say(line)
+
+    def _say(self, line: Text) -> None:
+        line.no_wrap = True
+        self._recent = [*self._recent, line][-EVENTS:]
+        if not self._screen.lives:
+            self._screen.line(line.plain, str(line.style))
+
+    def _lines(self, event: ev.Event, decisions: list[Decision]) -> Iterator[Text]:
+        number = self._house.controller.table.state.round.number
+        if isinstance(event, ev.BoxStarted):
+            yield Text(f"the box starts (boot {event.boot}); nothing moves before everything has reported", "cyan")
+        for decision in decisions:
+            match decision:
+                case Moved(what="round", state=mc.BETTING):
+                    yield Text(f"round {number}: bets are open")
+                case Moved(what="round", state=mc.COMPLETE):
+                    yield Text(f"round {number}: complete", "green")
+                case BetAccepted():
+                    yield Text(f"round {number}: bet of seat {decision.seat} accepted, on disk with its contribution")
+                case HitClaimed():
+                    amount = dollars(decision.fixed + decision.share)
+                    yield Text(f"round {number}: seat {decision.seat} claims {plain(decision.hand)}, {amount}", "magenta")
+                case Found():
+                    self._holds[decision.hold] = plain(decision.trigger)
+                    yield Text(f"found: {_about(decision)}", "bold red")
+                    orders = ", ".join(plain(outcome) for outcome in decision.outcomes)
+                    yield Text(f"   the rule orders: {orders}   [{', '.join(decision.clauses)}]", "red")
+                case WagersReturned(seat=None):
+                    yield Text(f"round {number}: void, all wagers go back", "bold red")
+                case Finding():
+                    yield Text(f"   {decision.text}", "red")
+                case Cleared():
+                    what = self._holds.pop(decision.hold, "irregularity")
+                    yield Text(f"cleared: {what}, acknowledged by {decision.credential}", "green")
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Draw from now on, if the screen can."""
+        if self._screen.lives:
+            self._drawing = asyncio.get_running_loop().create_task(self._draw_on())
+
+    async def _draw_on(self) -> None:
+        while True:
+            self._screen.show(self.picture(), last=False)
+            await asyncio.sleep(_EVERY)
+
+    def picture(self) -> Any:
+        """Return the table as it stands."""
+        views = {name: slot.view for name, slot in self._house.slots.items()}
+        return draw(self._house.controller.table, views, self._recent, self._title)
+
+    async def end(self) -> None:
+        """Draw once more, and leave that standing."""
+        if self._drawing is not None:
+            self._drawing.cancel()
+            await asyncio.wait({self._drawing})
+            self._screen.show(self.picture(), last=True)
+
+
+def _about(found: Found) -> str:
+    parts = [plain(found.trigger), found.slot, found.deck and f"deck {found.deck}", found.seat and f"seat {found.seat}"]
+    return " ".join(str(part) for part in parts if part)
