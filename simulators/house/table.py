@@ -66,6 +66,7 @@ class House:
         self.stub = 0
         self._asked_again: list[str] = []
         self.strays: dict[str, list[Any]] = {}  # cards with other backs that lie among a deck
+        self.watchers: list[Callable[[ev.Event, list[Decision]], None]] = []  # see every step once it is durable
         self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
         self.chips = Chips()
         self.disk = disk or Disk(seed)
@@ -139,6 +140,8 @@ class House:
         round_ = self.controller.table.state.round
         if any(getattr(d, "what", "") == "round" and getattr(d, "state", "") == mc.DEALING for d in decisions):
             self.dealt_rounds.append((round_.number, round_.deck or "", self.whole(round_.deck or "")))
+        for watch in self.watchers:
+            watch(event, decisions)
 
     # --- cards --------------------------------------------------------------------------------------------------------
 
