@@ -26,7 +26,8 @@ from simulators.table import layout, table_toml
 from table_controller.config import load_config
 from table_controller.controller.client import BoxClient, Refused
 from table_controller.controller.told import lively
-from table_controller.journal.records import decode_step
+from table_controller.journal import reader
+from table_controller.journal.records import STEP, decode_step
 from table_controller.people import Cost, add
 from table_controller.table.core import Table
 
@@ -81,15 +82,18 @@ class RemoteBox:
         self.refused: list[str] = []  # what the box would not have said
         self._house = house
         self._client: BoxClient | None = None
+        self._seq = 0
         self._early: list[dict[str, Any]] | None = []
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    async def connect(self, path: Path) -> None:
-        """Follow the table, and sign everybody on."""
+    async def connect(self, path: Path, journal: Path) -> None:
+        """Follow the table, and sign everybody on. What was recorded before is read from the journal."""
         self._early = []
         self._client = client = await BoxClient.connect(path, self._push)
         followed = await client.request("follow", told=True)
-        self.table.restore(base64.b64decode(followed["state"]))
+        for record in reader.read(journal, self._seq + 1, followed["seq"]):
+            self._record(record.seq, record.kind, record.body)
+        assert self.table.snapshot() == base64.b64decode(followed["state"]), "the box's state is not its journal's"
         early, self._early = self._early or [], None
         for told in early:
             self._push(told)
@@ -101,16 +105,23 @@ class RemoteBox:
         if self._early is not None:  # the state that this follows is not in place yet
             self._early.append(told)
         elif "step" in told:
-            step = decode_step(msgspec.json.encode({key: told["step"][key] for key in ("event", "decisions")}))
-            decisions = self.table.step(step.event)
-            assert decisions == step.decisions, f"record {told['step']['seq']} was decided otherwise"
-            self._house.stepped(step.event, decisions)
+            step = {key: told["step"][key] for key in ("event", "decisions")}
+            self._record(told["step"]["seq"], STEP, msgspec.json.encode(step))
         elif "told" in told:
             slot = told["told"]["slot"]
             event = lively(self._house.machines[slot].kind, told["told"])
             if event is not None:
                 self.slots[slot].take(event)
                 self._house.people.told(slot, event)
+
+    def _record(self, seq: int, kind: str, body: bytes) -> None:
+        """Follow one record of the journal."""
+        self._seq = seq
+        if kind == STEP:
+            step = decode_step(body)
+            decisions = self.table.step(step.event)
+            assert decisions == step.decisions, f"record {seq} was decided otherwise"
+            self._house.stepped(step.event, decisions)
 
     def submit(self, event: ev.Event) -> None:
         """Somebody says something to the box."""
@@ -160,7 +171,6 @@ class RemoteHouse(House):
         self.folder = folder
         asked = {slot: model for slot, model in layout(game).items() if slot.startswith(("keypad", "meter_sign"))}
         super().__init__(game, seed=seed, speed=speed, pace=1 / speed, models=asked)
-        self.cuts = 0
         self._hosts: list[PtyHost] = []
         self._service: asyncio.subprocess.Process | None = None
         self._config: TableConfig | None = None
@@ -203,7 +213,7 @@ class RemoteHouse(House):
             )  # fmt: skip
         for _ in range(round(PATIENCE / 0.05)):
             with suppress(NoBox):
-                await self.box.connect(self._config.control.socket)
+                await self.box.connect(self._config.control.socket, self._config.journal.folder)
                 self.people.look_again()
                 return
             if self._service.returncode is not None:
@@ -214,7 +224,7 @@ class RemoteHouse(House):
     def cut(self) -> None:
         """Power leaves the box, at once and without a word."""
         if self._service is not None and self._service.returncode is None and self.box.powered:
-            self.cuts += 1
+            self.disk.cuts += 1
             self._service.kill()
             self.box.powered = False
 

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
+from simulators.house import storm
 from simulators.house.picture import EVENTS, draw
+from simulators.house.remote import RemoteHouse
+from simulators.house.soak import Table
 from simulators.house.storm import HOUSE_SLOT
 from table_controller.journal.wording import plain
 from table_controller.ledger.money import dollars
@@ -27,15 +30,37 @@ from table_controller.table.decisions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from simulators.house.storm import Mishap
+    from simulators.house.soak import Day
+    from simulators.house.storm import Level, Mishap
     from simulators.house.table import House
     from table_controller.cli.screen import Screen
     from table_controller.table.decisions import Decision
 
 # The picture is drawn so often (s): quick enough for cards, slow enough for a small computer.
 _EVERY: Final = 0.1
+
+
+class ShownTable(Table):
+    """One table of a soak that is also shown; power leaves a real box by killing its process."""
+
+    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], house: House, show: Show) -> None:
+        super().__init__(game, seed, mishaps, lambda *_, **__: house)
+        self._show = show
+
+    def _happen(self, house: House, mishap: Mishap) -> None:
+        self._show.happens(mishap)
+        if isinstance(house, RemoteHouse) and mishap.fault.startswith("box_power_cut"):
+            self.day.mishaps["box_power_cut"] += 1
+            house.cut()
+        else:
+            super()._happen(house, mishap)
+
+
+def mishaps_of(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
+    """Draw what goes wrong in a show; the clock of a real computer is left alone."""
+    return [mishap for mishap in storm.draw(game, seed, rounds, level) if not mishap.fault.startswith("clock_step")]
 
 
 class Show:
@@ -79,7 +104,9 @@ class Show:
                     yield Text(f"round {number}: bet of seat {decision.seat} accepted, on disk with its contribution")
                 case HitClaimed():
                     amount = dollars(decision.fixed + decision.share)
-                    yield Text(f"round {number}: seat {decision.seat} claims {plain(decision.hand)}, {amount}", "magenta")
+                    yield Text(
+                        f"round {number}: seat {decision.seat} claims {plain(decision.hand)}, {amount}", "magenta"
+                    )
                 case Found():
                     self._holds[decision.hold] = plain(decision.trigger)
                     yield Text(f"found: {_about(decision)}", "bold red")
@@ -121,3 +148,19 @@ class Show:
 def _about(found: Found) -> str:
     parts = [plain(found.trigger), found.slot, found.deck and f"deck {found.deck}", found.seat and f"seat {found.seat}"]
     return " ".join(str(part) for part in parts if part)
+
+
+def summary(day: Day, *, progressive: bool) -> list[Text]:
+    """Return what the whole show came to, counted against the world's truth."""
+    lines = [
+        Text(f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal, {day.cuts} power cuts"),
+        Text(f"{sum(day.mishaps.values())} mishaps, {day.irregularities} irregularities found"),
+    ]
+    lines += [Text(f"   {count:3d} x {clause}", "dim") for clause, count in sorted(day.clauses.items())]
+    style = "bold red" if day.bad_after else "bold green"
+    lines.append(Text(f"hands from a bad deck after the first check able to see it: {day.bad_after}", style))
+    if progressive:
+        lines.append(
+            Text(f"{day.bets} bets; chips, bets and meter the same after {day.reconciled} looks, to the micro-dollar")
+        )
+    return lines
