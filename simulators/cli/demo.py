@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HELP = "play a whole simulated table through the real service, over real ptys; ends by itself"
 EXAMPLE = "pitbox demo --game dj_wild --faults storm"
 
-_ROUNDS: Final = 5
+_ROUNDS: Final = 6
 # In virtual time a round costs milliseconds.
 _FAST_ROUNDS: Final = 200
 
@@ -40,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play the demo; exit code 1 if a promise was broken."""
-    rounds = args.rounds or (_FAST_ROUNDS if args.fast else _ROUNDS)
+    usual = _FAST_ROUNDS if args.fast else _ROUNDS
+    rounds = usual if args.rounds is None else args.rounds
     if not 0.1 <= args.speed <= 200:
         raise ConfigurationError("--speed takes a number from 0.1 to 200")
     if not 1 <= rounds <= 100_000:

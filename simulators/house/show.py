@@ -14,7 +14,7 @@ from simulators.house import storm
 from simulators.house.picture import EVENTS, draw
 from simulators.house.remote import RemoteHouse
 from simulators.house.soak import Table
-from simulators.house.storm import HOUSE_SLOT
+from simulators.house.storm import HOUSE_SLOT, Mishap
 from table_controller.journal.wording import plain
 from table_controller.ledger.money import dollars
 from table_controller.table import events as ev
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simulators.house.soak import Day
-    from simulators.house.storm import Level, Mishap
+    from simulators.house.storm import Level
     from simulators.house.table import House
     from table_controller.cli.screen import Screen
     from table_controller.table.decisions import Decision
@@ -58,9 +58,21 @@ class ShownTable(Table):
             super()._happen(house, mishap)
 
 
+# What a short show with some faults is about: round, second of it, where, what.
+_TOUR: Final = (
+    Mishap(1, 12.0, "shuffler.1", "jam:segment=lift,card=27"),
+    Mishap(2, 1.5, HOUSE_SLOT, "card_falls"),
+    Mishap(4, 6.0, "shoe.1", "jam:segment=exit,card=3"),
+    Mishap(5, 14.0, HOUSE_SLOT, "box_power_cut:at=sync,points=1"),
+)
+
+
 def mishaps_of(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
-    """Draw what goes wrong in a show; the clock of a real computer is left alone."""
-    return [mishap for mishap in storm.draw(game, seed, rounds, level) if not mishap.fault.startswith("clock_step")]
+    """Return what goes wrong in a show: the tour first, then what chance brings. No clock of a computer is set."""
+    tour = [mishap for mishap in _TOUR if game != "over_under" or mishap.slot != "shoe.1"] if level == "some" else []
+    drawn = storm.draw(game, seed, rounds, level)
+    later = [mishap for mishap in drawn if mishap.round > (tour[-1].round if tour else 0)]
+    return [*tour, *(mishap for mishap in later if not mishap.fault.startswith("clock_step"))]
 
 
 class Show:
@@ -115,7 +127,8 @@ class Show:
                 case WagersReturned(seat=None):
                     yield Text(f"round {number}: void, all wagers go back", "bold red")
                 case Finding():
-                    yield Text(f"   {decision.text}", "red")
+                    rounds = f": rounds {', '.join(map(str, decision.rounds))}" if decision.rounds else ""
+                    yield Text(f"   {decision.text}{rounds}", "red")
                 case Cleared():
                     what = self._holds.pop(decision.hold, "irregularity")
                     yield Text(f"cleared: {what}, acknowledged by {decision.credential}", "green")
@@ -153,8 +166,10 @@ def _about(found: Found) -> str:
 def summary(day: Day, *, progressive: bool) -> list[Text]:
     """Return what the whole show came to, counted against the world's truth."""
     lines = [
-        Text(f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal, {day.cuts} power cuts"),
-        Text(f"{sum(day.mishaps.values())} mishaps, {day.irregularities} irregularities found"),
+        Text(
+            f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal; power cuts: {day.cuts}"
+        ),
+        Text(f"mishaps: {sum(day.mishaps.values())}; irregularities found, by clause: {day.irregularities}"),
     ]
     lines += [Text(f"   {count:3d} x {clause}", "dim") for clause, count in sorted(day.clauses.items())]
     style = "bold red" if day.bad_after else "bold green"
