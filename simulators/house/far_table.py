@@ -75,6 +75,9 @@ class FarBox:
 
     async def connect(self, socket: Path, journal: Path) -> None:
         """Meet a box that has started: sign everybody on, and follow it. What was recorded before is in its journal."""
+        if self.client is not None:
+            await self.client.close()
+            self.client = None
         self.client = await BoxClient.connect(socket, self._pushed)
         self._go(self._watch(self.client))
         for credential in BENCH_PEOPLE:
