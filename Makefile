@@ -3,8 +3,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
-# What the tests need besides Python packages: real tools, never stand-ins.
-APT     = tshark ser2net socat usbip strace
+# What the tests need besides Python packages: real tools, never stand-ins. PROGRAM, or PROGRAM:PACKAGE.
+APT     = tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients
 
 .PHONY: help demo test check proof bench vhci recording format clean apt
 
@@ -25,7 +25,7 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml
 	@touch $@ $(VENV)/.demo
 
 apt:
-	@missing=; for tool in $(APT); do command -v $$tool >/dev/null || test -x /usr/sbin/$$tool || missing="$$missing $$tool"; done; \
+	@missing=; for each in $(APT); do tool=$${each%%:*}; command -v $$tool >/dev/null || test -x /usr/sbin/$$tool || missing="$$missing $${each##*:}"; done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ]; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \

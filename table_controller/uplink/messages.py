@@ -1,0 +1,437 @@
+"""Everything that goes over MQTT, as frozen structs: what a receiver may rely on. Nothing is sent or decided here.
+
+No message has room for the order of cards, a PIN, a credential or anything about a patron: people appear by their role,
+and who it was stands in the journal under the same sequence number. Money is in micro-dollars, as everywhere.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+
+import msgspec
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def instant(wall_ns: int) -> str:
+    """Return an instant as RFC 3339 says it, in UTC, to the microsecond."""
+    return (_EPOCH + timedelta(microseconds=wall_ns // 1000)).isoformat(timespec="microseconds")
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all messages."""
+
+
+# --- status -----------------------------------------------------------------------------------------------------------
+
+
+class Status(Body, frozen=True, kw_only=True):
+    """Whether the box is there. `lost` is its last will: the broker says it when the box is cut off."""
+
+    status: Literal["online", "offline"]
+    reason: Literal["connected", "stopped", "lost"]
+    boot: int
+    journal: str
+    version: str
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True, tag_field="item", omit_defaults=True):
+    """Base of what an event can tell."""
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """A reason against something: its stable key, the clause, who may clear it and with what evidence."""
+
+    key: str
+    clause: str
+    text: str
+    clears: str
+    evidence: str
+
+
+class Opened(Item, frozen=True, kw_only=True, tag="journal_opened"):
+    """The journal was opened by a start of the box; `clean`: the start before it was stopped in order."""
+
+    boot: int
+    clean: bool
+
+
+class Started(Item, frozen=True, kw_only=True, tag="box_started"):
+    """The box began to control the table. `clock_back`: its clock shows less than when the last record was made."""
+
+    boot: int
+    clock_back: bool
+
+
+class RoundMoved(Item, frozen=True, kw_only=True, tag="round"):
+    """A round was opened, completed, or is void."""
+
+    number: int
+    state: Literal["opened", "complete", "void"]
+
+
+class IrregularityFound(Item, frozen=True, kw_only=True, tag="irregularity_found"):
+    """An irregularity, what the rule orders and the clauses that order it."""
+
+    hold: int
+    trigger: str
+    outcomes: tuple[str, ...]
+    clauses: tuple[str, ...]
+    slot: str | None = None
+    deck: str | None = None
+    seat: int | None = None
+
+
+class IrregularityCleared(Item, frozen=True, kw_only=True, tag="irregularity_cleared"):
+    """An irregularity was carried out and acknowledged."""
+
+    hold: int
+
+
+class ServiceMoved(Item, frozen=True, kw_only=True, tag="service"):
+    """A slot is in another service state."""
+
+    slot: str
+    state: str
+
+
+class DeckMoved(Item, frozen=True, kw_only=True, tag="deck"):
+    """A deck is held until a floorperson has acted, or was removed."""
+
+    deck: str
+    state: Literal["held", "removed"]
+
+
+class Refusal(Item, frozen=True, kw_only=True, tag="refused"):
+    """Something was asked for that may not be; every reason."""
+
+    what: str
+    reasons: tuple[Cause, ...]
+
+
+class Noted(Item, frozen=True, kw_only=True, tag="finding"):
+    """Something that people must be able to find again."""
+
+    kind: str
+    text: str
+    deck: str | None = None
+    rounds: tuple[int, ...] = ()
+
+
+class WagersBack(Item, frozen=True, kw_only=True, tag="wagers_returned"):
+    """Wagers of a void round, or of one seat in it, go back; `settled` are those that are settled all the same."""
+
+    round: int
+    settled: tuple[str, ...]
+    clauses: tuple[str, ...]
+    seat: int | None = None
+
+
+class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):
+    """A hand was claimed: its fixed amount and its share of the meter are frozen."""
+
+    hit: int
+    round: int
+    seat: int
+    hand: str
+    fixed: int
+    share: int
+
+
+class HitMoved(Item, frozen=True, kw_only=True, tag="hit"):
+    """A hit went one step on in its life."""
+
+    hit: int
+    state: str
+
+
+class Transfer(msgspec.Struct, frozen=True):
+    """So many micro-dollars went from one account to another."""
+
+    source: str
+    to: str
+    amount: int
+
+
+class Money(Item, frozen=True, kw_only=True, tag="money"):
+    """One entry of the book. Numbers have no holes: who has them all has the whole book."""
+
+    number: int
+    kind: str
+    transfers: tuple[Transfer, ...]
+    meter_before: int
+    meter_after: int
+    seat: int | None = None
+    hit: int | None = None
+    clauses: tuple[str, ...] = ()
+
+
+class MeterTerms(Item, frozen=True, kw_only=True, tag="meter_terms"):
+    """The meter's rate (hundredths of a percent) and limit are others from now on."""
+
+    rate_bp: int
+    limit: int
+
+
+class CommandTrouble(Item, frozen=True, kw_only=True, tag="command"):
+    """A command to a device failed, or nobody knows what came of it."""
+
+    command: int
+    outcome: Literal["failed", "unknown"]
+    code: str
+
+
+class ClockStepped(Item, frozen=True, kw_only=True, tag="clock_stepped"):
+    """The wall clock was set, by so many milliseconds; below zero: back."""
+
+    by_ms: int
+
+
+class Recorded(Item, frozen=True, kw_only=True, tag="recorded"):
+    """A record of a kind that has no item of its own; its content is in the journal."""
+
+    kind: str
+
+
+class Gap(Item, frozen=True, kw_only=True, tag="gap"):
+    """Records left the journal by its retention before the broker had them: these are missing here for good."""
+
+    first: int
+    last: int
+
+
+class Differs(Item, frozen=True, kw_only=True, tag="history_differs"):
+    """A record that the broker had acknowledged is not in this journal, or stands there otherwise."""
+
+    acknowledged: int
+    head: str
+    text: str
+
+
+Items = (
+    Opened | Started | RoundMoved | IrregularityFound | IrregularityCleared | ServiceMoved | DeckMoved | Refusal
+    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | CommandTrouble | ClockStepped | Recorded | Gap
+    | Differs
+)  # fmt: skip
+
+
+class Told(Body, frozen=True, kw_only=True):
+    """One journaled record that is worth telling. `seq` is its number in `journal`, `head` the hash of everything up to
+    it; `round` the round that was opened last; `by` the role of who caused it, where somebody did.
+
+    Of a gap, `seq` is the last record that is missing. Of a difference in history it is 0: no record says it.
+    """
+
+    journal: str
+    seq: int
+    head: str
+    at: str
+    round: int
+    event: str
+    items: tuple[Items, ...]
+    by: str = ""
+
+
+# --- state ------------------------------------------------------------------------------------------------------------
+
+
+class Hold(msgspec.Struct, frozen=True, kw_only=True):
+    """An irregularity that is not cleared: what is still to be done, and who acknowledges it."""
+
+    hold: int
+    trigger: str
+    clauses: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    steps: tuple[str, ...]
+    acknowledges: str
+    this_round: bool
+    slot: str | None
+    deck: str | None
+    seat: int | None
+
+
+class Slot(msgspec.Struct, frozen=True, kw_only=True):
+    """One device's place."""
+
+    kind: str
+    state: str
+
+
+class Deck(msgspec.Struct, frozen=True, kw_only=True):
+    """One deck or batch, known by its back colour."""
+
+    state: str
+    place: str
+    verified: bool
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt that waits for its answer; it is answered at the table, never here."""
+
+    prompt: int
+    kind: str
+    role: str
+    clauses: tuple[str, ...]
+    slot: str | None
+    deck: str | None
+    seat: int | None
+
+
+class Halt(msgspec.Struct, frozen=True):
+    """Why nothing goes on until the box is restarted."""
+
+    code: str
+    text: str
+
+
+class State(Body, frozen=True, kw_only=True):
+    """The table after record `seq`. `locked` are the reasons why the next round may not be opened, while none is
+    under way; `halted` is why the box takes nothing more.
+    """
+
+    seq: int
+    at: str
+    game: str
+    chapter: str
+    round: int
+    phase: str
+    dealing: str
+    shuffling: str
+    progressive: str
+    halted: Halt | None
+    locked: tuple[Cause, ...]
+    holds: tuple[Hold, ...]
+    questions: tuple[Question, ...]
+    slots: dict[str, Slot]
+    decks: dict[str, Deck]
+
+
+# --- meters, head, health ---------------------------------------------------------------------------------------------
+
+
+class Meters(Body, frozen=True, kw_only=True):
+    """What the progressive system must be able to show (605a.7). `entry` is the number of the book's last entry."""
+
+    seq: int
+    at: str
+    entry: int
+    current: int
+    reserve: int
+    pending: int
+    paid_by_table: int
+    paid_by_attendant: int
+    rate_bp: int
+    limit: int
+    shown: str
+
+
+class Head(Body, frozen=True, kw_only=True):
+    """The newest durable record: `pitbox journal verify FOLDER --against HEAD` tells whether it is still there."""
+
+    journal: str
+    seq: int
+    head: str
+    boot: int
+    at: str
+
+
+class LinkHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """One device's link, since it was made."""
+
+    phase: str
+    failures: int
+    code: str
+    round_trip_ms: float
+    sent: int
+    received: int
+    retransmitted: int
+    gaps: int
+
+
+class DiskHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """The journal's disk."""
+
+    free_bytes: int
+    size_bytes: int
+    ballast: bool
+    waiting_records: int
+
+
+class CopyHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """The second copy of the journal."""
+
+    configured: bool
+    acknowledged: int
+    behind: int
+    code: str
+    text: str
+
+
+class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """The box's clock. `set`: a time server was heard since power came."""
+
+    set: bool
+    at: str
+
+
+class UplinkHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """The uplink itself. `behind`: records that the broker has not acknowledged; `code`: the last trouble, if any."""
+
+    connected: bool
+    connections: int
+    failures: int
+    code: str
+    text: str
+    acknowledged: int
+    behind: int
+    commands: int
+    refused: int
+    dropped: int
+
+
+class Health(Body, frozen=True, kw_only=True):
+    """How the box is."""
+
+    at: str
+    version: str
+    uplink: UplinkHealth
+    links: dict[str, LinkHealth]
+    disk: DiskHealth | None
+    copy: CopyHealth | None
+    clock: ClockHealth
+
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+
+
+class Command(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a command's payload may hold, besides nothing: a word of the sender's, given back with the answer."""
+
+    id: str = ""
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """Which box this is."""
+
+    prefix: str
+    game: str
+    version: str
+    journal: str
+    boot: int
+
+
+class Reply(Body, frozen=True, kw_only=True):
+    """The answer to a command. If it is refused, `text` says why and `allowed` names what this role may ask."""
+
+    ok: bool
+    command: str
+    role: str
+    id: str
+    at: str
+    text: str
+    allowed: tuple[str, ...] = ()
+    box: Identity | None = None
