@@ -30,7 +30,7 @@ from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
 from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
 from table_controller.table.diagrams import mermaid
-from tools import clause_table, core_tables, dissector, hand_tables, money_tables, recordings, rule_tables
+from tools import asyncapi, clause_table, core_tables, dissector, hand_tables, money_tables, recordings, rule_tables
 from tools.markdown import table as _table
 
 if TYPE_CHECKING:
@@ -341,6 +341,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
 FILES: Final[dict[str, Callable[[], str]]] = {
     "docs/demo.svg": recordings.demo_svg,
     "docs/clauses.md": clause_table.page,
+    "docs/asyncapi.yaml": asyncapi.text,
 }
 
 

@@ -108,7 +108,7 @@ class Connection:
                 await asyncio.wait({entering})
             failed = None if entering.cancelled() else entering.exception()
         if failed is not None:
-            raise self._explained(failed) from failed
+            raise self._explained(failed)  # without its cause, whose frames hold the socket
         self._check()
         self.stood = True
         client._disconnected.add_done_callback(self._disconnected)
@@ -200,6 +200,8 @@ class Connection:
     def _broken(self, reason: str) -> UplinkError:
         if not self.stood and "SSL" in self._said:
             return BrokerUntrusted(f"{self._where}: our certificate was not accepted: {self._said}")
+        if "eep alive" in reason:
+            return BrokerSilent(f"{self._where}: it has not said a word for {self._settings.keep_alive_s} s")
         return BrokerLost(f"{self._where}: {self._said or reason}")
 
     def _disconnected(self, done: asyncio.Future[None]) -> None:

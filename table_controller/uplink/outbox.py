@@ -84,13 +84,10 @@ class Outbox:
             problem = self._compare(kept, place)
             if not problem:
                 return kept, None
-            return self._first(place), m.Differs(acknowledged=kept.seq, head=kept.head, text=problem)
+            return _nothing(place), m.Differs(acknowledged=kept.seq, head=kept.head, text=problem)
         if kept is not None:
-            log.warning("the broker had journal %s; this is another one, told from its beginning", kept.journal)
-        return self._first(place), None
-
-    def _first(self, place: Place) -> Mark:
-        return Mark(place.journal.hex(), place.first - 1, place.before.hex(), number_at_begin(self._store.folder))
+            log.warning("uplink: the broker had journal %s; this is another one, told from its beginning", kept.journal)
+        return _nothing(place), None
 
     def _compare(self, kept: Mark, place: Place) -> str:
         """Say why the journal is not the one whose record was acknowledged; nothing if it is, or nobody can tell."""
@@ -181,10 +178,11 @@ class Outbox:
 
     def _gap(self, after: Mark, place: Place) -> Outgoing:
         """Say that records are missing for good, and go on where the journal begins now."""
-        mark = self._first(place)
+        number = number_at_begin(self._store.folder)
+        mark = Mark(place.journal.hex(), place.first - 1, place.before.hex(), number)
         following: Record | None = next(iter(reader.read(self._store.folder, place.first, place.first)), None)
         said = Telling(mark.round, "uplink", "", (m.Gap(first=after.seq + 1, last=mark.seq),))
-        log.warning("records %d to %d left the journal before the broker had them", after.seq + 1, mark.seq)
+        log.warning("uplink: records %d to %d left the journal before the broker had them", after.seq + 1, mark.seq)
         return Outgoing(_payload(said, mark, 0 if following is None else following.wall_ns), mark)
 
     # --- what was told -----------------------------------------------------------------------------------------------
@@ -199,9 +197,14 @@ class Outbox:
     async def save(self) -> None:
         """Bring the acknowledgement to the disk, if it has moved. OSError: the one of before is still there."""
         mark = self.acknowledged
-        if mark != self._saved and self.differs is None:
+        if mark.seq and mark != self._saved and self.differs is None:
             await asyncio.to_thread(save_cursor, self._path, mark)
             self._saved = mark
+
+
+def _nothing(place: Place) -> Mark:
+    """Return the mark of a journal of which nothing was told."""
+    return Mark(place.journal.hex(), 0, "", 0)
 
 
 def _payload(telling: Telling, mark: Mark, wall_ns: int) -> bytes | None:

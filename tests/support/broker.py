@@ -161,6 +161,13 @@ class Gate:
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
+    async def __aenter__(self) -> Gate:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.shut()
+
     async def open(self) -> None:
         self._server = await asyncio.start_server(self._through, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
