@@ -74,7 +74,7 @@ async def test_a_wrong_password_is_named_and_costs_the_table_nothing(tmp_path: P
     broker.start()
     try:
         code, words = await trouble(tmp_path, port=broker.port, username=USER, password="not the word")
-        assert code == "PB-812"
+        assert code == "PB-832"
         assert "Not authorized" in words
         assert "not the word" not in words
     finally:
@@ -89,7 +89,7 @@ async def test_an_acl_that_denies_the_events_is_noticed_and_nothing_is_taken_for
     broker.start()
     try:
         async with running(tmp_path, settings(broker.port, username=USER, password="pitbox secret")) as box:
-            await until(lambda: box.uplink.health.code == "PB-815")
+            await until(lambda: box.uplink.health.code == "PB-835")
             assert box.uplink.outbox.acknowledged.seq < 2, "the first record tells nothing; the second is denied"
     finally:
         broker.stop()
@@ -97,9 +97,9 @@ async def test_an_acl_that_denies_the_events_is_noticed_and_nothing_is_taken_for
 
 @pytest.mark.realtime
 async def test_nobody_there_and_a_name_that_nobody_has(tmp_path: Path) -> None:
-    assert (await trouble(tmp_path, port=free_port()))[0] == "PB-811"
+    assert (await trouble(tmp_path, port=free_port()))[0] == "PB-831"
     (tmp_path / "other").mkdir()
-    assert (await trouble(tmp_path / "other", port=1883, host="no-such-host.invalid"))[0] == "PB-811"
+    assert (await trouble(tmp_path / "other", port=1883, host="no-such-host.invalid"))[0] == "PB-831"
 
 
 class Tls:
@@ -145,5 +145,5 @@ async def test_tls_with_both_certificates_and_with_every_wrong_one(tmp_path: Pat
         folder = tmp_path / str(number)
         folder.mkdir()
         code, words = await trouble(folder, **base | change)
-        assert code == "PB-813", f"{what}: {code} {words}"
+        assert code == "PB-833", f"{what}: {code} {words}"
         assert words

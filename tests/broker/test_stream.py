@@ -87,7 +87,7 @@ async def test_an_outage_across_a_restart_of_the_box_is_told_from_the_journal(
             await until(lambda: [s["reason"] for s in listener.on("status")] == ["connected", "lost"])
             box.ask(700)  # more than memory keeps, and several snapshots
             await box.durable()
-            await until(lambda: box.uplink.health.code == "PB-811")
+            await until(lambda: box.uplink.health.code == "PB-831")
             assert box.uplink.health.behind >= 700
         async with running(tmp_path, settings(gate.port)) as box:
             box.ask(5)
@@ -118,7 +118,7 @@ async def test_restarted_killed_and_hanging_brokers_lose_nothing_and_repeats_car
                 await gate.open()
             await more()
             broker.pause()
-            await until(lambda: box.uplink.health.code == "PB-814")
+            await until(lambda: box.uplink.health.code == "PB-834")
             steps = len(box.on_disk())
             await until(lambda: len(box.on_disk()) > steps + 20)  # the table plays on
             broker.resume()
@@ -178,7 +178,7 @@ async def test_a_journal_that_was_set_back_is_told_and_alarmed(
         assert notice["items"][0]["item"] == "history_differs"
         assert notice["items"][0]["acknowledged"] == acknowledged.seq
         await all_heard(listener, box)  # and everything is told again, with the numbers that it has
-        assert "PB-818" in caplog.text
+        assert "PB-838" in caplog.text
     async with running(tmp_path, settings(broker.port)) as box:
         await box.told()
         assert sum(event["seq"] == 0 for event in listener.on("events")) == 1
