@@ -67,6 +67,9 @@ class FarBox:
 
     async def connect(self, socket: Path) -> None:
         """Meet a box that has started: sign everybody on, and follow it from here."""
+        if self.client is not None:
+            await self.client.close()
+            self.client = None
         self.client = await BoxClient.connect(socket, self._pushed)
         self._go(self._watch(self.client))
         for credential in BENCH_PEOPLE:
