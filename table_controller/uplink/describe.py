@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 
+def describe_locked(game: str, chapter: str, cause: PitboxError | None, at: str) -> m.State:
+    """Return the table of a box that cannot take its journal: nothing is known of it but why."""
+    return m.State(
+        seq=0, at=at, game=game, chapter=chapter, round=0, phase="locked", dealing="", shuffling="", progressive="",
+        halted=_halt(cause), locked=(), holds=(), questions=(), slots={}, decks={},
+    )  # fmt: skip
+
+
+def _halt(cause: PitboxError | None) -> m.Halt | None:
+    return None if cause is None else m.Halt(cause.code, str(cause))
+
+
 def describe_state(table: Table, halted: PitboxError | None, seq: int, at: str) -> m.State:
     """Return the table as it stands."""
     view, state = table.context, table.state
@@ -36,7 +48,7 @@ def describe_state(table: Table, halted: PitboxError | None, seq: int, at: str) 
         dealing=state.dealing,
         shuffling=state.shuffling,
         progressive=state.progressive.state,
-        halted=None if halted is None else m.Halt(halted.code, str(halted)),
+        halted=_halt(halted),
         locked=locked,
         holds=tuple(
             m.Hold(

@@ -11,6 +11,7 @@ from table_controller.uplink.describe import (
     describe_copy,
     describe_health,
     describe_links,
+    describe_locked,
     describe_meters,
     describe_state,
 )
@@ -19,11 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware_bridge.errors import PitboxError
-    from table_controller.controller.clock import Clock
-    from table_controller.controller.loop import Controller
-    from table_controller.journal.copier import CopyState
-    from table_controller.journal.store import Store
     from table_controller.uplink.settings import MqttSettings
+    from table_controller.uplink.source import Source
     from table_controller.uplink.topics import Topics
 
 # State is told at most so often (s): a round has many steps, and nobody reads faster.
@@ -53,25 +51,17 @@ class _Topic:
 
 
 class Retained:
-    """What of one table stands in the broker. `waiting`: so many records are not yet durable."""
+    """What of one table stands in the broker."""
 
     def __init__(
         self,
         settings: MqttSettings,
         topics: Topics,
-        controller: Controller,
-        store: Store,
-        clock: Clock,
-        waiting: Callable[[], int],
-        copy: Callable[[], CopyState | None],
+        source: Source,
         pace: float,
     ) -> None:
         self._topics = topics
-        self._controller = controller
-        self._store = store
-        self._clock = clock
-        self._waiting = waiting
-        self._copy = copy
+        self._source = source
         self._state = _Topic(STATE_EVERY * pace)
         self._meters = _Topic(settings.meters_every_s)
         self._head = _Topic(HEAD_EVERY * pace)
@@ -87,7 +77,7 @@ class Retained:
 
     def anew(self) -> None:
         """Tell everything again, at once."""
-        last = self._store.last()
+        last = self._source.last
         self._seq = 0 if last is None else last.seq
         for topic in self._all:
             topic.anew()
@@ -106,47 +96,58 @@ class Retained:
 
         State and meters wait until the journal has what they show: nothing is told that a power cut could take back.
         """
-        controller, found = self._controller, list[tuple[str, m.Body]]()
-        if controller.halted is not self._halted:
-            self._halted = controller.halted
+        source, found = self._source, list[tuple[str, m.Body]]()
+        if source.cause is not self._halted:
+            self._halted = source.cause
             self._state.due = True
-        at = m.instant(self._clock.now()[0])
-        if self._waiting() == 0 or controller.halted is not None:
+        if source.waiting() == 0 or source.cause is not None:
             if self._state.ready(now):
-                state = describe_state(controller.table, controller.halted, self._seq, at)
-                found.append((self._topics.state, state))
+                found.append((self._topics.state, self._described()))
             if self._meters.ready(now):
-                meters = describe_meters(controller.table, self._seq, at)
-                if meters is not None:
-                    found.append((self._topics.meters, meters))
+                found += self._metered()
         if self._head.ready(now):
             found += self.head()
         if self._health.ready(now):
             self._health.due = True  # and again, for as long as the box lives
             disk = await asyncio.to_thread(self._disk)
-            links = describe_links(controller.slots)
-            health = describe_health(uplink(), links, disk, describe_copy(self._copy()), self._clock)
-            found.append((self._topics.health, health))
+            links, copy = describe_links(source.slots), describe_copy(source.copy())
+            found.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
         return found
+
+    def _described(self) -> m.State:
+        source = self._source
+        if source.controller is None:
+            return describe_locked(source.game, source.chapter, source.locked, source.now)
+        return describe_state(source.controller.table, source.cause, self._seq, source.now)
+
+    def _metered(self) -> list[tuple[str, m.Body]]:
+        source = self._source
+        meters = None
+        if source.controller is not None:
+            meters = describe_meters(source.controller.table, self._seq, source.now)
+        return [] if meters is None else [(self._topics.meters, meters)]
 
     def head(self) -> list[tuple[str, m.Body]]:
         """Return the journal's newest record, with the topic that it goes to."""
-        last = self._store.last()
+        last = self._source.last
         if last is None:
             return []
-        journal = self._store.journal.hex()
         head = m.Head(
-            journal=journal, seq=last.seq, head=last.head.hex(), boot=last.boot, at=m.instant(last.wall_ns)
+            journal=self._source.journal, seq=last.seq, head=last.head.hex(), boot=last.boot,
+            at=m.instant(last.wall_ns),
         )  # fmt: skip
         return [(self._topics.head, head)]
 
     def _disk(self) -> m.DiskHealth | None:
         """Look at the journal's disk; in a thread, because a disk that hangs must not hang the table."""
+        store = self._source.store
+        if store is None:
+            return None
         try:
-            found = os.statvfs(self._store.folder)
+            found = os.statvfs(store.folder)
         except OSError:
             return None
         return m.DiskHealth(
             free_bytes=found.f_bavail * found.f_frsize, size_bytes=found.f_blocks * found.f_frsize,
-            ballast=self._store.ballast.lies, waiting_records=self._waiting(),
+            ballast=store.ballast.lies, waiting_records=self._source.waiting(),
         )  # fmt: skip

@@ -25,7 +25,6 @@ from firmware_bridge.errors import (
     PitboxError,
     UplinkError,
 )
-from firmware_bridge.version import VERSION
 from table_controller.uplink import messages as m
 from table_controller.uplink.commands import Asked, answer
 from table_controller.uplink.connection import ANSWER_SECONDS, CLOSE_SECONDS, Connection, Incoming
@@ -37,12 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from table_controller.controller.clock import Clock
-    from table_controller.controller.loop import Controller, Step
-    from table_controller.journal.copier import CopyState
-    from table_controller.journal.store import Store
+    from table_controller.controller.loop import Step
     from table_controller.uplink.cursor import Mark
     from table_controller.uplink.settings import MqttSettings
+    from table_controller.uplink.source import Source
 
 log = logging.getLogger(__name__)
 
@@ -81,34 +78,28 @@ class _Sent(NamedTuple):
 
 
 class Uplink:
-    """Tells the broker what the controller's journal says. `health` is what people may know of it, at any time.
+    """Tells the broker what a box's journal says. `health` is what people may know of it, at any time.
 
-    `waiting` says how many records are not yet durable: state and meters are told only when there are none, so that
-    nothing is ever told that a power cut could take back.
+    `on_trouble` is told each new cause, and None when things go well again. `pace` shortens every wait, for tests.
     """
 
     def __init__(
         self,
         settings: MqttSettings,
-        controller: Controller,
-        store: Store,
+        source: Source,
         cursor: Path,
-        clock: Clock,
         *,
-        waiting: Callable[[], int],
-        copy: Callable[[], CopyState | None] = lambda: None,
+        on_trouble: Callable[[UplinkError | None], None] = lambda _: None,
         pace: float = 1.0,
         jitter: Random | None = None,
     ) -> None:
-        """`pace` shortens every wait, for tests."""
         self.settings = settings
         self.topics = Topics(settings.prefix)
-        self.outbox = Outbox(store, cursor)
+        self.outbox = None if source.store is None else Outbox(source.store, cursor)
         self.cause: UplinkError | None = None  # of the trouble that there is now
         self._last: UplinkError | None = None  # the cause that was reported last
-        self._controller = controller
-        self._store = store
-        self._clock = clock
+        self._source = source
+        self._on_trouble = on_trouble
         self._pace = pace
         self._jitter = jitter or Random()
         self._connection: Connection | None = None
@@ -116,7 +107,7 @@ class Uplink:
         self._others: deque[_Sent] = deque()
         self._replies: set[asyncio.Future[UplinkError | None]] = set()
         self._connections = self._failures = self._commands = self._refused = self._dropped = 0
-        self._retained = Retained(settings, self.topics, controller, store, clock, waiting, copy, pace)
+        self._retained = Retained(settings, self.topics, source, pace)
         self._opened = False
         self._unreadable: JournalError | None = None
         self._read_again = 0.0
@@ -131,10 +122,11 @@ class Uplink:
     @property
     def health(self) -> m.UplinkHealth:
         """How the uplink is."""
-        trouble: PitboxError | None
-        behind, trouble = self.outbox.behind, self.cause or self._unreadable
-        if trouble is None and self.outbox.differs is not None:
-            trouble = HistoryDiffers(self.outbox.differs.text)
+        outbox = self.outbox
+        behind = 0 if outbox is None else outbox.behind
+        trouble: PitboxError | None = self.cause or self._unreadable
+        if trouble is None and outbox is not None and outbox.differs is not None:
+            trouble = HistoryDiffers(outbox.differs.text)
         if trouble is None and behind > self.settings.outbox_records:
             trouble = OutboxLong(f"{behind} records wait for the broker")
         connection = self._connection
@@ -144,7 +136,7 @@ class Uplink:
             failures=self._failures,
             code="" if trouble is None else trouble.code,
             text="" if trouble is None else str(trouble),
-            acknowledged=self.outbox.acknowledged.seq,
+            acknowledged=0 if outbox is None else outbox.acknowledged.seq,
             behind=behind,
             commands=self._commands,
             refused=self._refused,
@@ -157,7 +149,8 @@ class Uplink:
         self._wake()
 
     def _follow(self, step: Step) -> None:
-        self.outbox.follow(step)
+        if self.outbox is not None:
+            self.outbox.follow(step)
         self._retained.changed(step.seq)
         self._wake()
 
@@ -165,7 +158,8 @@ class Uplink:
 
     async def run(self) -> None:
         """Keep the broker told until cancelled."""
-        self._controller.followers.append(self._follow)
+        followers = [] if self._source.controller is None else self._source.controller.followers
+        followers.append(self._follow)
         try:
             while True:
                 began = asyncio.get_running_loop().time()
@@ -173,14 +167,11 @@ class Uplink:
                 self._note(cause, asyncio.get_running_loop().time() - began)
                 await asyncio.sleep(self._wait_for(cause))
         finally:
-            self._controller.followers.remove(self._follow)
+            followers.remove(self._follow)
 
     async def _one_life(self) -> UplinkError:
         """Connect, tell, and live until the connection fails; return why. The socket is given back on every way out."""
-        status = m.Status(
-            status="offline", reason="lost", boot=self._store.boot, journal=self._store.journal.hex(),
-            version=VERSION,
-        )  # fmt: skip
+        status = self._source.status()
         will = (self.topics.status, _ENCODER.encode(status))
         connection = self._connection = Connection(self.settings, will, self._asked, self._wake)
         try:
@@ -205,7 +196,7 @@ class Uplink:
         self._in_flight.clear()
         self._others.clear()
         self._replies.clear()
-        if self._opened:
+        if self.outbox is not None and self._opened:
             self.outbox.rewind()
         self._retained.anew()
         self._send(connection, self.topics.status, status)
@@ -229,15 +220,16 @@ class Uplink:
 
     async def _take(self, room: int, now: float) -> list[Outgoing]:
         """Return what comes next. A journal that cannot be read stops the events, and not what else is told."""
-        if now < self._read_again:
+        outbox = self.outbox
+        if outbox is None or now < self._read_again:
             return []
         try:
             if not self._opened:
-                await self.outbox.open()
+                await outbox.open()
                 self._opened = True
-                if self.outbox.differs is not None:
-                    log.error("uplink: %s %s", HistoryDiffers("").code, self.outbox.differs.text)
-            taken = await self.outbox.take(room)
+                if outbox.differs is not None:
+                    log.error("uplink: %s %s", HistoryDiffers("").code, outbox.differs.text)
+            taken = await outbox.take(room)
         except JournalError as unreadable:
             if type(unreadable) is not type(self._unreadable):
                 log.warning("uplink: %s %s", unreadable.code, unreadable)
@@ -254,10 +246,11 @@ class Uplink:
                 refused = None if sent.ack is None else sent.ack.result()
                 if refused is not None:
                     raise refused
-                if sent.mark is not None:
+                if sent.mark is not None and self.outbox is not None:
                     self.outbox.acknowledge(sent.mark)
-                if sent.ack is not None:
+                if sent.ack is not None and self.cause is not None:
                     self.cause = None
+                    self._on_trouble(None)
             if queue and now - queue[0].at > ANSWER_SECONDS * self._pace:
                 where = f"{self.settings.host}:{self.settings.port}"
                 raise BrokerSilent(f"{where}: a message was not acknowledged for {now - queue[0].at:.1f} s")
@@ -297,11 +290,8 @@ class Uplink:
         asked = Asked(
             role, command, incoming.payload, incoming.retained, incoming.response_topic, incoming.correlation
         )  # fmt: skip
-        box = m.Identity(
-            prefix=self.settings.prefix, game=self._controller.table.context.edition.game, version=VERSION,
-            journal=self._store.journal.hex(), boot=self._store.boot,
-        )  # fmt: skip
-        given = answer(asked, self.topics.reply(_word(role)), box, m.instant(self._clock.now()[0]))
+        box = self._source.identity(self.settings.prefix)
+        given = answer(asked, self.topics.reply(_word(role)), box, self._source.now)
         if not given.reply.ok:
             self._refused += 1
             self._complain(f"uplink: command {command[:64]!r} of role {role[:64]!r} {given.reply.text}")
@@ -352,7 +342,8 @@ class Uplink:
     async def _save(self) -> None:
         self._saved_at = asyncio.get_running_loop().time()
         try:
-            await self.outbox.save()
+            if self.outbox is not None:
+                await self.outbox.save()
         except OSError as error:
             log.warning("uplink: how far the broker has acknowledged cannot be saved: %s", error)
 
@@ -364,6 +355,7 @@ class Uplink:
         self._failures += 1
         self.cause = self._last = cause
         level = logging.DEBUG if repeated else logging.WARNING
+        self._on_trouble(cause)
         log.log(level, "uplink: %s %s (failure %d in a row)", cause.code, cause, self._failures)
 
     def _wait_for(self, cause: UplinkError) -> float:

@@ -169,7 +169,7 @@ async def test_a_journal_that_was_set_back_is_told_and_alarmed(
     async with running(tmp_path, settings(broker.port)) as box:
         box.ask(10)
         await box.told()
-        acknowledged = box.uplink.outbox.acknowledged
+        acknowledged = box.outbox.acknowledged
     cursor = tmp_path / "uplink.cursor"
     cursor.write_text(cursor.read_text("utf-8").replace(acknowledged.head, "ab" * 32), "utf-8")
     async with running(tmp_path, settings(broker.port)) as box:

@@ -18,6 +18,7 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table.core import Table
 from table_controller.uplink.settings import MqttSettings
+from table_controller.uplink.source import Source
 from table_controller.uplink.uplink import Uplink
 from tests.support.broker import until
 
@@ -52,10 +53,13 @@ class Box:
         self.controller = start(
             Table(rules, submission, {}), self.store, self.writer, clock, digests, lambda *_: None, snapshot_every=50
         )
-        self.uplink = Uplink(
-            mqtt, self.controller, self.store, folder / "uplink.cursor", clock, waiting=lambda: self.writer.waiting,
-            pace=PACE, jitter=Random(1),
+        source = Source(
+            game=rules.game, chapter=rules.chapter, clock=clock, slots={}, waiting=lambda: self.writer.waiting,
+            controller=self.controller, store=self.store,
         )  # fmt: skip
+        self.uplink = Uplink(mqtt, source, folder / "uplink.cursor", pace=PACE, jitter=Random(1))
+        assert self.uplink.outbox is not None
+        self.outbox = self.uplink.outbox
         self.controller.begin()
 
     def ask(self, times: int = 1) -> None:
@@ -69,7 +73,7 @@ class Box:
     async def told(self) -> None:
         """Wait until the broker has acknowledged everything."""
         await self.durable()
-        await until(lambda: self.uplink.outbox.behind == 0)
+        await until(lambda: self.outbox.behind == 0)
 
     def on_disk(self) -> list[int]:
         """Return the numbers of all records of steps."""
