@@ -191,6 +191,14 @@ class ClockStepped(Item, frozen=True, kw_only=True, tag="clock_stepped"):
     by_ms: int
 
 
+class BoxNoted(Item, frozen=True, kw_only=True, tag="note"):
+    """What the box did or saw besides the table's own steps: somebody signed on, a hold was escalated, a task died."""
+
+    kind: str
+    slot: str | None = None
+    hold: int | None = None
+
+
 class Recorded(Item, frozen=True, kw_only=True, tag="recorded"):
     """A record of a kind that has no item of its own; its content is in the journal."""
 
@@ -214,8 +222,8 @@ class Differs(Item, frozen=True, kw_only=True, tag="history_differs"):
 
 Items = (
     Opened | Started | RoundMoved | IrregularityFound | IrregularityCleared | ServiceMoved | DeckMoved | Refusal
-    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | CommandTrouble | ClockStepped | Recorded | Gap
-    | Differs
+    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | CommandTrouble | ClockStepped | BoxNoted | Recorded
+    | Gap | Differs
 )  # fmt: skip
 
 

@@ -50,7 +50,19 @@ def tell_record(record: Record, round_: int) -> Telling:
         return tell_step(step.event, step.decisions, round_)
     if record.kind in _QUIET:
         return Telling(round_)
+    if record.kind == rec.NOTE:
+        return _note(record, round_)
     return Telling(round_, record.kind, "", (_other(record),))
+
+
+def _note(record: Record, round_: int) -> Telling:
+    """Tell a note without its sentence, which may name people."""
+    try:
+        note = msgspec.json.decode(record.body, type=rec.Note)
+    except msgspec.DecodeError:
+        return Telling(round_, record.kind, "", (m.Recorded(kind=record.kind),))
+    item = m.BoxNoted(kind=note.kind, slot=note.slot, hold=note.hold)
+    return Telling(round_, record.kind, note.who.role if note.who is not None else "", (item,))
 
 
 def _other(record: Record) -> m.Items:
