@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.version import VERSION
 from table_controller.ledger.money import dollars
+from table_controller.uplink import items as it
 from table_controller.uplink import messages as m
 from table_controller.uplink.tell import cause
 
@@ -34,7 +35,7 @@ def _halt(cause: PitboxError | None) -> m.Halt | None:
 def describe_state(table: Table, halted: PitboxError | None, seq: int, at: str) -> m.State:
     """Return the table as it stands."""
     view, state = table.context, table.state
-    locked: tuple[m.Cause, ...] = ()
+    locked: tuple[it.Cause, ...] = ()
     if not view.under_way:
         coming = view.next_deck()
         locked = tuple(cause(reason) for reason in table.permit("open_bets", deck=coming.name if coming else None))

@@ -15,6 +15,7 @@ import msgspec
 
 from table_controller.journal import reader
 from table_controller.journal.accounts import number_at_begin
+from table_controller.uplink import items as it
 from table_controller.uplink import messages as m
 from table_controller.uplink.cursor import Mark, load_cursor, save_cursor
 from table_controller.uplink.tell import Telling, tell_record, tell_step
@@ -50,7 +51,7 @@ class Outbox:
 
     def __init__(self, store: Store, path: Path) -> None:
         self.acknowledged = Mark("", 0, "", 0)
-        self.differs: m.Differs | None = None
+        self.differs: it.Differs | None = None
         self._store = store
         self._path = path
         self._at = self.acknowledged
@@ -77,14 +78,14 @@ class Outbox:
         self._saved = None if self.differs is not None else self.acknowledged
         self.rewind()
 
-    def _begin(self) -> tuple[Mark, m.Differs | None]:
+    def _begin(self) -> tuple[Mark, it.Differs | None]:
         folder = self._store.folder
         place, kept = reader.begin(folder), load_cursor(self._path)
         if kept is not None and kept.journal == place.journal.hex():
             problem = self._compare(kept, place)
             if not problem:
                 return kept, None
-            return _nothing(place), m.Differs(acknowledged=kept.seq, head=kept.head, text=problem)
+            return _nothing(place), it.Differs(acknowledged=kept.seq, head=kept.head, text=problem)
         if kept is not None:
             log.warning("uplink: the broker had journal %s; this is another one, told from its beginning", kept.journal)
         return _nothing(place), None
@@ -152,7 +153,7 @@ class Outbox:
         self._at = Mark(self._at.journal, step.seq, step.head.hex(), telling.round)
         return Outgoing(_payload(telling, self._at, step.wall_ns), self._at)
 
-    def _notice(self, differs: m.Differs) -> Outgoing:
+    def _notice(self, differs: it.Differs) -> Outgoing:
         last = self._store.last()
         at = m.instant(0 if last is None else last.wall_ns)
         said = m.Told(
@@ -181,7 +182,7 @@ class Outbox:
         number = number_at_begin(self._store.folder)
         mark = Mark(place.journal.hex(), place.first - 1, place.before.hex(), number)
         following: Record | None = next(iter(reader.read(self._store.folder, place.first, place.first)), None)
-        said = Telling(mark.round, "uplink", "", (m.Gap(first=after.seq + 1, last=mark.seq),))
+        said = Telling(mark.round, "uplink", "", (it.Gap(first=after.seq + 1, last=mark.seq),))
         log.warning("uplink: records %d to %d left the journal before the broker had them", after.seq + 1, mark.seq)
         return Outgoing(_payload(said, mark, 0 if following is None else following.wall_ns), mark)
 

@@ -16,7 +16,7 @@ from table_controller.journal.store import Start
 from table_controller.table import decisions as d
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.uplink import messages as m
+from table_controller.uplink import items as it
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ class Telling(msgspec.Struct, frozen=True):
     round: int
     event: str = ""
     by: str = ""
-    items: tuple[m.Items, ...] = ()
+    items: tuple[it.Items, ...] = ()
 
 
 def tell_record(record: Record, round_: int) -> Telling:
@@ -46,7 +46,7 @@ def tell_record(record: Record, round_: int) -> Telling:
         try:
             step = rec.decode_step(record.body)
         except msgspec.DecodeError:  # of another version: that it is there is all that can be said
-            return Telling(round_, record.kind, "", (m.Recorded(kind=record.kind),))
+            return Telling(round_, record.kind, "", (it.Recorded(kind=record.kind),))
         return tell_step(step.event, step.decisions, round_)
     if record.kind in _QUIET:
         return Telling(round_)
@@ -60,31 +60,31 @@ def _note(record: Record, round_: int) -> Telling:
     try:
         note = msgspec.json.decode(record.body, type=rec.Note)
     except msgspec.DecodeError:
-        return Telling(round_, record.kind, "", (m.Recorded(kind=record.kind),))
-    item = m.BoxNoted(kind=note.kind, slot=note.slot, hold=note.hold)
+        return Telling(round_, record.kind, "", (it.Recorded(kind=record.kind),))
+    item = it.BoxNoted(kind=note.kind, slot=note.slot, hold=note.hold)
     return Telling(round_, record.kind, note.who.role if note.who is not None else "", (item,))
 
 
-def _other(record: Record) -> m.Items:
+def _other(record: Record) -> it.Items:
     try:
         if record.kind == chain.START:
-            return m.Opened(boot=record.boot, clean=msgspec.json.decode(record.body, type=Start).clean)
+            return it.Opened(boot=record.boot, clean=msgspec.json.decode(record.body, type=Start).clean)
         if record.kind == rec.CLOCK:
             by_ns = msgspec.json.decode(record.body, type=rec.ClockStep).by_ns
-            return m.ClockStepped(by_ms=round(by_ns / 1e6))
+            return it.ClockStepped(by_ms=round(by_ns / 1e6))
     except msgspec.DecodeError:
         pass
-    return m.Recorded(kind=record.kind)
+    return it.Recorded(kind=record.kind)
 
 
 def tell_step(event: Event, decisions: list[Decision], round_: int) -> Telling:
     """Tell a step of the table."""
-    items: list[m.Items] = []
+    items: list[it.Items] = []
     if isinstance(event, ev.BoxStarted):
-        items.append(m.Started(boot=event.boot, clock_back=event.clock_back))
+        items.append(it.Started(boot=event.boot, clock_back=event.clock_back))
     elif isinstance(event, ev.CommandEnded) and event.outcome in ("failed", "unknown"):
         code = code_of(event.reason) if event.reason else ""
-        items.append(m.CommandTrouble(command=event.command, outcome=event.outcome, code=code))
+        items.append(it.CommandTrouble(command=event.command, outcome=event.outcome, code=code))
     for decision in decisions:
         if isinstance(decision, d.Moved):
             round_ += (decision.what, decision.state) == ("round", mc.BETTING)
@@ -99,67 +99,67 @@ def tell_step(event: Event, decisions: list[Decision], round_: int) -> Telling:
     return Telling(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
 
 
-def _moved(moved: d.Moved, round_: int, items: list[m.Items]) -> None:
+def _moved(moved: d.Moved, round_: int, items: list[it.Items]) -> None:
     what, _, name = moved.what.partition(" ")
     if what == "round" and moved.state in _ROUNDS:
-        items.append(m.RoundMoved(number=round_, state=_ROUNDS[moved.state]))  # type: ignore[arg-type]
+        items.append(it.RoundMoved(number=round_, state=_ROUNDS[moved.state]))  # type: ignore[arg-type]
     elif what == "slot":
-        items.append(m.ServiceMoved(slot=name, state=moved.state))
+        items.append(it.ServiceMoved(slot=name, state=moved.state))
     elif what == "hit":
-        items.append(m.HitMoved(hit=int(name), state=moved.state))
+        items.append(it.HitMoved(hit=int(name), state=moved.state))
     elif what == "deck" and moved.state in _DECKS:
-        items.append(m.DeckMoved(deck=name, state=moved.state))  # type: ignore[arg-type]
+        items.append(it.DeckMoved(deck=name, state=moved.state))  # type: ignore[arg-type]
 
 
-def _money(booked: d.Booked) -> m.Money:
+def _money(booked: d.Booked) -> it.Money:
     """Tell an entry without its document: that is written by hand, and may name anybody."""
     entry = booked.entry
-    return m.Money(
+    return it.Money(
         number=entry.number, kind=entry.kind, meter_before=entry.meter_before, meter_after=entry.meter_after,
-        transfers=tuple(m.Transfer(one.source, one.to, one.amount) for one in entry.transfers),
+        transfers=tuple(it.Transfer(one.source, one.to, one.amount) for one in entry.transfers),
         seat=entry.seat, hit=entry.hit, clauses=entry.clauses,
     )  # fmt: skip
 
 
-def cause(reason: Reason) -> m.Cause:
+def cause(reason: Reason) -> it.Cause:
     """Return a reason as it is told."""
-    return m.Cause(reason.key, reason.clause, reason.text, reason.clears, reason.evidence)
+    return it.Cause(reason.key, reason.clause, reason.text, reason.clears, reason.evidence)
 
 
-def _found(found: d.Found) -> m.Items:
-    return m.IrregularityFound(
+def _found(found: d.Found) -> it.Items:
+    return it.IrregularityFound(
         hold=found.hold, trigger=found.trigger, outcomes=found.outcomes, clauses=found.clauses,
         slot=found.slot, deck=found.deck, seat=found.seat,
     )  # fmt: skip
 
 
-def _cleared(cleared: d.Cleared) -> m.Items:
-    return m.IrregularityCleared(hold=cleared.hold)
+def _cleared(cleared: d.Cleared) -> it.Items:
+    return it.IrregularityCleared(hold=cleared.hold)
 
 
-def _finding(finding: d.Finding) -> m.Items:
-    return m.Noted(kind=finding.kind, text=finding.text, deck=finding.deck, rounds=finding.rounds)
+def _finding(finding: d.Finding) -> it.Items:
+    return it.Noted(kind=finding.kind, text=finding.text, deck=finding.deck, rounds=finding.rounds)
 
 
-def _refused(refused: d.Refused) -> m.Items:
-    return m.Refusal(what=refused.what, reasons=tuple(cause(reason) for reason in refused.reasons))
+def _refused(refused: d.Refused) -> it.Items:
+    return it.Refusal(what=refused.what, reasons=tuple(cause(reason) for reason in refused.reasons))
 
 
-def _wagers(back: d.WagersReturned) -> m.Items:
-    return m.WagersBack(round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat)
+def _wagers(back: d.WagersReturned) -> it.Items:
+    return it.WagersBack(round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat)
 
 
-def _claimed(hit: d.HitClaimed) -> m.Items:
-    return m.HitClaimed(
+def _claimed(hit: d.HitClaimed) -> it.Items:
+    return it.HitClaimed(
         hit=hit.hit, round=hit.round, seat=hit.seat, hand=hit.hand, fixed=hit.fixed, share=hit.share
     )  # fmt: skip
 
 
-def _terms(terms: d.MeterSet) -> m.Items:
-    return m.MeterTerms(rate_bp=terms.rate_bp, limit=terms.limit)
+def _terms(terms: d.MeterSet) -> it.Items:
+    return it.MeterTerms(rate_bp=terms.rate_bp, limit=terms.limit)
 
 
-_TELLERS: Final[dict[type[Any], Callable[[Any], m.Items]]] = {
+_TELLERS: Final[dict[type[Any], Callable[[Any], it.Items]]] = {
     d.Found: _found, d.Cleared: _cleared, d.Finding: _finding, d.Refused: _refused, d.WagersReturned: _wagers,
     d.HitClaimed: _claimed, d.MeterSet: _terms,
 }  # fmt: skip

@@ -29,7 +29,9 @@ GAME = "face_up_pai_gow"
 
 def with_broker(table: FarTable, port: int) -> None:
     """Add a broker to the table's configuration."""
-    table.config.write_text(table.config.read_text() + f'\n[mqtt]\nhost = "127.0.0.1"\nport = {port}\n')
+    table.config.write_text(
+        table.config.read_text() + f'\n[mqtt]\nhost = "127.0.0.1"\nport = {port}\nhealth_every_s = 1\n'
+    )
 
 
 async def test_a_table_that_plays_and_is_killed_is_heard_whole(tmp_path: Path, broker: Mosquitto) -> None:
@@ -43,6 +45,7 @@ async def test_a_table_that_plays_and_is_killed_is_heard_whole(tmp_path: Path, b
                 await table.rest()
                 await table.bring("blue")
                 await table.round((1, 2))
+                await until(lambda: any(health["links"]["shoe.1"]["sent"] for health in heard.on("health")))
                 play = asyncio.create_task(table.round((2, 4)))
                 await until(lambda: table.controller.table.state.round.state == mc.DEALING)
                 await asyncio.to_thread(box.end, signal.SIGKILL)
@@ -84,9 +87,6 @@ def _compare(folder: Path, heard: Listener) -> None:
     everything = heard.path.read_text("utf-8")
     assert not [secret for secret in (*BENCH_PEOPLE, BENCH_PIN) if secret in everything]
     assert undescribed(each for each in heard.heard() if not each.topic.endswith("/hello")) == []
-    links = heard.on("health")[-1]["links"]
-    assert links["shoe.1"]["phase"] == "up"
-    assert links["shoe.1"]["sent"] > 0
 
 
 async def test_a_locked_box_says_why_and_an_unreachable_broker_is_shown_by_status(
