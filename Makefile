@@ -50,7 +50,7 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
 	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n auto --dist worksteal
 
-bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
+bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
 	$(BIN)/python -m benchmarks.core
@@ -58,6 +58,7 @@ bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.usb
 	$(BIN)/python -m benchmarks.lockout
 	$(BIN)/python -m benchmarks.journal
+	$(BIN)/python -m benchmarks.mqtt
 
 vhci: $(VENV)/.dev  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
 	$(BIN)/python -m tools.vhci

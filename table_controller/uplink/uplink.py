@@ -105,6 +105,8 @@ class Uplink:
         self._connection: Connection | None = None
         self._in_flight: deque[_Sent] = deque()
         self._others: deque[_Sent] = deque()
+        self._queues = (self._others, self._in_flight)
+        self._full = False  # no more may be in flight: the next acknowledgement makes room
         self._replies: set[asyncio.Future[UplinkError | None]] = set()
         self._connections = self._failures = self._commands = self._refused = self._dropped = 0
         self._retained = Retained(settings, self.topics, source, pace)
@@ -173,7 +175,7 @@ class Uplink:
         """Connect, tell, and live until the connection fails; return why. The socket is given back on every way out."""
         status = self._source.status()
         will = (self.topics.status, _ENCODER.encode(status))
-        connection = self._connection = Connection(self.settings, will, self._asked, self._wake)
+        connection = self._connection = Connection(self.settings, will, self._asked, self._progress)
         try:
             await connection.open(self.topics.commands)
             self._begin(connection, msgspec.structs.replace(status, status="online", reason="connected"))
@@ -205,9 +207,12 @@ class Uplink:
         """Send what is to be sent, settle what was acknowledged, pause; until the connection fails."""
         loop = asyncio.get_running_loop()
         while True:
-            self._settle(loop.time())
+            now = loop.time()
+            self._settle()
+            self._check(now, connection)
             room = self.settings.in_flight - len(self._in_flight)
-            taken = await self._take(room, loop.time()) if room > 0 else []
+            self._full = room <= 0
+            taken = [] if self._full else await self._take(room, now)
             for payload, mark in taken:
                 ack = None if payload is None else connection.publish(self.topics.events, payload)
                 self._in_flight.append(_Sent(ack, mark, loop.time()))
@@ -238,22 +243,46 @@ class Uplink:
         self._unreadable = None
         return taken
 
-    def _settle(self, now: float) -> None:
-        """Take what the broker has acknowledged, in order; raise what it refused, or that it is silent."""
-        for queue in (self._others, self._in_flight):
-            while queue and (queue[0].ack is None or queue[0].ack.done()):
-                sent = queue.popleft()
-                refused = None if sent.ack is None else sent.ack.result()
-                if refused is not None:
-                    raise refused
-                if sent.mark is not None and self.outbox is not None:
-                    self.outbox.acknowledge(sent.mark)
-                if sent.ack is not None and self.cause is not None:
+    def _progress(self) -> None:
+        """An acknowledgement came, or the connection broke. Most often there is nothing to do but to take it."""
+        self._settle()
+        connection = self._connection
+        lost = connection is not None and connection.lost.done()
+        if (
+            lost
+            or self._full
+            or any(queue and queue[0].ack is not None and queue[0].ack.done() for queue in self._queues)
+        ):
+            self._wake()
+
+    def _settle(self) -> None:
+        """Take what the broker has acknowledged, in order."""
+        for queue in self._queues:
+            while queue:
+                ack, mark, _ = queue[0]
+                if ack is not None and (not ack.done() or ack.result() is not None):
+                    break
+                queue.popleft()
+                if mark is not None and self.outbox is not None:
+                    self.outbox.acknowledge(mark)
+                if ack is not None and self.cause is not None:
                     self.cause = None
                     self._on_trouble(None)
-            if queue and now - queue[0].at > ANSWER_SECONDS * self._pace:
+
+    def _check(self, now: float, connection: Connection) -> None:
+        """Raise what the broker refused, that it is gone, or that it is silent."""
+        if connection.lost.done():
+            raise connection.lost.result()
+        for queue in self._queues:
+            if not queue:
+                continue
+            ack, _, at = queue[0]
+            refused = ack.result() if ack is not None and ack.done() else None
+            if refused is not None:
+                raise refused
+            if now - at > ANSWER_SECONDS * self._pace:
                 where = f"{self.settings.host}:{self.settings.port}"
-                raise BrokerSilent(f"{where}: a message was not acknowledged for {now - queue[0].at:.1f} s")
+                raise BrokerSilent(f"{where}: a message was not acknowledged for {now - at:.1f} s")
         self._replies = {reply for reply in self._replies if not reply.done()}
 
     async def _pause(self, seconds: float) -> None:
@@ -334,7 +363,7 @@ class Uplink:
                 self._send(connection, topic, body)
             ack = connection.publish(self.topics.status, _ENCODER.encode(status), retain=True)
             await asyncio.wait({ack}, timeout=CLOSE_SECONDS * self._pace)
-            self._settle(asyncio.get_running_loop().time())
+            self._settle()
         except UplinkError as cause:
             log.info("uplink: the broker was not told that we leave: %s", cause)
         await connection.close()

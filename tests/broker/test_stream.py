@@ -139,6 +139,18 @@ async def _asking(box: Box) -> None:
 
 
 @pytest.mark.realtime
+async def test_a_broker_that_dies_while_nothing_happens_is_noticed_at_once(tmp_path: Path, broker: Mosquitto) -> None:
+    async with Gate(broker.port) as gate:
+        async with running(tmp_path, settings(gate.port, health_every_s=3600.0, keep_alive_s=3600)) as box:
+            await box.told()
+            await gate.shut()
+            await until(lambda: not box.uplink.health.connected and box.uplink.health.code)
+            assert box.uplink.health.code in ("PB-836", "PB-831")
+            await gate.open()
+            await until(lambda: box.uplink.health.connections == 2)
+
+
+@pytest.mark.realtime
 async def test_records_that_left_the_journal_unsent_are_told_as_a_gap(
     tmp_path: Path, broker: Mosquitto, listener: Listener
 ) -> None:
