@@ -150,7 +150,13 @@ class Connection:
             # Also called by the thread that opens.
             self._loop.call_soon_threadsafe(self._broke, f"{reason}")
 
+        def on_register_write(_inner: Any, _data: Any, sock: Any) -> None:
+            # As the library does it, but for a socket that is closed before the loop comes to it: its number may be
+            # another port's by then.
+            self._loop.call_soon_threadsafe(self._add_writer, sock)
+
         paho.on_connect, paho.on_disconnect = on_connect, on_disconnect
+        paho.on_socket_register_write = on_register_write
         paho.on_publish, paho.on_message, paho.on_log = self._published, self._came, self._noted
         return client
 
@@ -174,6 +180,16 @@ class Connection:
         self._check()
         if failed is not None:
             raise BrokerSilent(f"{self._where}: the subscription to {topic} was not answered: {failed}")
+
+    def _add_writer(self, sock: Any) -> None:
+        if self._paho.socket() is sock:
+            self._loop.add_writer(sock.fileno(), self._write)
+
+    def _write(self) -> None:
+        try:
+            self._paho.loop_write()
+        except OSError as error:
+            self._broke(f"{error}")
 
     # --- what the library says ---------------------------------------------------------------------------------------
 

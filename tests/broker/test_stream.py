@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,14 +141,57 @@ async def _asking(box: Box) -> None:
 
 @pytest.mark.realtime
 async def test_a_broker_that_dies_while_nothing_happens_is_noticed_at_once(tmp_path: Path, broker: Mosquitto) -> None:
-    async with Gate(broker.port) as gate:
-        async with running(tmp_path, settings(gate.port, health_every_s=3600.0, keep_alive_s=3600)) as box:
+    quiet = {"health_every_s": 3600.0, "keep_alive_s": 3600}
+    async with Gate(broker.port) as gate, running(tmp_path, settings(gate.port, **quiet)) as box:
+        await box.told()
+        await gate.shut()
+        await until(lambda: not box.uplink.health.connected and box.uplink.health.code)
+        assert box.uplink.health.code in ("PB-836", "PB-831")
+        await gate.open()
+        await until(lambda: box.uplink.health.connections == 2)
+
+
+@pytest.mark.realtime
+async def test_a_broker_without_room_is_told_by_its_code_until_it_has_some(tmp_path: Path) -> None:
+    broker = Mosquitto(tmp_path, listener=("max_connections 3",))
+    broker.start()
+    others = [socket.create_connection(("127.0.0.1", broker.port), 5.0) for _ in range(6)]
+    try:
+        await until(lambda: "onnection" in broker.log.read_text("utf-8"))
+        async with running(tmp_path, settings(broker.port)) as box:
+            await until(lambda: box.uplink.health.code)
+            assert box.uplink.health.code in ("PB-832", "PB-834", "PB-836")
+            assert box.uplink.health.connections == 0
+            for other in others:
+                other.close()
+            box.ask()
             await box.told()
-            await gate.shut()
-            await until(lambda: not box.uplink.health.connected and box.uplink.health.code)
-            assert box.uplink.health.code in ("PB-836", "PB-831")
-            await gate.open()
-            await until(lambda: box.uplink.health.connections == 2)
+            assert box.uplink.health.code == ""
+    finally:
+        for other in others:
+            other.close()
+        broker.stop()
+
+
+@pytest.mark.realtime
+async def test_a_reader_that_hangs_fills_the_broker_and_slows_nobody(tmp_path: Path) -> None:
+    broker = Mosquitto(tmp_path, "max_queued_messages 5")
+    broker.start()
+    listener = Listener(tmp_path, broker.port, f"{PREFIX}/events")
+    slow = Listener(tmp_path, broker.port, f"{PREFIX}/#", name="slow")
+    try:
+        await until(lambda: broker.log.read_text("utf-8").count("Sending SUBACK") == 2)
+        slow.pause()
+        async with running(tmp_path, settings(broker.port)) as box:
+            box.ask(2000)  # more than the buffers of a socket hold
+            await box.told()
+            await until(lambda: len(set(listener.seqs())) >= 2000)
+            assert listener.seqs() == sorted(set(listener.seqs()))
+            assert box.uplink.health.connections == 1
+    finally:
+        listener.close()
+        slow.close()
+        broker.stop()
 
 
 @pytest.mark.realtime

@@ -128,7 +128,12 @@ class Listener:
 
         await until(heard, pause=0.05)
 
+    def pause(self) -> None:
+        """It hangs: what is sent to it piles up in the broker."""
+        os.kill(self._process.pid, signal.SIGSTOP)
+
     def close(self) -> None:
+        os.kill(self._process.pid, signal.SIGCONT)
         self._process.terminate()
         self._process.wait(LIMIT)
 
