@@ -40,6 +40,7 @@ from tools import (
     money_tables,
     recordings,
     rule_tables,
+    uplink_tables,
 )
 from tools.markdown import table as _table
 
@@ -343,6 +344,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     **{part: ("docs/table.md", make) for part, make in core_tables.PARTS.items()},
     **{part: ("docs/hands.md", make) for part, make in hand_tables.PARTS.items()},
     **{part: ("docs/money.md", make) for part, make in money_tables.PARTS.items()},
+    **{part: ("docs/uplink.md", make) for part, make in uplink_tables.PARTS.items()},
     **{part: ("docs/configuration.md", make) for part, make in config_tables.PARTS.items()},
     "conform": ("docs/conformance.md", recordings.conform_text),
     "requirements": ("docs/conformance.md", requirements),

@@ -32,7 +32,7 @@ class Rule(NamedTuple):
 
 COMMANDS: Final = {
     "ping": Rule(ROLES, "Answers. Nothing else happens."),
-    "report_state": Rule(ROLES, "Publishes state, meters, head and health anew, then answers.", reports=True),
+    "report_state": Rule(ROLES, "Answers, and publishes state, meters, head and health anew.", reports=True),
     "identify": Rule(("technician", "auditor"), "Answers with which box this is: game, software, journal, boot."),
 }
 
