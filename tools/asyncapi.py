@@ -30,7 +30,20 @@ def schemas() -> dict[str, Any]:
         if "description" in schema:
             schema["description"] = " ".join(schema["description"].split())
         schema.setdefault("additionalProperties", False)  # what is not written down is not sent
+        _name_tags(schema)
     return dict(sorted(found.items()))
+
+
+def _name_tags(schema: Any) -> None:
+    """Name the field that tells items apart as AsyncAPI does it: by its name alone."""
+    if isinstance(schema, list):
+        for inner in schema:
+            _name_tags(inner)
+    elif isinstance(schema, dict):
+        if isinstance(schema.get("discriminator"), dict):
+            schema["discriminator"] = schema["discriminator"]["propertyName"]
+        for inner in schema.values():
+            _name_tags(inner)
 
 
 def document() -> dict[str, Any]:

@@ -26,11 +26,15 @@ def objections(value: Any, schema: dict[str, Any], root: dict[str, Any], at: str
     return found
 
 
-def _ref(value: Any, asked: str, root: dict[str, Any], at: str, _: Any) -> list[str]:
-    target: Any = root
-    for part in asked.removeprefix("#/").split("/"):
+def _looked_up(reference: str, root: dict[str, Any]) -> dict[str, Any]:
+    target = root
+    for part in reference.removeprefix("#/").split("/"):
         target = target[part]
-    return objections(value, target, root, at)
+    return target
+
+
+def _ref(value: Any, asked: str, root: dict[str, Any], at: str, _: Any) -> list[str]:
+    return objections(value, _looked_up(asked, root), root, at)
 
 
 def _type(value: Any, asked: str, _root: Any, at: str, _: Any) -> list[str]:
@@ -43,10 +47,10 @@ def _enum(value: Any, asked: list[Any], _root: Any, at: str, _: Any) -> list[str
 
 
 def _any_of(value: Any, asked: list[Any], root: dict[str, Any], at: str, schema: Any) -> list[str]:
-    tag = schema.get("discriminator", {})
-    if tag and isinstance(value, dict):  # the one that is meant says best what is wrong
-        chosen = tag["mapping"].get(value.get(tag["propertyName"]))
-        return [f"{at}: no such {tag['propertyName']}"] if chosen is None else _ref(value, chosen, root, at, None)
+    tag = schema.get("discriminator")
+    if tag is not None and isinstance(value, dict):  # the one that is meant says best what is wrong
+        meant = [one for one in asked if value.get(tag) in _looked_up(one["$ref"], root)["properties"][tag]["enum"]]
+        return objections(value, meant[0], root, at) if meant else [f"{at}: no such {tag}"]
     tries = [objections(value, one, root, at) for one in asked]
     return [] if not all(tries) else [f"{at}: fits none: {tries}"]
 
