@@ -156,6 +156,18 @@ class EnrolledKey(TrustError):
     number = 316
 
 
+class SoftwareNotApproved(TrustError):
+    """The software that runs is not the one that the box's manifest names."""
+
+    number = 317
+
+
+class KeyRevoked(TrustError):
+    """A device's key was revoked when another device took its slot."""
+
+    number = 318
+
+
 class CredentialRefused(TrustError):
     """A person's credential is not valid, or the PIN is wrong; which of both is not said."""
 
