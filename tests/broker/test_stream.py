@@ -218,6 +218,28 @@ async def test_records_that_left_the_journal_unsent_are_told_as_a_gap(
 
 
 @pytest.mark.realtime
+async def test_a_journal_that_cannot_be_read_stops_the_events_and_nothing_else(
+    tmp_path: Path, broker: Mosquitto, listener: Listener
+) -> None:
+    await listener.ready()
+    segment, away = tmp_path / "journal" / "journal-000001.db", tmp_path / "away.db"
+    async with Gate(broker.port) as gate, running(tmp_path, settings(gate.port)) as box:
+        await all_heard(listener, box)
+        await gate.shut()
+        box.ask(600)
+        await box.durable()
+        heard, states = len(listener.seqs()), len(listener.on("state"))
+        segment.rename(away)
+        await gate.open()
+        await until(lambda: box.uplink.health.code.startswith("PB-7"))
+        await until(lambda: len(listener.on("state")) > states)
+        assert len(listener.seqs()) == heard
+        away.rename(segment)
+        await all_heard(listener, box)
+        await until(lambda: not box.uplink.health.code)
+
+
+@pytest.mark.realtime
 async def test_a_journal_that_was_set_back_is_told_and_alarmed(
     tmp_path: Path, broker: Mosquitto, listener: Listener, caplog: pytest.LogCaptureFixture
 ) -> None:
