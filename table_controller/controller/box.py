@@ -107,6 +107,16 @@ class Box:
         """How far the second copy reaches."""
         return CopyState(False) if self.copier is None else self.copier.state
 
+    @property
+    def store(self) -> Journal | None:
+        """The journal, while it is open."""
+        return self._store
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not yet known to be durable."""
+        return 0 if self._writer is None else self._writer.waiting
+
     def running(self) -> Controller:
         """Return the controller of a table that goes on; BoxLocked if none does."""
         if self.controller is None or self.cause is not None:
