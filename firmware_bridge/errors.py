@@ -318,6 +318,18 @@ class BadHand(ConfigurationError):
     number = 621
 
 
+class BadDossier(ConfigurationError):
+    """There is no such dossier, or its file is damaged."""
+
+    number = 630
+
+
+class StepRefused(ConfigurationError):
+    """A step of the way back to service cannot be ticked: its turn has not come, or its evidence is missing."""
+
+    number = 631
+
+
 # --- the journal: the box's own disk -------------------------------------------------------------------------
 
 

@@ -75,6 +75,8 @@ class EveryShufflerTwin(CardMover):
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
                 return m.Transits(self._watch.log.segments())
+            case m.GetTrail():
+                return self._trail.message()
             case m.GetFindings():
                 return self._found()
             case _:
@@ -210,6 +212,11 @@ class EveryShufflerTwin(CardMover):
             case "stall":
                 self.stalled = True
                 self._rest()
+            case "hasty":
+                segment = m.Segment(fault.one_of("segment", self._mechanics.layout.words(m.Segment)))
+                if segment is m.Segment.UNLOAD:
+                    raise BadFault("hasty: where nothing comes from unload, the compartment counts as empty")
+                self._watch.hurry(segment, fault.number("percent") / 100)
             case "door":
                 self.door(is_open=fault.one_of("to", ("closed", "open")) == 1)
             case name:

@@ -419,6 +419,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetStatus": m.Status,
     "GetSensors": m.Sensors,
     "GetTransits": m.Transits,
+    "GetTrail": m.Trail,
     "GetFindings": m.NoFindings,
     "StartCycle": Accepted,
     "Eject": Settled,  # refused: nothing lies behind the gate

@@ -212,6 +212,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetStatus": m.Status,
     "GetSensors": m.Sensors,
     "GetTransits": m.Transits,
+    "GetTrail": m.Trail,
     "Load": Accepted,
     "Dispense": Settled,  # refused: nothing is loaded
     "CountStub": Settled,  # likewise
