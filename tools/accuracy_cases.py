@@ -21,8 +21,7 @@ from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.virtual_time import run_virtual
 from simulators.world.cards import DECK_53, World
-from simulators.world.table import TRAY
-from table_controller.controller.freezer import Freezer, FrameRing
+from table_controller.controller.freezer import FrameRing, Freezer
 from table_controller.diagnosis.findings import Why
 
 if TYPE_CHECKING:
@@ -139,8 +138,8 @@ class _Run:
 
     def _take(self, event: Any) -> None:
         self.freezer.take(event)
-        if self.truth is None and self.freezer._open is not None:  # noqa: SLF001 - the instant of the fault
-            self.truth = self._look()
+        if self.truth is None and self.freezer.busy:  # the instant of the fault
+            self.truth = self.look()
         if isinstance(event, sf.Progress | sh.Progress | sh.Drawn):
             leg = _leg_of(event)
             self._arrived[leg] += 1
@@ -151,7 +150,7 @@ class _Run:
         """Count arrivals from here on."""
         self._arrived.clear()
 
-    def _look(self) -> Truth:
+    def look(self) -> Truth:
         world, mechanics = self.stand.machine.world, self.mechanics
         on_path = {s.name.lower(): world.count(mechanics.segment_place(s)) for s in mechanics.layout.segments}
         path = sum(on_path.values())
@@ -208,7 +207,7 @@ async def _happen(case: Case) -> Outcome:
     try:
         await _SCRIPTS[case.model](run)
         await run.freezer.close()
-        truth = run.truth or run._look()  # noqa: SLF001
+        truth = run.truth or run.look()
         dossier = run.freezer.dossiers[-1] if run.freezer.dossiers else None
         return Outcome(case, dossier, truth)
     finally:
@@ -343,7 +342,7 @@ async def _deal(run: _Run) -> bool:
     run.inject("take")
     run.inject("gather")
     run.inject("load")
-    return run.freezer._open is None  # noqa: SLF001
+    return not run.freezer.busy
 
 
 async def _manual(run: _Run) -> None:
@@ -360,11 +359,10 @@ async def _manual(run: _Run) -> None:
         except PitboxError:
             await asyncio.sleep(6.0)
             break
-        await asyncio.sleep(6.0 if run.mechanics.drawing and False else 1.0)
+        await asyncio.sleep(1.0)
     await asyncio.sleep(6.0)
 
 
 _SCRIPTS: Final = {
     "shuffler": _cycles, "batch": _cycles, "continuous": _store, "shoe": _shoe, "manual": _manual,
 }  # fmt: skip
-_ = TRAY

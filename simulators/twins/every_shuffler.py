@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shuffler import messages as m
+from devices.trail import GetTrail
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.twins.card_mover import MOVING, CardMover
@@ -75,7 +76,7 @@ class EveryShufflerTwin(CardMover):
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
                 return m.Transits(self._watch.log.segments())
-            case m.GetTrail():
+            case GetTrail():
                 return self._trail.message()
             case m.GetFindings():
                 return self._found()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from devices.shoe import messages as m
+from devices.trail import GetTrail
 from firmware_bridge.commands import Outcome
 from simulators.twins.throat import Throat
 from simulators.twins.trail import EdgeTrail
@@ -95,7 +96,7 @@ class ShoeFirmware:
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
                 return m.Transits(self._watch.log.segments())
-            case m.GetTrail():
+            case GetTrail():
                 return self._trail.message()
             case _:
                 return self.board.once(message, self._refusal, self._begin)

@@ -45,7 +45,7 @@ class FrameRing:
         self._frames: deque[tuple[float, bool, bytes]] = deque(maxlen=_MOST_FRAMES)
         self._blanker = Blanker(all_messages())
 
-    def __call__(self, outgoing: bool, signed: bytes, _mac: bytes) -> None:
+    def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:  # noqa: ARG002 - not kept, see below
         """Take a frame; the port's capture calls this. A MAC is not kept: over a blanked payload it would tell it."""
         payload = signed[fr.HEADER_SIZE :]
         if self._blanker.objection(payload):
@@ -92,6 +92,11 @@ class Freezer:
         self._number = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def busy(self) -> bool:
+        """True from a fault until its dossier is closed."""
+        return self._open is not None
+
     def take(self, event: Any) -> None:
         """Take what the driver tells, in its order."""
         if isinstance(event, LinkUp):
@@ -128,7 +133,7 @@ class Freezer:
             self._number = self._keep.add(self._open)
         self._start(self._complete())
 
-    # --- what the machine is asked -------------------------------------------------------------------------------------
+    # --- what the machine is asked ------------------------------------------------------------------------------------
 
     def _start(self, what: Any) -> None:
         task = asyncio.get_running_loop().create_task(what)
@@ -149,7 +154,8 @@ class Freezer:
 
     async def _complete(self) -> None:
         """Ask what the machine remembers, and close the dossier with whatever came."""
-        name, found = self._kind.name, {}
+        name = self._kind.name
+        found: dict[str, Any] = {}
         capable = self._hello is not None and TRAIL in self._hello.capabilities
         trail = await self._ask("trail") if capable else None
         sensors, transits = await self._ask("sensors"), await self._ask("transits")

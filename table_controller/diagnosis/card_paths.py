@@ -1,4 +1,4 @@
-"""The card paths of the machines, as their pages in docs/devices draw them: legs, segments, sensors, motors. Data only."""
+"""The machines' card paths, as their pages in docs/devices draw them: legs, segments, sensors, motors. Data only."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ class Stretch(NamedTuple):
 
 
 class Leg(NamedTuple):
-    """One way through a machine, from a pile to where cards come to rest. `hidden`: where they can slip out of sight."""
+    """One way through a machine, from a pile to where cards come to rest. `hidden`: where they can slip to."""
 
     start: str
     stretches: tuple[Stretch, ...]
     rest: str
     hidden: str | None = None
 
-    def index(self, segment: str) -> int:
+    def place(self, segment: str) -> int:
         """Return the place of a segment on this leg."""
         return next(i for i, stretch in enumerate(self.stretches) if stretch.segment == segment)
 
     def before(self, segment: str) -> str | None:
         """Return the sensor that a card passes as it enters a segment; None at the pile."""
-        i = self.index(segment)
+        i = self.place(segment)
         return self.stretches[i - 1].sensor if i else None
 
     def after(self, sensor: str) -> Stretch:
@@ -41,7 +41,7 @@ class Leg(NamedTuple):
 
     def next_sensor(self, segment: str) -> str | None:
         """Return the first sensor that a card in a segment has not reached."""
-        return self.stretches[self.index(segment)].sensor
+        return self.stretches[self.place(segment)].sensor
 
 
 class CardPath(NamedTuple):

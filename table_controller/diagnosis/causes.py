@@ -1,4 +1,4 @@
-"""Why it happened: causes in order, each with the evidence that speaks for it. Pure; sure only where nothing else fits."""
+"""Why it happened: causes in order, each with what speaks for it. Pure; sure only where nothing else fits."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _of_jam(r: Readings, t: Thresholds) -> list[Cause]:
     segment = r.dossier.halt.segment
     assert segment is not None, "a jam names its segment"
     sensor = r.leg.next_sensor(segment)
-    stretch = r.leg.stretches[r.leg.index(segment)]
+    stretch = r.leg.stretches[r.leg.place(segment)]
     strained = r.strained(stretch.motor)
     if sensor is not None and r.blind(sensor):
         return _of_blind_sensor(r, segment, sensor)
@@ -71,7 +71,7 @@ def _of_jam(r: Readings, t: Thresholds) -> list[Cause]:
 
 
 def _of_blind_sensor(r: Readings, segment: str, sensor: str) -> list[Cause]:
-    strained = [s.motor for s in r.leg.stretches[r.leg.index(segment) :] if r.strained(s.motor)]
+    strained = [s.motor for s in r.leg.stretches[r.leg.place(segment) :] if r.strained(s.motor)]
     dark = f"sensor {sensor} is dark and no leading edge came to it: it was dark before"
     beyond = r.skipped(segment)
     if beyond:
@@ -93,7 +93,7 @@ def _alone(cause: Cause) -> Cause:
 
 
 def _of_stuck_card(r: Readings, t: Thresholds, segment: str) -> list[Cause]:
-    stretch = r.leg.stretches[r.leg.index(segment)]
+    stretch = r.leg.stretches[r.leg.place(segment)]
     drawn = r.dossier.current(stretch.motor)
     work = (f"motor {stretch.motor} drew {drawn} mA: it works against something",) if not r.by_hand else ()
     slow = r.slowness(segment)
@@ -106,7 +106,7 @@ def _of_stuck_card(r: Readings, t: Thresholds, segment: str) -> list[Cause]:
 
 
 def _of_no_grip(r: Readings, t: Thresholds, segment: str) -> list[Cause]:
-    stretch = r.leg.stretches[r.leg.index(segment)]
+    stretch = r.leg.stretches[r.leg.place(segment)]
     drawn = r.dossier.current(stretch.motor)
     free = "no current was told" if drawn is None else f"motor {stretch.motor} ran free ({drawn} mA)"
     waited, drift = r.waited(segment), r.drifted(segment)

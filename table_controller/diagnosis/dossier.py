@@ -15,7 +15,7 @@ VERSION: Final = 1
 
 # What a machine says has happened, whatever its own word for it.
 What = Literal[
-    "jam", "double_feed", "short_card", "counts_disagree", "too_many_cards", "stopped", "self_test", "power_lost", "lost",
+    "jam", "double_feed", "short_card", "counts_disagree", "too_many_cards", "stopped", "self_test", "power_lost",
 ]  # fmt: skip
 
 
@@ -146,7 +146,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Everything that was known when a machine faulted. `complete`: the machine has answered what was asked after it."""
+    """Everything that was known when a machine faulted. `complete`: the machine was asked after it, too."""
 
     version: int = VERSION
     number: int = 0  # given by the store

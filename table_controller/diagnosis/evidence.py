@@ -58,7 +58,7 @@ def halt_of(kind: str, event: Any) -> d.Halt | None:
     match event:
         case sf.Jam() | sf.Fault() | sh.Jam() | sh.Fault():
             segment = word(event.segment)
-            what = "jam" if said == "Jam" else _REASONS.get(event.reason.name, "stopped")
+            what = _REASONS.get(event.reason.name, "stopped") if isinstance(event, sf.Fault | sh.Fault) else "jam"
             entered, left = getattr(event, "entered", None), getattr(event, "left", None)
             counts = (entered, left) if kind == "shuffler" else (None, None)
             return d.Halt(what, said, PATHS[kind].leg_of(segment), segment, event.card, *counts)

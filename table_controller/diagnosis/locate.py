@@ -6,12 +6,15 @@ prove otherwise, and at most one pair passes unseen in one motion.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from table_controller.diagnosis.findings import Cards, Span, Where
 
 if TYPE_CHECKING:
     from table_controller.diagnosis.readings import Readings, Thresholds
+
+
+NONE: Final = Span(0, 0)
 
 
 def locate(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
@@ -26,9 +29,9 @@ def locate(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
         case "counts_disagree":
             return _counts(r)
         case "self_test":
-            return Where(sensors=r.dossier.halt.bad_sensors), _cards(r, Span(0, 0))
+            return Where(sensors=r.dossier.halt.bad_sensors), _cards(r, NONE)
         case "too_many_cards":
-            return Where(at_rest=r.leg.rest), _cards(r, Span(0, 0))
+            return Where(at_rest=r.leg.rest), _cards(r, NONE)
         case _:
             return _interrupted(r)
 
@@ -52,8 +55,8 @@ def _jam(r: Readings) -> tuple[Where, Cards]:
     if (end is not None and r.blind(end)) or (end is None and r.dim(leg.before(segment))):
         return _past_a_blind_sensor(r, segment)
     if end is None and _is_tray(r, segment):
-        return Where((segment,), leg.before(segment), None, at_rest=leg.rest), _cards(r, Span(0, 0))
-    first = leg.index(segment) == 0
+        return Where((segment,), leg.before(segment), None, at_rest=leg.rest), _cards(r, NONE)
+    first = leg.place(segment) == 0
     # Without strain nobody knows whether the roller took the card from its pile at all.
     took = not first or bool(r.strained(leg.stretches[0].motor)) or r.by_hand
     return seen(r, segment), _cards(r, Span(1, 1) if took else Span(0, 1), left_pile=took)
@@ -67,11 +70,11 @@ def _is_tray(r: Readings, segment: str) -> bool:
 def _past_a_blind_sensor(r: Readings, segment: str) -> tuple[Where, Cards]:
     """Nobody saw whether the card passed; what is strained tells how far it can have come."""
     leg = r.leg
-    rest = leg.stretches[leg.index(segment) :]
+    rest = leg.stretches[leg.place(segment) :]
     strained = [stretch.segment for stretch in rest if r.strained(stretch.motor)]
     if strained:
-        last = leg.index(strained[-1])
-        possible = tuple(s.segment for s in leg.stretches[leg.index(segment) : last + 1])
+        last = leg.place(strained[-1])
+        possible = tuple(s.segment for s in leg.stretches[leg.place(segment) : last + 1])
         return Where(possible, leg.before(segment), leg.next_sensor(segment)), _cards(r, Span(1, 1))
     possible = tuple(stretch.segment for stretch in rest)
     where = Where(possible, leg.before(segment), leg.next_sensor(segment), at_rest=leg.rest)
@@ -94,7 +97,7 @@ def is_slow(r: Readings, sensor: str, segment: str, t: Thresholds) -> bool | Non
 def too_early(r: Readings, segment: str, t: Thresholds) -> bool:
     """Tell whether a piece came sooner than any card can: it is not the one that was waited for."""
     transit = None if r.by_hand else r.transit(segment)
-    return transit is not None and transit < 1 / t.long
+    return transit is not None and transit < t.early
 
 
 def _given_up(r: Readings) -> tuple[Where, Cards]:
@@ -112,7 +115,7 @@ def _double(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
     pieces = Span(2, 2) if slow is False else Span(1, 1) if slow else Span(1, 2)
     reached = r.reached(sensor)
     following = leg.after(reached)
-    more = Span(pieces.least - 1, pieces.most - 1) if leg is r.path.legs[0] else Span(0, 0)
+    more = Span(pieces.least - 1, pieces.most - 1) if leg is r.path.legs[0] else NONE
     if too_early(r, segment, t):
         return _given_up(r)
     if following.sensor is None and reached == sensor:  # its trailing edge is past the last sensor: at rest
@@ -123,16 +126,16 @@ def _double(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
 def _at_rest(r: Readings, pieces: Span, more: Span) -> Cards:
     """Pieces that came past the last sensor and were counted nowhere yet."""
     if r.leg is r.path.legs[0]:
-        return _cards(r, Span(0, 0), more=more)
+        return _cards(r, NONE, more=more)
     account = r.dossier.account
     inside = None if account.inside is None else Span(account.inside - pieces.most, account.inside - pieces.least)
     out = None if account.out is None else Span(account.out + pieces.least, account.out + pieces.most)
-    return Cards(Span(0, 0), inside, out, None, account.expected)
+    return Cards(NONE, inside, out, None, account.expected)
 
 
 def _short(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
     """A scrap went past the sensor; what it was torn from is still before it."""
-    leg, segment = r.leg, r.dossier.halt.segment
+    segment = r.dossier.halt.segment
     assert segment is not None, "a pulse has its segment"
     if too_early(r, segment, t):
         return _given_up(r)
@@ -147,25 +150,25 @@ def _counts(r: Readings) -> tuple[Where, Cards]:
     told = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
     hidden = r.path.legs[0].hidden
     if told is None or told.counted_in is None or told.counted_out is None:
-        return Where(hidden=hidden), _cards(r, Span(0, 0))
+        return Where(hidden=hidden), _cards(r, NONE)
     went_in, came_out, expected = told.counted_in, told.counted_out, d.account.expected
     if d.account.keeps and came_out > went_in:  # what went out went in again: one pair as one
-        return Where(), Cards(Span(0, 0), Span(went_in, came_out), None, None, expected, came_out)
+        return Where(), Cards(NONE, Span(went_in, came_out), None, None, expected, came_out)
     short = [went_in - came_out] + ([] if expected is None or d.account.keeps else [expected - came_out])
     most = max(0, *short)
     least = max(0, min(short) - 1)
     if came_out > went_in and most == 0:
-        return Where(), Cards(Span(0, 0), Span(0, 0), Span(came_out, came_out), Span(0, 0), expected)
+        return Where(), Cards(NONE, NONE, Span(came_out, came_out), NONE, expected)
     inside = Span(least, most)
     out = Span(came_out, came_out + most - least)
     likely = max(0, went_in - came_out)
-    return Where(hidden=hidden), Cards(Span(0, 0), inside, out, Span(0, 0), expected, likely)
+    return Where(hidden=hidden), Cards(NONE, inside, out, NONE, expected, likely)
 
 
 def _interrupted(r: Readings) -> tuple[Where, Cards]:
     """Motion ended on purpose: the card under way is after the last sensor that saw it, or nothing was under way."""
     d, leg = r.dossier, r.leg
-    if d.halt.what == "power_lost" or d.halt.leg is None and not d.edges:
+    if d.halt.what == "power_lost" or (d.halt.leg is None and not d.edges):
         return Where(), _cards(r, Span(0, 1))
     newest = d.edges[-1] if d.edges else None
     if newest is None or newest.sensor not in leg.sensors:
@@ -177,7 +180,7 @@ def _interrupted(r: Readings) -> tuple[Where, Cards]:
     return Where((first,), None, leg.next_sensor(first), at_rest=leg.start), _cards(r, Span(0, 1), left_pile=False)
 
 
-def _cards(r: Readings, path: Span, *, more: Span = Span(0, 0), may_be_out: int = 0, left_pile: bool = True) -> Cards:
+def _cards(r: Readings, path: Span, *, more: Span = NONE, may_be_out: int = 0, left_pile: bool = True) -> Cards:
     """Return the account around what is on the path.
 
     `more`: cards that no count shows. `may_be_out`: so many may have come out unseen. Not `left_pile`: it may still lie
@@ -207,5 +210,5 @@ def _cards(r: Readings, path: Span, *, more: Span = Span(0, 0), may_be_out: int 
             max(0, account.expected - inside.most - out.most), max(0, account.expected - inside.least - out.least)
         )
         if outward:
-            waiting = Span(0, 0)
+            waiting = NONE
     return Cards(path, inside, out, waiting, account.expected, account.inside + more.least)

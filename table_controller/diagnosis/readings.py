@@ -1,4 +1,4 @@
-"""What can be measured in a dossier: pulses, ratios to the machine's own past, strain, blind sensors. Judges nothing."""
+"""What can be measured in a dossier: pulses, ratios to the machine's past, strain, blind sensors. Judges nothing."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ class Thresholds(NamedTuple):
     """Where one reading ends and another begins; fitted by `python -m tools.accuracy --fit`, on seeds of their own."""
 
     strain: int = 730  # mA: a motor that works against something
-    dim: int = 125  # light of a sensor that is dark, but not as dark as under a card
-    slow: float = 1.07  # of the usual time: the card under way drags
-    long: float = 1.2  # of the usual pulse: more than one card, or one that is slow
-    hasty: float = 1.95  # of the usual time: a machine that waited less has not waited long enough
-    drift: float = 1.25  # of the least time: the roller grips worse than it did
+    dim: int = 123  # light of a sensor that is dark, but not as dark as under a card
+    slow: float = 1.06  # of the usual time: the card under way drags
+    long: float = 1.1  # a pulse so many times what the card's speed accounts for is more than one card
+    early: float = 0.6  # of the usual time: what came sooner is not what was waited for
+    hasty: float = 1.5  # of the usual time: a machine that waited less has not waited long enough
+    drift: float = 1.5  # of the least time: the roller grips worse than it did
 
 
 class Pulse(NamedTuple):
@@ -31,7 +32,7 @@ class Pulse(NamedTuple):
 
 
 def pulses(edges: tuple[Edge, ...]) -> dict[str, list[Pulse]]:
-    """Return every sensor's pulses, the oldest first. A trailing edge whose leading edge is not known counts for none."""
+    """Return every sensor's pulses, the oldest first. A trailing edge without a leading one counts for none."""
     found: dict[str, list[Pulse]] = {}
     for edge in edges:
         mine = found.setdefault(edge.sensor, [])
@@ -85,7 +86,7 @@ class Readings:
 
     def skipped(self, segment: str) -> str | None:
         """Return the sensor beyond a segment's end that saw a card although the one at its end did not."""
-        later = self.leg.sensors[self.leg.index(segment) + 1 :]
+        later = self.leg.sensors[self.leg.place(segment) + 1 :]
         newest = self.dossier.edges[-1] if self.dossier.edges else None
         return newest.sensor if newest and newest.blocked and newest.sensor in later else None
 
@@ -148,7 +149,7 @@ class Readings:
         if self.by_hand:
             return None
         ratios: list[float] = []
-        for stretch in self.leg.stretches[: self.leg.index(segment)]:
+        for stretch in self.leg.stretches[: self.leg.place(segment)]:
             ratios += [ratio for ratio in (self.transit(stretch.segment),) if ratio is not None]
             if stretch.sensor is not None:
                 ratios += [ratio for ratio in (self.pulse(stretch.sensor),) if ratio is not None] * 2
