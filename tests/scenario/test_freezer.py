@@ -33,12 +33,14 @@ async def watched(machine: Any, keep: st.DossierStore | None = None) -> AsyncIte
     """A machine on its stand with a freezer beside its driver."""
     ring = FrameRing(asyncio.get_running_loop().time)
     kind = SHOE if machine.kind == "shoe" else SHUFFLER
-    told: list[Any] = []
-    stand: Any = Stand(
-        machine, kind, MemoryHost(machine).open, capture=ring, on_event=lambda event: told[0].take(event)
-    )
+    freezers: list[Freezer] = []
+
+    def take(event: Any) -> None:
+        freezers[0].take(event)
+
+    stand: Any = Stand(machine, kind, MemoryHost(machine).open, capture=ring, on_event=take)
     freezer = Freezer(machine.slot, kind, stand.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5)
-    told.append(freezer)
+    freezers.append(freezer)
     stand.supervisor.start()
     await stand.until_reported()
     try:
