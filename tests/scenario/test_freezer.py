@@ -103,6 +103,7 @@ async def test_what_is_known_in_the_instant_is_on_disk_before_the_machine_is_ask
         stand.inject("jam:segment=lift,card=9")
         command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
         await stand.until(lambda event: isinstance(event, m.Jam))
+        await asyncio.sleep(0)
         frozen = st.read(tmp_path, 1)
         assert not frozen.complete
         assert frozen.levels, "a jam brings its levels along"

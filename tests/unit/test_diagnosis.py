@@ -152,7 +152,7 @@ def test_an_unknown_account_is_bounded_by_what_is_expected() -> None:
 
 def test_every_dossier_has_a_cause_even_without_any_evidence() -> None:
     for what in ("jam", "double_feed", "short_card"):
-        bare = shuffler(what, "feed", levels=(), currents=(), times=(), history=(), edges=(), waited_us=None)  # type: ignore[arg-type]
+        bare = shuffler(what, "feed", levels=(), currents=(), times=(), history=(), edges=(), waited_us=None)
         found = diagnose(bare)
         assert found.causes
         assert not found.causes[0].sure
