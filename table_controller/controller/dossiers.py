@@ -129,6 +129,7 @@ class Dossiers:
             if p.slot in (name, None)
         )
         holds = [hold for hold in table.state.holds.values() if hold.slot == name]
+        facts["orders"] = tuple(dict.fromkeys(order for hold in holds for order in (*hold.outcomes, *hold.steps)))
         facts["clauses"] = tuple(dict.fromkeys(clause for hold in holds for clause in hold.clauses))
         facts["decks"] = tuple(
             d.Deck(deck.name, deck.state, None if deck.name not in self._received

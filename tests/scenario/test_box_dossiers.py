@@ -75,6 +75,8 @@ async def test_a_fault_is_frozen_with_what_the_table_knew(tmp_path: Path) -> Non
         assert {each.slot for each in dossier.table} == set(bench.box.slots)
         assert next(each for each in dossier.table if each.slot == SLOT).service == "faulted"
         assert any(permit.act == "shuffle" and permit.reasons and permit.clauses for permit in dossier.permits)
+        assert dossier.orders[-1] == "acknowledge"
+        assert dossier.clauses
         assert dossier.versions["game"] == "face_up_pai_gow"
         assert [deck.name for deck in dossier.decks] == ["blue"]
         assert dossier.decks[0].age_s is not None

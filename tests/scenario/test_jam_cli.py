@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     for case in CASES:
         dossier = happen(case).dossier
         assert dossier is not None
-        kept.add(msgspec.structs.replace(dossier, clauses=("688a.13(l)",)))
+        kept.add(msgspec.structs.replace(dossier, orders=("reshuffle",), clauses=("688a.13(l)",)))
     return tmp_path
 
 
@@ -40,7 +40,15 @@ def test_the_rule_comes_first_then_place_cards_causes_and_steps(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = jam(capsys, folder, "1")
-    order = ["the dealer waits", "688a.13(l)", "✖lift✖", "in segment lift", "16 inside", "a card sticks", "▶ clear"]
+    order = [
+        "the dealer waits",
+        "ordered: reshuffle [688a.13(l)]",
+        "✖lift✖",
+        "in segment lift",
+        "16 inside",
+        "a card sticks",
+        "▶ clear",
+    ]
     places = [told.index(words) for words in order]
     assert places == sorted(places)
     assert "last sensor passed: bridge; first not reached: lift" in told
