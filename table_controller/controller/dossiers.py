@@ -145,6 +145,8 @@ class Dossiers:
         if freezer is None:
             return
         freezer.take(event)
+        if self._box.stopping:  # what the box does to its links as it ends is no fault of theirs
+            return
         shown = (
             st.Faulted("nothing any more: its link is gone") if isinstance(event, LinkDown) else st.evidence_of(event)
         )
