@@ -16,9 +16,12 @@ from devices.report import LinkDown, LinkUp, Misread, Reported
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import BoxLocked, JournalBusy, JournalError, PitboxError
 from table_controller.controller.escalation import Escalation
+from table_controller.controller.keypad import Keypad
 from table_controller.controller.locked import LockedBox
+from table_controller.controller.numbers import ServiceNumbers
 from table_controller.controller.presence import Presence, last_dealer
 from table_controller.controller.recorder import SNAPSHOT_EVERY
+from table_controller.controller.sign import Sign
 from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import Tasks, TaskState
@@ -82,6 +85,7 @@ class Box:
         self.digests = digests_of(plan.edition, plan.submission, kinds)
         self._kinds = kinds
         self._snapshot_every = snapshot_every
+        self._joined: list[Sign | Keypad] = []
         self._store: Journal | None = None
         self._writer: Writer | None = None
 
@@ -123,6 +127,7 @@ class Box:
             self.copier = copier(self._store) if copier is not None else None
         self._fill()
         if self.controller is not None:
+            self._join(self.controller)
             self.controller.begin()
         for name, slot in self.slots.items():
             self.tasks.supervise(name, slot.supervisor.run)
@@ -136,6 +141,14 @@ class Box:
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
         self.escalation = Escalation(self.plan.escalate_after, table, controller.note)
         controller.followers += [self.escalation.take, self._copy_on]
+
+    def _join(self, controller: Controller) -> None:
+        """Have signs show what is on disk, and keypads ask what the dealer enters."""
+        fresh = ServiceNumbers(self.clock).fresh
+        sign = Sign(controller, self.slots, fresh)
+        keypad = Keypad(controller, self.slots, lambda: self.presence.dealer if self.presence else None, fresh)
+        self.on_told += [sign.told, keypad.told]
+        self._joined = [sign, keypad]
 
     async def _lock(self, cause: JournalError) -> None:
         """Serve all the same, and only say why."""
@@ -211,6 +224,8 @@ class Box:
             self.escalation.close()
         if self.dossiers is not None:
             await self.dossiers.close()
+        for joined in self._joined:
+            await joined.close()
         owner = self.controller or self.locked
         if owner is not None:
             await owner.close()
