@@ -334,6 +334,12 @@ class BadHand(ConfigurationError):
     number = 621
 
 
+class BadPeopleFile(ConfigurationError):
+    """The people file is missing, open to others, or damaged."""
+
+    number = 622
+
+
 class BadDossier(ConfigurationError):
     """There is no such dossier, or its file is damaged."""
 
@@ -344,12 +350,6 @@ class StepRefused(ConfigurationError):
     """A step of the way back to service cannot be ticked: its turn has not come, or its evidence is missing."""
 
     number = 631
-
-
-class BadPeopleFile(ConfigurationError):
-    """The people file is missing, open to others, or damaged."""
-
-    number = 622
 
 
 # --- the journal: the box's own disk -------------------------------------------------------------------------

@@ -68,6 +68,8 @@ def test_what_the_sensors_cannot_tell_is_drawn_and_said_as_a_range(
 
 def test_without_a_number_the_newest_and_the_list_names_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "dossier 3" in jam(capsys, folder)
+    apart = [line.rsplit(", ", 1)[1] for line in jam(capsys, folder, "--list").splitlines()]
+    assert apart == ["for the table", "for a technician", "for the table"]
     files.file_of(folder, 2).write_text("{")
     listed = jam(capsys, folder, "--list").splitlines()
     assert [line.split("  ")[0] for line in listed] == ["dossier 3", "dossier 2", "dossier 1"]
