@@ -222,10 +222,10 @@ class Box:
             self.controller.keep()
         if self.escalation is not None:
             self.escalation.close()
-        if self.dossiers is not None:
-            await self.dossiers.close()
         for joined in self._joined:
             await joined.close()
+        if self.dossiers is not None:
+            await self.dossiers.close()
         owner = self.controller or self.locked
         if owner is not None:
             await owner.close()
