@@ -25,6 +25,7 @@ _OWN: Final = {
     "enroll": "table_controller.cli.enroll",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
+    "jam": "table_controller.cli.jam",
     "journal": "table_controller.cli.journal",
     "keys": "table_controller.cli.keys",
     "payback": "table_controller.cli.payback",
