@@ -157,7 +157,7 @@ def _greet_machine(args: argparse.Namespace, machine: Machine, port: str, folder
 def _greet_table(
     args: argparse.Namespace, machines: list[Machine], ports: dict[str, str], folder: Path, where: str
 ) -> None:
-    text, file = table_toml(args.game, ports), folder / "table.toml"
+    text, file = table_toml(args.game, ports, args.start), folder / "table.toml"
     file.write_text(text, "utf-8")
     print(text)
     print(f"# {len(machines)} machines, seed {args.seed}; the configuration above is in {file}")
