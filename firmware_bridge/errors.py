@@ -156,6 +156,22 @@ class EnrolledKey(TrustError):
     number = 316
 
 
+class CredentialRefused(TrustError):
+    """A person's credential is not valid, or the PIN is wrong; which of both is not said."""
+
+    number = 320
+
+
+class TryLater(CredentialRefused):
+    """A credential waits after wrong PINs. `seconds` is how long; the right PIN is taken after that."""
+
+    number = 321
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 # --- the device: go to the machine -------------------------------------------------------------------------
 
 
@@ -316,6 +332,12 @@ class BadHand(ConfigurationError):
     """Cards, their setting or the wagers on them cannot be as they were told."""
 
     number = 621
+
+
+class BadPeopleFile(ConfigurationError):
+    """The people file is missing, open to others, or damaged."""
+
+    number = 622
 
 
 # --- the journal: the box's own disk -------------------------------------------------------------------------
