@@ -26,6 +26,7 @@ _OWN: Final = {
     "payback": "table_controller.cli.payback",
     "rng": "table_controller.cli.rng",
     "rules": "table_controller.cli.rules",
+    "run": "table_controller.cli.run",
     "trace": "table_controller.cli.trace",
     "usb": "table_controller.cli.usb",
 }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from table_controller.controller.recorder import Recorder
     from table_controller.controller.slot import Slot
     from table_controller.journal.chain import Record
+    from table_controller.journal.records import Note
     from table_controller.table.core import Table
 
 
@@ -53,12 +54,14 @@ class Controller:
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.followers: list[Callable[[Step], None]] = []
         self.halted: PitboxError | None = None
+        self.durable = 0  # the number of the last step of this start that is on disk
         self.on_halted: Callable[[PitboxError], None] | None = None
         self._recorder = recorder
         self._on_step = on_step
         self._waiting: deque[ev.Event] = deque()
         self._stepping = False
         self._closed = False
+        self._stopping = False
         self._tasks: set[asyncio.Future[Any]] = set()
         self._deadlines = Deadlines(recorder, self._due)
         self._asking = Asking(table, self.submit)
@@ -130,10 +133,11 @@ class Controller:
         """A step is on disk: tell people, send what it permits and what is still permitted, then tell followers."""
         if self._closed:
             return
+        self.durable = record.seq
         self._on_step(event, decisions)
         for decision in decisions:
             if self.halted is None and isinstance(decision, Command) and not decision.safe:
-                if still_permitted(self.table, decision):
+                if not self._stopping and still_permitted(self.table, decision):
                     self._send(decision)
                 else:
                     self.submit(ev.CommandEnded(decision.id, "revoked"))
@@ -148,6 +152,16 @@ class Controller:
             except Exception as error:  # noqa: BLE001 - a panel's mistake must never reach the table
                 context = {"message": f"who follows the table failed at record {step.seq}", "exception": error}
                 asyncio.get_running_loop().call_exception_handler(context)
+
+    @property
+    def newest(self) -> int:
+        """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
+        return self._recorder.newest
+
+    def note(self, note: Note) -> None:
+        """Write down what is no step of the table; once halted or closed nothing is written."""
+        if self.halted is None and not self._closed:
+            self._recorder.note(note)
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
@@ -210,6 +224,11 @@ class Controller:
         """
         if self.halted is None and not self._closed and self.table.state.round.state == mc.IDLE:
             self._recorder.snapshot(self.table)
+
+    def stop(self) -> None:
+        """The box is stopped in order: stop what moves, lock what is open, and permit nothing from here on."""
+        self._stopping = True
+        self.submit(ev.BoxHalted(0))
 
     def dead(self) -> None:
         """Be as if power had gone: nothing is taken, sent or told from here on."""
