@@ -191,8 +191,12 @@ class People:
             choice = self._deck_in(prompt.slot or "")
         alone = prompt.kind in ("first_arrival", "cover_seat")
         seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
+        self.say(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+
+    def say(self, answer: ev.Answer) -> None:
+        """Answer the box, once hands have done what it asked for."""
         if not self.house.dark:
-            self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+            self.house.controller.submit(answer)
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""
