@@ -192,6 +192,14 @@ _STEPS: Final[dict[str, str]] = {
 }
 
 
+# What the dealer says by entering the seats.
+_SAID: Final[dict[str, str]] = {
+    "chips_only": "only chips are wagered",
+    "cash_converted": "cash was changed into chips",
+    "seated": "every player is seated",
+}
+
+
 def place_name(place: int | None) -> str:
     """Return a place of the table for people."""
     return "nobody" if place is None else "the dealer" if place == 0 else f"seat {place}"
@@ -222,7 +230,10 @@ def answer(choice: str) -> str:
 def evidence(what: str) -> str:
     """Return what an answer says was seen, as a sentence."""
     said: dict[str, str] = {str(key): text for key, text in EVIDENCE.items()}
-    return said.get(what) or plain(what)
+    boxes = what.removeprefix("boxes_at_most_")
+    if boxes != what:
+        return f"nobody plays more than {boxes} box{'es' * (boxes != '1')}"
+    return said.get(what) or _SAID.get(what) or plain(what)
 
 
 def outcome(what: str) -> str:

@@ -85,6 +85,6 @@ export function ask(prompt, redraw, { clauses = true } = {}) {
     h("div", { class: `choices${many ? " many" : ""}` }, ...prompt.choices.map((choice, at) =>
       h("button", { type: "button", class: at === 0 ? "go" : "", "data-choice": choice.key, "data-of": prompt.id,
         disabled: now.busy || !ready(prompt, choice.key), onclick: () => give(prompt, choice.key, redraw) }, choice.text))),
-    clauses ? h("div", { class: "row" }, ...prompt.clauses.slice(0, 4).map(clause)) : null,
+    clauses ? h("div", { class: "clauses" }, ...prompt.clauses.slice(0, 3).map(clause)) : null,
   ].filter(Boolean);
 }

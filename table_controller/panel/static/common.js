@@ -79,6 +79,17 @@ export async function signOff() {
   location.href = "/";
 }
 
+// Keys for a screen without a keyboard: they type into whichever of these fields was touched last.
+function screenKeys(...fields) {
+  let field = fields[0];
+  for (const one of fields) one.addEventListener("focus", () => { field = one; });
+  const key = (text) => h("button", { type: "button", tabindex: "-1", "aria-label": text === "⌫" ? "delete" : text, onclick: () => {
+    field.value = text === "⌫" ? field.value.slice(0, -1) : field.value + text;
+    field.focus();
+  } }, text);
+  return h("div", { class: "keys", role: "group", "aria-label": "keys" }, [..."1234567890qwertyuiopasdfghjkl-zxcvbnm._⌫"].map(key));
+}
+
 // Whoever opens a page signs on first. `after` runs once somebody is.
 export async function start(title, after, go = null) {
   await readSession();
@@ -95,8 +106,8 @@ export async function start(title, after, go = null) {
     await readSession();
     await (go ? go(session) : after());
   } },
-  h("h1", {}, title), h("p", { class: "soft" }, "Sign on with your credential."),
-  h("label", { for: "who" }, "Credential"), id, h("label", { for: "pin" }, "PIN"), pin, said,
+  h("h1", {}, title),
+  h("label", { for: "who" }, "Credential"), id, h("label", { for: "pin" }, "PIN"), pin, screenKeys(id, pin), said,
   h("button", { class: "go", type: "submit" }, "Sign on"), h("a", { href: "/sign", class: "soft" }, "Meter sign"));
   const overlay = h("div", { class: "signon", id: "signon" }, form);
   document.body.append(overlay);
@@ -163,16 +174,13 @@ export function credential(title, id = "") {
     const who = h("input", { id: "by-id", value: id, autocomplete: "off", autocapitalize: "none", required: true });
     const pin = h("input", { id: "by-pin", type: "password", inputmode: "numeric", autocomplete: "off", required: true });
     let given = null;
-    const press = (digit) => () => { pin.value += digit; };
     const form = h("form", { class: "pins", onsubmit: (event) => {
       event.preventDefault();
       given = { id: who.value.trim(), pin: pin.value };
       box.close();
     } },
     h("h2", {}, title), h("label", { for: "by-id" }, "Credential"), who, h("label", { for: "by-pin" }, "PIN"), pin,
-    h("div", { class: "keypad" }, ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((d) => h("button", { type: "button", onclick: press(d) }, String(d))),
-      h("button", { type: "button", "aria-label": "clear the PIN", onclick: () => { pin.value = ""; } }, "C"),
-      h("button", { type: "button", onclick: press(0) }, "0"), h("button", { type: "submit", class: "go" }, "OK")),
+    screenKeys(who, pin), h("button", { type: "submit", class: "go", id: "by-ok" }, "OK"),
     closer("Cancel"));
     const box = dialog(form);
     box.addEventListener("close", () => resolve(given));

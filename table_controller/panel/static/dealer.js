@@ -2,7 +2,7 @@
 
 import { $, clause, closer, dialog, duration, follow, h, say, session, show, signOff, start, themeButton, told, badgeOf } from "./common.js";
 import { ask, forget, give, typeDigit } from "./ask.js";
-import { felt } from "./felt.js";
+import { felt, words } from "./felt.js";
 
 let view = null;
 let chosen = null; // a question that the dealer has turned to; else the first
@@ -22,8 +22,9 @@ async function act(name, more = {}) {
 }
 
 function big(name, text) {
-  return [h("p", { class: "text" }, text), h("p", { class: "said", role: "alert" }, said), h("div", { class: "space" }),
-    h("div", { class: "choices" }, h("button", { type: "button", class: "go", "data-act": name, onclick: () => act(name) }, text))];
+  const note = name === "no_more_bets" ? `Wagers are open; ${words(view)}.` : "Everything is ready: deck, machines, dice.";
+  return [h("p", { class: "text" }, text), h("p", { class: "soft" }, note), h("p", { class: "said", role: "alert" }, said), h("div", { class: "space" }),
+    h("div", { class: "choices act" }, h("button", { type: "button", class: "go", "data-act": name, onclick: () => act(name) }, text))];
 }
 
 function nextCard() {
@@ -59,7 +60,7 @@ function age(title, text, one) {
   const old = share >= 1 ? "over" : share > 0.85 ? "old" : "";
   return h("div", { class: "card" }, h("b", {}, title), ` ${text}`,
     h("div", { class: `age ${old}`, role: "img", "aria-label": `${Math.round(share * 100)} % of ${one.hours} hours used` }, bar),
-    h("span", { class: "soft" }, one.left_s === null ? "" : `${duration(one.left_s)} left`));
+    h("span", { class: "left-s" }, one.left_s === null ? "" : `${duration(one.left_s)} left`));
 }
 
 function strip() {
@@ -68,7 +69,7 @@ function strip() {
   const bad = view.slots.filter((slot) => slot.state !== "in_service");
   cards.push(h("div", { class: "card" }, h("b", {}, "machines"), h("div", {}, bad.length
     ? h("span", { class: `badge ${badgeOf(bad[0].state)}` }, `${bad[0].name} ${bad[0].text}${bad.length > 1 ? ` +${bad.length - 1}` : ""}`)
-    : h("span", { class: "badge good" }, "all in service"))));
+    : h("span", { class: "badge good" }, "all serve"))));
   return cards;
 }
 

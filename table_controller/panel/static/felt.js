@@ -5,11 +5,11 @@ import { svg } from "./common.js";
 const WIDTH = 600;
 const HEIGHT = 360;
 // Seats on the arc, from the dealer's far left to the far right.
-const ANGLES = [186, 219, 252, 288, 321, 354];
+const ANGLES = [187, 220, 253, 287, 320, 353];
 
 function at(index, radius) {
   const angle = (ANGLES[index] * Math.PI) / 180;
-  return [WIDTH / 2 + Math.cos(angle) * radius * 1.27, 262 + Math.sin(angle) * radius];
+  return [WIDTH / 2 + Math.cos(angle) * radius * 1.19, 262 + Math.sin(angle) * radius];
 }
 
 function cards(kind, x, y) {
