@@ -82,8 +82,10 @@ class Stream:
 class Live:
     """Everybody who follows the table. `close` ends every stream, so that the server can stop at once."""
 
-    def __init__(self, box: Box, name: str) -> None:
+    def __init__(self, box: Box, name: str, hints: Callable[[], dict[str, str]] | None = None) -> None:
+        """`hints`: what simulated hands found, by question; a real table has none."""
         self._box = box
+        self._hints = hints
         self._name = name
         self._loop = asyncio.get_running_loop()
         self.tally = Tally()
@@ -94,6 +96,7 @@ class Live:
         self._looking: asyncio.TimerHandle | None = None
         self._machines = b""
         self._cause: Any = None
+        self._shown_hints: dict[str, str] | None = None
         self.closed = False
         if box.controller is not None:
             self.tally.seq = box.controller.durable
@@ -164,6 +167,8 @@ class Live:
         if role == SIGN:
             return said | {"meter": meter(controller.table), "game": controller.table.context.edition.title}
         said |= view(controller.table, role, controller.time_left())
+        if self._hints is not None:
+            said["hints"] = self._hints()
         dealer = None if self._box.presence is None else self._box.presence.dealer
         return said | {"dealer": None if dealer is None else dealer.credential, "findings": list(self.findings)[::-1]}
 
@@ -177,8 +182,9 @@ class Live:
         if self.closed or not self.streams:
             return
         self._looking = self._loop.call_later(LOOK, self._look)
-        if self._box.cause is not self._cause:
-            self._cause = self._box.cause
+        hints = None if self._hints is None else self._hints()
+        if self._box.cause is not self._cause or hints != self._shown_hints:
+            self._cause, self._shown_hints = self._box.cause, hints
             self.renew()
         watching = [stream for stream in self.streams if stream.machines]
         if watching:

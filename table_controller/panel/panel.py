@@ -51,6 +51,9 @@ class Bench(Protocol):
     def inject(self, slot: str, fault: str) -> str:
         """Do something to a machine; return what happened. BadFault if there is no such fault."""
 
+    def hints(self) -> dict[str, str]:
+        """Return what simulated hands found, by question."""
+
 
 class Panel:
     """`secure`: served with TLS. `local`: on a loopback address only."""
@@ -62,7 +65,7 @@ class Panel:
         self.secure = secure
         self.local = local
         self.bench = bench
-        self.live = Live(box, name)
+        self.live = Live(box, name, None if bench is None else bench.hints)
         self.desk = Desk(box, self.live, check)
         self.sessions = Sessions(asyncio.get_running_loop().time, self._signed_off)
 

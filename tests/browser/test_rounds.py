@@ -57,4 +57,3 @@ async def test_a_round_of_each_game(tmp_path: Path) -> None:
                 said = [event.who.credential for event, _ in stage.house.log if hasattr(event, "prompt")]
                 assert said[-1] == "dealer-1"
                 await stage.until(lambda: not stage.hands.busy, "rest")  # noqa: B023 - awaited at once
-                print(game, stage.answered)

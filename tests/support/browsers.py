@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from table_controller.config import PanelConfig
 from table_controller.panel.serve import serve
 from table_controller.people_check import Checker
-from tests.support.panels import PINS, HouseBox, people_file, silent_house
+from simulators.house.panel import HouseBench, HouseBox, silent_house, tend
+from tests.support.panels import PINS, people_file
 from tests.support.tools import need_tool
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simulators.house.table import House
-    from tests.support.panels import Hands
+    from simulators.house.panel import Hands
 
 # The dealer's touch screen.
 SCREEN: Final = {"width": 1024, "height": 600}
@@ -65,6 +66,8 @@ class Served:
         self.hands = hands
         self.browser = browser
         self.port = 0
+        self.panel: asyncio.Task[None]
+        self.show: Callable[..., Any]  # serves the panel, again on the same port if told
         self.errors: list[str] = []
         self.answered: list[str] = []
         self._contexts: list[Any] = []
@@ -79,7 +82,6 @@ class Served:
             found = condition()
             if found:
                 return found
-            self.house._feed_shuffler()
             await asyncio.sleep(0.02)
         raise AssertionError(f"{what} did not come; prompts: {self.state.prompts}; errors: {self.errors}")
 
@@ -102,12 +104,12 @@ class Served:
         if line.type == "error" and "Failed to load resource" not in line.text:
             self.errors.append(line.text)
 
-    async def answer_one(self, page: Any) -> None:
-        """Answer the question that the dealer's page shows, as the hands at the table found it."""
+    async def answer_one(self, page: Any, *, own: bool = False) -> None:
+        """Answer the question that the dealer's page shows, as the hands at the table found it. `own`: a dealer's."""
         shown = await page.query_selector("#next [data-prompt]")
         id_ = int(await shown.get_attribute("data-prompt")) if shown is not None else 0
         prompt = self.state.prompts.get(id_)
-        if prompt is None or id_ not in self.hands.found:
+        if prompt is None or id_ not in self.hands.found or (own and prompt.role != "dealer"):
             await asyncio.sleep(0.02)
             return
         answer = self.hands.found[id_]
@@ -125,12 +127,28 @@ class Served:
         await self.until(lambda: id_ not in self.state.prompts, f"the answer to {prompt}")
         self.answered.append(prompt.kind)
 
-    async def answer_until(self, page: Any, condition: Callable[[], bool]) -> None:
-        """Answer whatever the dealer's page shows until something holds."""
+    async def answer_floor(self, page: Any) -> None:
+        """Answer what the floor's page shows as a floorperson's, with the PIN each time."""
+        for prompt in [one for one in self.state.prompts.values() if one.role == "floorperson"]:
+            answer = self.hands.found.get(prompt.id)
+            card = f'[data-card="{prompt.id}"]'
+            if answer is None or await page.query_selector(card) is None:
+                continue
+            if prompt.number and answer.choice == prompt.choices[0]:
+                for digit in str(answer.number):
+                    await page.click(f'{card} [data-key="{digit}"]')
+            await page.click(f'{card} [data-choice="{answer.choice}"]')
+            await prove(page, "floor-1")
+            await self.until(lambda: prompt.id not in self.state.prompts, f"the answer to {prompt}")  # noqa: B023
+            self.answered.append(prompt.kind)
+
+    async def answer_until(self, page: Any, condition: Callable[[], bool], floor: Any = None) -> None:
+        """Answer whatever the dealer's page shows until something holds; what is the floor's, on the floor's page."""
         async with asyncio.timeout(2 * PATIENCE):
             while not condition():
-                self.house._feed_shuffler()
-                await self.answer_one(page)
+                if floor is not None:
+                    await self.answer_floor(floor)
+                await self.answer_one(page, own=floor is not None)
 
     async def close(self) -> None:
         for context in self._contexts:
@@ -151,7 +169,9 @@ async def prove(page: Any, id_: str) -> None:
 
 
 @asynccontextmanager
-async def served(browser: Any, folder: Path, game: str, **options: Any) -> AsyncIterator[Served]:
+async def served(
+    browser: Any, folder: Path, game: str, decks: tuple[str, ...] = ("blue", "red")
+) -> AsyncIterator[Served]:
     """A table that is open and ready, at a pace at which a round takes seconds, and its panel."""
     house, hands = silent_house(game, speed=200.0, pace=0.004)
     hands.silent = False
@@ -161,21 +181,24 @@ async def served(browser: Any, folder: Path, game: str, **options: Any) -> Async
     async def check(id_: str, pin: str, place: str) -> Any:
         return await asyncio.to_thread(checker.check, id_, pin, place)
 
-    ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    panel = asyncio.create_task(
-        serve(PanelConfig(True, "127.0.0.1", 0, None, None), HouseBox(house), check, name="Table 7",
-              on_ready=ready.set_result, **options)
-    )  # fmt: skip
-    import time; t0=time.time()
-    try:
-        await house.open("blue", "red")
-        hands.silent = True
+    async def show(port: int = 0) -> None:
+        ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        config = PanelConfig(True, "127.0.0.1", port, None, None)
+        work = serve(config, HouseBox(house), check, name="Table 7", bench=HouseBench(house), on_ready=ready.set_result)
+        stage.panel = asyncio.create_task(work)
         stage.port = await ready
-        print('open',time.time()-t0)
+
+    stage.show = show
+    tending = asyncio.create_task(tend(house))
+    try:
+        await show()
+        await house.open(*decks)
+        hands.silent = True
         yield stage
         assert not stage.errors, stage.errors
     finally:
         await stage.close()
-        panel.cancel()
-        await asyncio.wait({panel})
+        tending.cancel()
+        stage.panel.cancel()
+        await asyncio.wait({tending, stage.panel})
         await house.close()

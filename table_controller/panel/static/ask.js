@@ -53,8 +53,8 @@ function keypad(prompt, now, redraw) {
   const digit = (d) => key(String(d), () => typeDigit(prompt, String(d)), `digit ${d}`);
   return [
     h("div", { class: "entry", role: "status", "aria-label": `entered: ${now.digits || "nothing"}` }, now.digits || " "),
-    h("div", { class: "keypad", role: "group", "aria-label": "number" }, ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit),
-      key("C", () => { now.digits = ""; }, "clear"), digit(0), key("⌫", () => typeDigit(prompt, "Backspace"), "delete the last digit")),
+    h("div", { class: "keypad", role: "group", "aria-label": "number" }, digit(1), digit(2), digit(3), key("C", () => { now.digits = ""; }, "clear"),
+      digit(4), digit(5), digit(6), key("⌫", () => typeDigit(prompt, "Backspace"), "delete the last digit"), digit(7), digit(8), digit(9), digit(0)),
   ];
 }
 
@@ -67,10 +67,14 @@ function seatRow(prompt, now, redraw) {
     } }, String(seat))));
 }
 
+export function clausesOf(prompt) {
+  return h("div", { class: "clauses" }, ...prompt.clauses.slice(0, 2).map(clause));
+}
+
 // Returns the elements of one question; `redraw` is called when something was typed or answered.
-export function ask(prompt, redraw, { clauses = true } = {}) {
+export function ask(prompt, redraw, hints = {}) {
   const now = state(prompt);
-  const many = prompt.choices.length > 2;
+  const many = prompt.choices.length > (prompt.number ? 1 : 2);
   const limits = prompt.number && prompt.number.most < 9999
     ? h("p", { class: "says" }, `from ${prompt.number.least} to ${prompt.number.most}`) : null;
   const says = prompt.evidence.length
@@ -78,6 +82,7 @@ export function ask(prompt, redraw, { clauses = true } = {}) {
   return [
     h("p", { class: "text", "data-prompt": prompt.id, "data-kind": prompt.kind }, prompt.text),
     says, limits,
+    hints[prompt.id] ? h("p", { class: "says" }, `Simulated hands: ${hints[prompt.id]}`) : null,
     ...(prompt.number ? keypad(prompt, now, redraw) : []),
     prompt.seats ? seatRow(prompt, now, redraw) : null,
     h("p", { class: "said", role: "alert" }, now.said),
@@ -85,6 +90,5 @@ export function ask(prompt, redraw, { clauses = true } = {}) {
     h("div", { class: `choices${many ? " many" : ""}` }, ...prompt.choices.map((choice, at) =>
       h("button", { type: "button", class: at === 0 ? "go" : "", "data-choice": choice.key, "data-of": prompt.id,
         disabled: now.busy || !ready(prompt, choice.key), onclick: () => give(prompt, choice.key, redraw) }, choice.text))),
-    clauses ? h("div", { class: "clauses" }, ...prompt.clauses.slice(0, 3).map(clause)) : null,
   ].filter(Boolean);
 }

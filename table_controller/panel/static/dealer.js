@@ -1,7 +1,7 @@
 // The dealer's page: one big next action, the table, decks and dice, and what is locked.
 
 import { $, clause, closer, dialog, duration, follow, h, say, session, show, signOff, start, themeButton, told, badgeOf } from "./common.js";
-import { ask, forget, give, typeDigit } from "./ask.js";
+import { ask, clausesOf, forget, give, typeDigit } from "./ask.js";
 import { felt, words } from "./felt.js";
 
 let view = null;
@@ -32,19 +32,19 @@ function nextCard() {
   const prompt = current();
   const who = prompt && (next.how === "prompt" || next.how === "wait" || chosen === prompt.id) ? prompt.role : next.who;
   const head = h("div", { class: "who" }, h("span", { class: `badge ${who === "dealer" ? "good" : "warn"}` }, who === "nobody" ? "wait" : who),
-    h("span", { class: "soft" }, `round ${view.round.number || "–"}`));
+    prompt ? clausesOf(prompt) : h("span", { class: "soft" }, `round ${view.round.number || "–"}`));
   let body;
   if (view.halted) {
     body = [h("p", { class: "text" }, `The box is locked: ${view.halted.code}`), h("p", {}, view.halted.text), h("p", { class: "soft" }, view.halted.act)];
   } else if (next.how === "no_more_bets" && chosen === null) body = big("no_more_bets", "No more bets");
   else if (next.how === "open_round" && chosen === null) body = big("open_round", "Open the round");
-  else if (prompt && (next.how === "prompt" || next.how === "wait" || chosen === prompt.id)) body = ask(prompt, draw);
+  else if (prompt && (next.how === "prompt" || next.how === "wait" || chosen === prompt.id)) body = ask(prompt, draw, view.hints);
   else {
     body = [h("p", { class: "text" }, next.text), h("p", { class: "said", role: "alert" }, said), h("div", { class: "space" })];
     if (next.how === "against") body.push(h("div", { class: "list" }, view.against.slice(0, 3).map(reason)));
   }
   const rest = prompts().filter((other) => other !== prompt || next.how === "hands");
-  const others = h("div", { class: "others" }, rest.slice(0, 4).map((other) =>
+  const others = h("div", { class: "others" }, rest.slice(0, 2).map((other) =>
     h("button", { type: "button", onclick: () => { chosen = other.id; draw(); } }, `${other.role}: ${other.text}`)));
   return [head, ...body, rest.length ? others : null];
 }

@@ -1,13 +1,13 @@
 // The floorperson's page: decisions, acknowledgements, hits, orders, devices, and what is to be found again.
 
 import { $, badgeOf, clause, closer, credential, dialog, duration, follow, h, say, sayBy, session, show, signOff, start, themeButton, told } from "./common.js";
-import { ask, forget } from "./ask.js";
+import { ask, clausesOf, forget } from "./ask.js";
 
 let view = null;
 const said = new Map();
 
 function promptCard(prompt) {
-  return h("section", { class: "card prompt stack", "data-card": prompt.id }, h("span", { class: "badge warn" }, prompt.role), ask(prompt, draw));
+  return h("section", { class: "card prompt stack", "data-card": prompt.id }, h("div", { class: "row" }, h("span", { class: "badge warn" }, prompt.role), clausesOf(prompt)), ask(prompt, draw, view.hints));
 }
 
 function holdCard(hold) {
