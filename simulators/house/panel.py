@@ -12,10 +12,15 @@ from firmware_bridge.errors import BadFault
 from simulators.faults import vocabulary
 from simulators.house.dealer import People
 from simulators.house.table import House
+from table_controller import people
+from table_controller.config import PanelConfig
+from table_controller.panel.serve import serve
+from table_controller.people_check import Checker
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.loop import Controller
@@ -23,6 +28,11 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
     from table_controller.table import events as ev
 
+# Who may sign on at a simulated table. Everybody may know these: there is nothing behind them but a simulation.
+PINS: Final = {"dealer-1": "481516", "dealer-2": "234299", "floor-1": "271828", "tech-1": "314159", "audit-1": "161803"}
+_ROLES: Final = {"dealer": "dealer", "floor": "floorperson", "tech": "technician", "audit": "auditor"}
+# A hash that costs nothing, for the same reason.
+_CHEAP: Final = people.Cost(2, 1, 1)
 # How often somebody looks whether a deck waits for the shuffler, or players may bet (s, at the people's usual pace).
 LOOK: Final = 0.5
 
@@ -137,3 +147,24 @@ async def tend(house: House, bets: tuple[int, ...] = ()) -> None:
                 if f"bet_sensor.{seat}" in house.machines:
                     house.machines[f"bet_sensor.{seat}"].inject("place_bet")
         await asyncio.sleep(LOOK * house.pace)
+
+
+def people_file(folder: Path) -> Path:
+    """Write a people file with everybody of PINS in it."""
+    path = folder / "people.json"
+    for id_, pin in PINS.items():
+        people.add(path, id_, _ROLES[id_.partition("-")[0]], pin, cost=_CHEAP)
+    return path
+
+
+async def show(
+    house: House, file: Path, *, port: int = 0, name: str = "Table 7", on_ready: Callable[[int], None] | None = None
+) -> None:
+    """Serve the panel of a simulated table, bench view included, until cancelled."""
+    checker = Checker(file)
+
+    async def check(id_: str, pin: str, place: str) -> people.Person:
+        return await asyncio.to_thread(checker.check, id_, pin, place)
+
+    config = PanelConfig(True, "127.0.0.1", port, None, None)
+    await serve(config, HouseBox(house), check, name=name, bench=HouseBench(house), on_ready=on_ready)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Moved
 from tests.support.browsers import chromium, served
@@ -54,6 +55,6 @@ async def test_a_round_of_each_game(tmp_path: Path) -> None:
                 assert mc.VOID not in _moved(stage)
                 left = iter(stage.answered)
                 assert all(kind in left for kind in asked), (game, stage.answered)
-                said = [event.who.credential for event, _ in stage.house.log if hasattr(event, "prompt")]
-                assert said[-1] == "dealer-1"
-                await stage.until(lambda: not stage.hands.busy, "rest")  # noqa: B023 - awaited at once
+                said = [event.who for event, _ in stage.house.log if isinstance(event, ev.Answer)]
+                assert said[-1] == ev.Person("dealer", "dealer-1")
+                await stage.until(lambda: not stage.hands.busy, "rest")

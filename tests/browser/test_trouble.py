@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from table_controller.ledger.money import dollars
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support.browsers import chromium, served, sign_on
 
@@ -53,7 +54,9 @@ async def test_a_jam_from_the_bench_through_the_floor_back_to_service(tmp_path: 
 
 async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp_path: Path) -> None:
     async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
-        stage.hands.choices["progressive"] = stage.house.controller.table.context.meter.awards[0].hand
+        meter = stage.house.controller.table.context.meter
+        assert meter is not None
+        stage.hands.choices["progressive"] = meter.awards[0].hand
         stage.hands.lies["hand_pay"] = 4711
         dealer, floor = await stage.page("/dealer", "dealer-1"), await stage.page("/floor", "floor-1")
         sign = await stage.page("/sign")
@@ -67,11 +70,12 @@ async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp
         await sign.wait_for_selector(f"#won:has-text('Seat 2 wins {dollars(hit.amount)}')")
         shown = dollars(stage.state.money.book.meters.current // 10_000 * 10_000)
         await sign.wait_for_selector(f"#value:has-text('{shown}')")
-        await stage.answer_until(dealer, lambda: stage.house.log and stage.state.round.state == mc.IDLE, floor)
+        await stage.answer_until(dealer, lambda: stage.state.round.state == mc.IDLE, floor)
         assert hit.state == mc.HIT_DOCUMENTED
         assert {"hit_hand", "hit_light", "hit_validate", "hand_pay"} <= set(stage.answered)
-        validated = [event.who for event, _ in stage.house.log if getattr(event, "choice", "") == "hand_pay"]
-        assert [(who.role, who.credential) for who in validated] == [("floorperson", "floor-1")]
+        answers = [event for event, _ in stage.house.log if isinstance(event, ev.Answer)]
+        validated = [answer.who for answer in answers if answer.choice == "hand_pay"]
+        assert validated == [ev.Person("floorperson", "floor-1")]
         await stage.until(lambda: not stage.hands.busy, "rest")
 
 

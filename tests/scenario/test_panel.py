@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from simulators.house.panel import PINS, HouseBox, people_file, silent_house
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
 from table_controller.panel.sessions import IDLE
@@ -13,7 +14,7 @@ from table_controller.people_check import Checker
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support.asgi import ORIGIN, Browser
-from tests.support.panels import PINS, HouseBox, inline, people_file, silent_house
+from tests.support.panels import inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -59,6 +59,7 @@ class Browser:
             if left:
                 return left.pop()
             await asyncio.Event().wait()
+            return None
 
         async def send(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -75,7 +76,7 @@ class Browser:
         return answer
 
     async def get(self, path: str, **headers: str) -> Answer:
-        return await self.ask("GET", path, **headers)
+        return await self.ask("GET", path, b"", **headers)
 
     async def post(self, path: str, body: Any, **headers: str) -> Answer:
         return await self.ask("POST", path, json.dumps(body).encode(), **headers)

@@ -6,19 +6,15 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.config import PanelConfig
-from table_controller.panel.serve import serve
-from table_controller.people_check import Checker
-from simulators.house.panel import HouseBench, HouseBox, silent_house, tend
-from tests.support.panels import PINS, people_file
+from simulators.house.panel import PINS, people_file, show, silent_house, tend
 from tests.support.tools import need_tool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from simulators.house.table import House
     from simulators.house.panel import Hands
+    from simulators.house.table import House
 
 # The dealer's touch screen.
 SCREEN: Final = {"width": 1024, "height": 600}
@@ -92,7 +88,7 @@ class Served:
         page = await context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda line: self._heard(line))
+        page.on("console", self._heard)
         await page.goto(f"http://127.0.0.1:{self.port}{path}")
         if id_ is not None:
             await sign_on(page, id_)
@@ -176,22 +172,17 @@ async def served(
     house, hands = silent_house(game, speed=200.0, pace=0.004)
     hands.silent = False
     stage = Served(house, hands, browser)
-    checker = Checker(people_file(folder))
+    file = people_file(folder)
 
-    async def check(id_: str, pin: str, place: str) -> Any:
-        return await asyncio.to_thread(checker.check, id_, pin, place)
-
-    async def show(port: int = 0) -> None:
+    async def begin(port: int = 0) -> None:
         ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        config = PanelConfig(True, "127.0.0.1", port, None, None)
-        work = serve(config, HouseBox(house), check, name="Table 7", bench=HouseBench(house), on_ready=ready.set_result)
-        stage.panel = asyncio.create_task(work)
+        stage.panel = asyncio.create_task(show(house, file, port=port, on_ready=ready.set_result))
         stage.port = await ready
 
-    stage.show = show
+    stage.show = begin
     tending = asyncio.create_task(tend(house))
     try:
-        await show()
+        await begin()
         await house.open(*decks)
         hands.silent = True
         yield stage
