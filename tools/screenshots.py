@@ -91,13 +91,14 @@ async def table(studio: Studio) -> None:
     await dealer.click('#next [data-key="4"]')
     await shoot(dealer, "dealer-stub")
     studio.hands.choices["progressive"] = studio.house.controller.table.context.meter.awards[1].hand
-    await studio.until(lambda: studio.asks("hit_validate"), ("hit_validate",))
+    await studio.until(lambda: bool(studio.state.money.hits))
+    studio.hands.choices["progressive"] = "no_win"
+    await studio.until(lambda: any(p.kind == "hit_validate" for p in studio.state.prompts.values()), ("hit_validate",))
     floor = await studio.page("/floor", "floor-1", height=768)
     await shoot(floor, "floor")
     await shoot(sign, "sign")
     studio.house.machines["shuffler.1"].inject("jam:segment=lift,card=27")
     studio.hands.ignoring = True
-    studio.hands.choices["progressive"] = "no_win"
     await studio.until(lambda: studio.state.holds and studio.state.round.state == mc.IDLE)
     await shoot(dealer, "dealer-locked")
     technician = await studio.page("/technician", "tech-1", dark=True)

@@ -97,7 +97,7 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
         "number": {"least": prompt.least, "most": prompt.most} if prompt.number else None,
         "seats": _seats_of(table, prompt),
         "one_seat": prompt.kind in ("first_arrival", "cover_seat"),
-        "clauses": list(prompt.clauses),
+        "clauses": [clause for clause in prompt.clauses if clause != table.context.edition.chapter],
         "evidence": [words.evidence(what) for what in prompt.evidence],
         "seat": prompt.seat,
         "slot": prompt.slot,

@@ -40,10 +40,10 @@ function seat(view, one, index) {
 
 export function words(view) {
   const said = view.seats.filter((one) => one.wager !== "none" || ["sensed", "accepted", "lit", "undecided"].includes(one.bet))
-    .map((one) => `seat ${one.seat}: ${one.wager}${view.meter ? `, bet ${one.bet}` : ""}`);
+    .map((one) => `seat ${one.seat} ${[one.wager === "none" ? "" : one.wager, view.meter && one.bet !== "none" && one.bet !== "open" ? `bet ${one.bet}` : ""].filter(Boolean).join(", ")}`);
   const start = view.round.start_place;
   if (start !== null) said.unshift(`starts at ${start === 0 ? "the dealer" : `seat ${start}`}`);
-  return said.length ? said.join("; ") : "no wagers";
+  return said.length ? said.join(", ") : "no wagers";
 }
 
 export function felt(view) {
