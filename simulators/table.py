@@ -9,8 +9,11 @@ from firmware_bridge.errors import ConfigurationError
 from simulators.models import make
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import Chips
+from table_controller.people import Cost, add, load_people
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simulators.machine import Machine
 
 SEATS: Final = 6
@@ -46,6 +49,9 @@ CHOICES: Final[dict[str, dict[str, Any]]] = {
         "paytables": {"progressive": "688a-progressive-1"},
     },
 }
+# Who signs on at a simulated table, and how. No secret: whoever reads this is at a bench.
+BENCH_PEOPLE: Final = {"dealer-1": "dealer", "floor-1": "floorperson", "tech-1": "technician", "audit-1": "auditor"}
+BENCH_PIN: Final = "271828"
 # Where a starting position is drawn, and what the rules allow for it: the button only in chapter 575.
 _STARTS_OF: Final = {"asia_poker": ("dice", "rng", "button"), "face_up_pai_gow": ("dice", "rng")}
 
@@ -82,6 +88,14 @@ def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> st
     for slot, port in ports.items():
         lines += ["", f"[device.{slot}]", f'port = "{port}"', f'key = "{slot}.key"']
     return "\n".join(lines) + "\n"
+
+
+def lay_out_people(folder: Path) -> None:
+    """Give a simulated table's data folder people who can sign on: one in each role, all with the bench's PIN."""
+    folder.mkdir(exist_ok=True)
+    for id_, role in BENCH_PEOPLE.items():
+        if not (folder / "people.json").exists() or id_.casefold() not in load_people(folder / "people.json"):
+            add(folder / "people.json", id_, role, BENCH_PIN, cost=Cost(n=1 << 10))
 
 
 def _toml(value: Any) -> str:

@@ -27,7 +27,7 @@ from table_controller.journal.versions import digests_of
 from table_controller.table.core import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from table_controller.controller.clock import Clock
     from table_controller.controller.loop import Controller, Step
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from table_controller.controller.recorder import Writer
     from table_controller.journal.copier import Copier
     from table_controller.journal.port import Journal
+    from table_controller.people import Person
     from table_controller.table import events as ev
     from table_controller.table.decisions import Decision
 
@@ -148,9 +149,13 @@ class Box:
             for told in self.on_told:
                 told(place.name, event)
 
-        return Slot(
+        slot: Slot[Any, Any] = Slot(
             place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name]
         )
+        slot.on_failed = lambda bug: self.note(
+            rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
+        )
+        return slot
 
     # --- while it runs ------------------------------------------------------------------------------------------------
 
@@ -174,11 +179,15 @@ class Box:
         if self.controller is not None:
             self.controller.note(note)
 
-    async def check_person(self, credential: str, pin: str) -> ev.Person:
-        """Return whose credential this is; NotAllowed if the PIN is another. The table goes on meanwhile."""
+    async def check_person(self, credential: str, pin: str, place: str) -> Person:
+        """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile."""
         if self._threads:
-            return await asyncio.to_thread(self.plan.people.check, credential, pin)
-        return self.plan.people.check(credential, pin)
+            return await asyncio.to_thread(self.plan.people.check, credential, pin, place)
+        return self.plan.people.check(credential, pin, place)
+
+    def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run something beside the table, as an uplink or a panel: whatever becomes of it, the table goes on."""
+        self.tasks.supervise(name, work)
 
     # --- stop ---------------------------------------------------------------------------------------------------------
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.errors import NoBox, PitboxError
+from firmware_bridge.errors import NoBox, PitboxError, code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +34,17 @@ class Refused(PitboxError):
     def code(self) -> str:
         """The code that the box gave."""
         return self._code
+
+    @property
+    def named(self) -> type[PitboxError]:
+        """The error of ours that has this code."""
+        return next((kind for kind in _tree(PitboxError) if code_of(kind.number) == self._code), PitboxError)
+
+
+def _tree(root: type[PitboxError]) -> Iterator[type[PitboxError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _tree(child)
 
 
 def _answered(told: dict[str, Any]) -> Any:
@@ -130,9 +142,10 @@ class BoxClient:
             reader, client._writer = await asyncio.open_unix_connection(path, limit=_MAX_LINE)
             greeting = msgspec.json.decode(await reader.readline() or b"{}")
         except OSError as error:
+            await client.close()
             raise NoBox(f"no box answers at {path}: {error.strerror or error}") from error
         if "hello" not in greeting:
-            client._writer.close()
+            await client.close()
             _answered(greeting)
             raise NoBox(f"the box at {path} hung up")
         client.hello = greeting["hello"]
@@ -175,3 +188,5 @@ class BoxClient:
             await asyncio.wait({self._task})
         if self._writer is not None:
             self._writer.close()
+            with suppress(OSError):
+                await self._writer.wait_closed()

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Transport
+    from table_controller.people import Person
     from table_controller.rulebook import Edition, Submission
-    from table_controller.table.events import Person
 
 # A hold that nobody has cleared after so long (s) is escalated: long enough for a floorperson to come and decide.
 ESCALATE_AFTER: Final = 300.0
@@ -20,8 +20,8 @@ ESCALATE_AFTER: Final = 300.0
 class People(Protocol):
     """Who may say something at this table."""
 
-    def check(self, credential: str, pin: str) -> Person:
-        """Return the person; NotAllowed if there is none, or the PIN is another. May take a while."""
+    def check(self, id_: str, pin: str, place: str = "") -> Person:
+        """Return the person; CredentialRefused if there is none, or the PIN is another. May take a while."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,18 +14,17 @@ from table_controller.controller import protocol as p
 from table_controller.controller.service_calls import call
 from table_controller.controller.status import status_of
 from table_controller.controller.tap import without_cards
+from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
-    from table_controller.table import events as ev
 
 log = logging.getLogger(__name__)
 
-# A wrong PIN is answered after so long (s), and after so many the connection speaks for nobody.
-WRONG_PIN_WAIT: Final = 1.0
+# After so many wrong PINs a connection speaks for nobody; the people file's own waits are besides.
 WRONG_PINS: Final = 5
 # Requests of one connection that wait for something; more is a client that does not listen.
 MAX_WAITING: Final = 64
@@ -43,6 +42,7 @@ class Session:
         self._from = 0  # steps up to this one are in the state that the client was sent
         self._state: tuple[int, bytes] | None = None  # (request, state) that waits for its step to be on disk
         self._people: dict[str, ev.Person] = {}
+        self._holders: dict[str, str] = {}  # whose credential each is: one person may have two
         self._wrong = 0
         self._said: dict[int, tuple[int, ev.Event]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -136,15 +136,16 @@ class Session:
         if self._wrong >= WRONG_PINS:
             raise NotAllowed(f"{WRONG_PINS} wrong PINs came over this connection; it speaks for nobody any more")
         try:
-            who = await self._box.check_person(request.credential, request.pin)
+            found = await self._box.check_person(request.credential, request.pin, f"user {self._uid}")
         except PitboxError:
             self._wrong += 1
             log.warning("user %d could not sign on as %r", self._uid, request.credential)
-            await asyncio.sleep(WRONG_PIN_WAIT)
             raise
         self._box.running()
         assert self._box.presence is not None
+        who = ev.Person(found.role, found.id)
         self._people[who.credential] = who
+        self._holders[who.credential] = found.person
         self._box.presence.signed_on(who)
         self._answer(request, who)
 
@@ -169,7 +170,10 @@ class Session:
     def _say(self, request: p.Say) -> None:
         controller = self._box.running()
         second = None if request.second is None else self._person(request.second)
-        event = p.read_event(request.event, self._person(request.by), second)
+        who = self._person(request.by)
+        if second is not None and self._holders[second.credential] == self._holders[who.credential]:
+            raise NotAllowed(f"{who.credential} and {second.credential} are one person; two are asked for")
+        event = p.read_event(request.event, who, second)
         if self._box.presence is not None:
             self._box.presence.check(event)
         if len(self._said) >= MAX_WAITING:
