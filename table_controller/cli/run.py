@@ -27,8 +27,9 @@ def run(args: argparse.Namespace) -> int:
     from table_controller.config import load_config
     from table_controller.controller.log_lines import start_logging
     from table_controller.controller.serve import serve
+    from table_controller.panel.beside import panel
 
     config = load_config(args.config)
     start_logging(config.id)
-    asyncio.run(serve(config))
+    asyncio.run(serve(config, {"panel": panel} if config.panel.enabled else {}))
     return OK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import mimetypes
 from hashlib import blake2b
@@ -18,7 +19,7 @@ from table_controller import rulebook
 from table_controller.panel import acts, words
 from table_controller.panel.desk import Said
 from table_controller.panel.live import SIGN
-from table_controller.panel.metrics import TYPE, metrics_text
+from table_controller.panel.metrics import TYPE, tally_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -72,8 +73,10 @@ class Inject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class App:
     """The routes of one panel."""
 
-    def __init__(self, panel: Panel) -> None:
+    def __init__(self, panel: Panel, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread) -> None:
         self._panel = panel
+        self._in_thread = in_thread
+        self._texts: dict[str, str] = {}
         self._cookie = "__Host-pitbox" if panel.secure else "pitbox"
         self._files = {item.name: item.read_bytes() for item in files(__package__).joinpath("static").iterdir()}
         pages = PAGES | ({"/bench": "bench.html"} if panel.bench is not None else {})
@@ -163,9 +166,8 @@ class App:
         near = self._place(request) in ("127.0.0.1", "::1", "local")
         if not near and self._signed_on(request, used=False) is None:
             return _answer(Said(401, {"ok": False, "text": "metrics are for this computer, or for who is signed on"}))
-        box, live = self._panel.box, self._panel.live
-        table = None if box.controller is None else box.controller.table
-        text = metrics_text(table, live.tally, halted=box.cause is not None, panels=len(live.streams))
+        live = self._panel.live
+        text = self._panel.status() + tally_text(live.tally, len(live.streams))
         return Response(text, headers=HEADERS | {"Content-Type": TYPE, "Cache-Control": "no-store"})
 
     # --- signing on and off -------------------------------------------------------------------------------------------
@@ -259,14 +261,13 @@ class App:
 
     async def _clause(self, request: Request) -> Response:
         """A clause or a reading in words."""
+        if not self._texts:  # read once, and not by the loop
+            self._texts = await self._in_thread(_texts)
         wanted = request.path_params["id"]
-        reading = rulebook.readings().get(wanted)
-        if reading is not None:
-            return JSONResponse({"id": wanted, "text": reading.reading})
-        try:
-            return JSONResponse({"id": wanted, "text": rulebook.clause(wanted).duty})
-        except KeyError:
+        text = self._texts.get(wanted)
+        if text is None:
             return _answer(Said(404, {"ok": False, "id": wanted, "text": "no clause of this name has a duty"}))
+        return JSONResponse({"id": wanted, "text": text})
 
     # --- simulated machines -------------------------------------------------------------------------------------------
 
@@ -287,6 +288,12 @@ class App:
             return JSONResponse({"ok": True, "text": self._panel.bench.inject(wanted.slot, wanted.fault)})
         except (msgspec.MsgspecError, KeyError, BadFault) as error:
             return _answer(Said(400, {"ok": False, "text": str(error)}))
+
+
+def _texts() -> dict[str, str]:
+    """Return every clause and every reading in words."""
+    clauses = {clause.id: clause.duty for game in rulebook.GAMES for clause in rulebook.clauses(game)}
+    return clauses | {id_: reading.reading for id_, reading in rulebook.readings().items()}
 
 
 def _answer(said: Said) -> Response:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -17,23 +17,22 @@ from table_controller.table import events as ev
 from table_controller.table.decisions import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from table_controller.controller.loop import Controller
     from table_controller.panel.live import Live
     from table_controller.panel.panel import Box
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
 
+    # Proves a credential (id, PIN, where the try came from); CredentialRefused if it does not hold, TryLater after
+    # wrong PINs.
+    Check = Callable[[str, str, str], Awaitable[Person]]
+
 log = logging.getLogger(__name__)
 
 # A record is on disk within milliseconds; a disk that takes longer than this (s) is about to be declared dead.
 PATIENCE: Final = 10.0
-
-
-class Check(Protocol):
-    """Proves a credential; CredentialRefused if it does not hold, TryLater after too many wrong PINs."""
-
-    async def __call__(self, id_: str, pin: str, place: str) -> Person:
-        """Return who it is. `place` is where the try came from."""
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -65,6 +64,9 @@ class Desk:
         except CredentialRefused as wrong:
             log.warning("a credential was refused at %s", place)
             return refused(401, wrong)
+        except PitboxError as broken:  # the people file cannot be read: nobody can sign on, and the table goes on
+            log.exception("no credential can be checked")
+            return refused(503, broken)
 
     async def say(self, session: Session, page: str, body: bytes, place: str) -> Said:
         """Take one request of a page."""

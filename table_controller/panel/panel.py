@@ -11,7 +11,7 @@ from table_controller.panel.sessions import Sessions
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.loop import Controller
@@ -56,15 +56,24 @@ class Bench(Protocol):
 
 
 class Panel:
-    """`secure`: served with TLS. `local`: on a loopback address only."""
+    """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics."""
 
     def __init__(
-        self, box: Box, check: Check, *, name: str, secure: bool = False, local: bool = True, bench: Bench | None = None
+        self,
+        box: Box,
+        check: Check,
+        *,
+        name: str,
+        secure: bool = False,
+        local: bool = True,
+        bench: Bench | None = None,
+        status: Callable[[], str] = str,
     ) -> None:
         self.box = box
         self.secure = secure
         self.local = local
         self.bench = bench
+        self.status = status
         self.live = Live(box, name, None if bench is None else bench.hints)
         self.desk = Desk(box, self.live, check)
         self.sessions = Sessions(asyncio.get_running_loop().time, self._signed_off)

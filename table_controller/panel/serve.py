@@ -7,6 +7,7 @@ import ipaddress
 import socket
 import ssl
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import ConfigurationError
@@ -60,21 +61,25 @@ async def serve(
     name: str,
     bench: Bench | None = None,
     on_ready: Callable[[int], None] | None = None,
+    status: Callable[[], str] = str,
 ) -> None:
     """Serve the panel of a box. OSError if the port cannot be had; `on_ready` is told the port.
+
+    `status` makes the box's own page of metrics.
 
     Another address than loopback needs TLS: a PIN never travels in the open.
     """
     local, secure = is_loopback(config.listen), config.cert is not None
     if not local and not secure:
         raise ConfigurationError(f"panel.listen {config.listen} is no loopback address, and panel.cert is missing")
-    from table_controller.panel.app import app_of  # noqa: PLC0415 - the web server is loaded only where it serves
-
+    # The web server is loaded only where it serves, and not by the loop: that would hold the table up.
+    app = await asyncio.to_thread(import_module, "table_controller.panel.app")
+    uvicorn = await asyncio.to_thread(import_module, "uvicorn")
     listening = _bound(config)
     try:
-        panel = Panel(box, check, name=name, secure=secure, local=local, bench=bench)
+        panel = Panel(box, check, name=name, secure=secure, local=local, bench=bench, status=status)
         try:
-            server = _server(app_of(panel), config)
+            server = _server(uvicorn, app.app_of(panel), config)
             await _until_cancelled(server, listening, panel, on_ready)
         finally:
             panel.close()
@@ -97,10 +102,8 @@ async def _until_cancelled(
         raise
 
 
-def _server(app: Any, config: PanelConfig) -> Any:
-    import uvicorn  # noqa: PLC0415 - likewise
-
-    class Server(uvicorn.Server):
+def _server(uvicorn: Any, app: Any, config: PanelConfig) -> Any:
+    class Server(uvicorn.Server):  # type: ignore[misc]
         """A server that leaves the controller's signals alone."""
 
         @contextmanager
