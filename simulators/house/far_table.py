@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
+from devices.kinds import kind_named
 from firmware_bridge.errors import LinkClosed, NoBox, PitboxError
 from simulators.control import lay_out_trust
 from simulators.hosts.pty import PtyHost
@@ -19,6 +20,7 @@ from simulators.house.table import House
 from simulators.table import BENCH_PEOPLE, BENCH_PIN, lay_out_people, table_toml
 from table_controller.controller.client import BoxClient
 from table_controller.controller.told import lively
+from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.table.core import Table
 
@@ -46,8 +48,14 @@ class FarDriver:
 class FarSlot:
     """A slot, as people need it."""
 
-    def __init__(self, box: FarBox, name: str) -> None:
+    def __init__(self, box: FarBox, name: str, kind: str) -> None:
         self.driver = FarDriver(box, name)
+        self.kind = kind_named(kind)
+        self.view = self.kind.blank
+
+    def take(self, event: Any) -> None:
+        """See what the machine told."""
+        self.view = self.kind.fold(self.view, event)
 
 
 class FarBox:
@@ -57,7 +65,7 @@ class FarBox:
         self.house = house
         self.table = table
         self.controller = self
-        self.slots: Any = {name: FarSlot(self, name) for name in house.machines}
+        self.slots: Any = {name: FarSlot(self, name, machine.kind) for name, machine in house.machines.items()}
         self.powered = False
         self.seq = 0
         self.client: BoxClient | None = None
@@ -65,8 +73,8 @@ class FarBox:
         self._tasks: set[asyncio.Task[None]] = set()
         self._early: list[dict[str, Any]] = []
 
-    async def connect(self, socket: Path) -> None:
-        """Meet a box that has started: sign everybody on, and follow it from here."""
+    async def connect(self, socket: Path, journal: Path) -> None:
+        """Meet a box that has started: sign everybody on, and follow it. What was recorded before is in its journal."""
         if self.client is not None:
             await self.client.close()
             self.client = None
@@ -76,7 +84,10 @@ class FarBox:
             await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
         self._early = []
         told = await self.client.request("follow", told=True)
-        self.table.restore(msgspec.convert(told["state"], bytes))
+        for record in reader.read(journal, self.seq + 1, told["seq"]):
+            if record.kind == rec.STEP:
+                self._step(record.body)
+        assert self.table.snapshot() == msgspec.convert(told["state"], bytes), "the box's state is not its journal's"
         self.seq, self.powered = told["seq"], True
         early, self._early = self._early, []
         for push in early:
@@ -95,16 +106,20 @@ class FarBox:
 
     def _take(self, told: dict[str, Any]) -> None:
         if "step" in told:
-            step = rec.decode_step(msgspec.json.encode(told["step"]))
             self.seq = told["step"]["seq"]
-            decided = self.table.step(step.event)
-            assert decided == step.decisions, "the box decides otherwise than its own core"
-            self.house.stepped(step.event, step.decisions)
+            self._step(msgspec.json.encode(told["step"]))
         elif "told" in told:
             slot = told["told"]["slot"]
             event = lively(slot.partition(".")[0], told["told"])
             if event is not None:
+                self.slots[slot].take(event)
                 self.house.people.told(slot, event)
+
+    def _step(self, body: bytes) -> None:
+        step = rec.decode_step(body)
+        decided = self.table.step(step.event)
+        assert decided == step.decisions, "the box decides otherwise than its own core"
+        self.house.stepped(step.event, step.decisions)
 
     def _go(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -207,6 +222,6 @@ class FarTable(House):
         async with asyncio.timeout(PATIENCE):
             while True:
                 with suppress(NoBox):
-                    await self.box.connect(self.socket)
+                    await self.box.connect(self.socket, self.folder / "data" / "journal")
                     return
                 await asyncio.sleep(_LOOK)
