@@ -90,6 +90,7 @@ async def table(studio: Studio) -> None:
     await dealer.wait_for_selector("[data-kind=stub]")
     await dealer.click('#next [data-key="4"]')
     await shoot(dealer, "dealer-stub")
+    studio.hands.lies["hand_pay"] = 4711
     studio.hands.choices["progressive"] = studio.house.controller.table.context.meter.awards[1].hand
     await studio.until(lambda: bool(studio.state.money.hits))
     studio.hands.choices["progressive"] = "no_win"

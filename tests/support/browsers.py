@@ -31,6 +31,8 @@ _FITS: Final = """() => {
     const text = button.textContent;
     if (box.height < 40 || box.width < 40) wrong.push(`${text} is ${box.width} x ${box.height}`);
     if (box.bottom > innerHeight + 1 || box.right > innerWidth + 1) wrong.push(`${text} is outside`);
+    const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    if (top && !button.contains(top)) wrong.push(`${text} is covered by ${top.className || top.tagName}`);
     const card = button.closest(".card, .lockline, header");
     if (card && box.bottom > card.getBoundingClientRect().bottom + 1) wrong.push(`${text} is cut off`);
   }

@@ -47,16 +47,16 @@ const picked = new Map();
 
 function card(one) {
   const holds = (view && view.holds || []).filter((hold) => hold.about.includes(one.name));
-  return h("section", { class: `card stack${holds.length ? " hold" : ""}`, "data-machine": one.name }, h("div", { class: "row" }, h("h2", {}, one.name), h("span", { class: `badge ${badgeOf(one.state)}` }, one.text),
+  return h("section", { class: `card stack${holds.length ? " hold" : ""}${one.path.length ? " pathed" : ""}`, "data-machine": one.name }, h("div", { class: "row" }, h("h2", {}, one.name), h("span", { class: `badge ${badgeOf(one.state)}` }, one.text),
     one.door ? h("span", { class: "badge bad" }, "door open") : null, h("span", { class: "grow" }), h("span", { class: "soft" }, one.doing)),
   path(one),
+  bench(one),
   h("div", { class: "facts" }, h("span", {}, `${one.kind} ${one.model}`), h("span", {}, one.serial), h("span", {}, one.firmware ? `firmware ${one.firmware}` : ""), one.deck ? h("span", {}, `holds deck ${one.deck}`) : null),
   link(one),
   one.cause ? h("p", { class: "said" }, `${one.cause.code} ${one.cause.text}. ${one.cause.act}`) : null,
   holds.map((hold) => h("div", { class: "line" }, h("b", {}, hold.text), h("ol", {}, hold.steps.map((step) => h("li", {}, step))), h("div", { class: "row" }, `cleared by ${hold.clears}`, hold.clauses.map(clause)))),
   one.state !== "in_service" ? one.against.map((reason) => h("div", { class: "line" }, reason.text, h("div", { class: "row soft" }, `${reason.clears}: ${reason.evidence}`, clause(reason.clause)))) : null,
   h("div", { class: "row" }, (ACTS[one.state] || []).map(([act, text]) => h("button", { type: "button", class: "small go", "data-slot": one.name, "data-order": act, onclick: () => order(one.name, act) }, text))),
-  bench(one),
   said.get(one.name) ? h("p", { class: "said", role: "status" }, said.get(one.name)) : null);
 }
 
