@@ -11,6 +11,8 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
@@ -195,13 +197,16 @@ class People:
             choice = self._deck_in(prompt.slot or "")
         alone = prompt.kind in ("first_arrival", "cover_seat")
         seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
+        self.say(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+
+    def say(self, answer: ev.Answer) -> None:
+        """Answer the box, once hands have done what it asked for."""
         if not self.house.dark:
-            who = _PEOPLE[prompt.role]
-            self.house.controller.submit(ev.Answer(prompt.id, choice, who, number, seats))
+            self.house.controller.submit(answer)
             if self.twice:
                 self.twice = False
-                other = ev.Person(who.role, f"{who.role}-2")
-                self.house.controller.submit(ev.Answer(prompt.id, choice, other, number, seats))
+                other = ev.Person(answer.who.role, f"{answer.who.role}-2")
+                self.house.controller.submit(replace(answer, who=other))
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""

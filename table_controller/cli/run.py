@@ -25,11 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _besides(config: TableConfig) -> Besides:
     """Return what runs beside the table; what is not configured is not even imported."""
-    if config.mqtt is None:
-        return {}
-    from table_controller.uplink.beside import TASK, keep_told
+    besides: Besides = {}
+    if config.mqtt is not None:
+        from table_controller.uplink.beside import TASK, keep_told
 
-    return {TASK: keep_told}
+        besides[TASK] = keep_told
+    if config.panel.enabled:
+        from table_controller.panel.beside import panel
+
+        besides["panel"] = panel
+    return besides
 
 
 def run(args: argparse.Namespace) -> int:
