@@ -93,22 +93,44 @@ class DeckChecker:
         self.seen: dict[str, str] = {}  # decks that a check has, or could have, found wrong: which check
         self.bad_rounds: list[int] = []  # dealt from cards that were not whole, before any check could see it
         self._whole = house.edition.cards.count
+        self.since: dict[str, list[int]] = {}  # rounds dealt from each deck since a check found it whole
+        self.unseen: dict[str, list[int]] = {}  # the same, since its faces were looked at
+        self._unlisted: dict[str, list[int]] = {}  # rounds dealt from a deck that was not whole, and not listed yet
         self._asked: dict[int, Prompt] = {}
+        self._out = 0  # cards that the shoe has dispensed in this round, as it counted them
         self._dealt = 0
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """Take the checks that an event reports; then whether cards are dealt."""
+        """Take the checks that an event reports; then whether cards are dealt, and what is listed as affected."""
+        for decision in decisions:
+            if isinstance(decision, Finding) and decision.kind == "affected_rounds":
+                self._listed(decision)
         if not any(isinstance(decision, Refused) for decision in decisions):
             self._check(event)
         for decision in decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision
+            elif decision == Moved("round", mc.DEALING):
+                self._out = 0
         for number, deck, whole in self.house.dealt_rounds[self._dealt :]:
             self._dealt += 1
             if not whole and deck in self.seen:
                 raise Broken("bad deck", f"round {number} is dealt from {deck}, which {self.seen[deck]} found wrong")
+            self.since.setdefault(deck, []).append(number)
+            self.unseen.setdefault(deck, []).append(number)
             if not whole:
                 self.bad_rounds.append(number)
+                self._unlisted.setdefault(deck, []).append(number)
+
+    def _listed(self, finding: Finding) -> None:
+        """What is listed as affected is what was dealt since a good check, and leaves no bad round out."""
+        deck, rounds = finding.deck or "", list(finding.rounds)
+        right = self.since.get(deck, []), self.unseen.get(deck, [])
+        if rounds not in right:
+            raise Broken("affected rounds", f"{deck}: listed {rounds}, dealt since it was found whole {right[0]}")
+        left_out = [number for number in self._unlisted.pop(deck, []) if number not in rounds]
+        if left_out:
+            raise Broken("affected rounds", f"{deck}: {left_out} were dealt from bad cards and are not listed")
 
     def _check(self, event: ev.Event) -> None:
         match event:
@@ -118,12 +140,25 @@ class DeckChecker:
             case ev.ShoeLoaded() if event.count is not None:
                 real = self._real(event.slot, gate=False)
                 self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
-            case ev.Answer() if event.prompt in self._asked and event.number is not None:
-                prompt = self._asked[event.prompt]
-                if prompt.kind in ("cards_together", "deck_counted", "count_deck") and prompt.deck:
-                    self._checked(prompt.deck, event.number, event.number, f"a count by hand ({prompt.kind})")
+            case ev.StackOut():
+                self._out += event.count
+            case ev.Answer() if event.prompt in self._asked:
+                self._answered(event, self._asked[event.prompt])
+
+    def _answered(self, event: ev.Answer, prompt: Prompt) -> None:
+        deck = prompt.deck or self.house.truth.backs("shoe.1") or self.house.controller.table.state.round.deck or ""
+        if prompt.kind == "face_check":
+            self.unseen.pop(deck, None)
+        if event.number is None:
+            return
+        if prompt.kind in ("cards_together", "deck_counted", "count_deck"):
+            self._checked(deck, event.number, event.number, f"a count by hand ({prompt.kind})")
+        elif prompt.kind == "stub" and event.number + self._out == self._whole:
+            self.since[deck] = []
 
     def _checked(self, deck: str, told: int, real: int, check: str) -> None:
+        if told == self._whole:
+            self.since[deck] = []
         if told == real == self._whole:
             self.seen.pop(deck, None)
         elif deck:
@@ -223,7 +258,7 @@ class MoneyChecker:
 
 
 class RoundChecker:
-    """A void round returns what it must and settles nothing; what is listed as affected was dealt since a good check."""
+    """A void round returns what it must and settles nothing."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -231,7 +266,6 @@ class RoundChecker:
         self.complete: set[int] = set()
         self.opened = 0
         self._number = 0
-        self._listed: list[tuple[str, tuple[int, ...]]] = []
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """Take how a round ends."""
@@ -247,18 +281,13 @@ class RoundChecker:
                     self.voids[decision.round] = decision.settled
                 case BetSettled() if decision.round in self.voids and "progressive" not in self.voids[decision.round]:
                     raise Broken("void round", f"round {decision.round} is void, and seat {decision.seat} is settled")
-                case Finding(kind="affected_rounds"):
-                    self._listed.append((decision.deck or "", decision.rounds))
-
     def at_rest(self) -> None:
-        """Void rounds have left nothing; the affected rounds are the truth's."""
+        """Void rounds have left nothing."""
         for number in self.voids:
             if number in self.complete:
                 raise Broken("void round", f"round {number} was void, and is complete")
             if "progressive" not in self.voids[number] and self.house.people.collected.get(number):
                 raise Broken("void round", f"round {number} was void, and its chips are in the tray")
-        if self._listed != self.house.truth.wrong:
-            raise Broken("affected rounds", f"listed {self._listed}, the truth is {self.house.truth.wrong}")
 
 
 # --- machines ---------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
+from table_controller.table.machines import READY, REMOVED, SHUFFLED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -48,6 +49,7 @@ class People:
         self.house = house
         self.lies: dict[str, int] = {}
         self.slips: dict[str, int] = {}  # by how much the next answer to a kind of question is wrong, once
+        self.thorough = False  # a technician who looks into a machine finds what no sensor sees
         self.twice = False  # the next answer is given by two people at once
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
@@ -62,6 +64,7 @@ class People:
         self._tasks: set[asyncio.Task[None]] = set()
         self._one_technician = asyncio.Lock()
         self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
+        self._recounted: set[int] = set()  # rounds whose chips were counted twice
         self._aside: int | None = None  # cover cards beside the shoe when it was last filled
         self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
@@ -167,6 +170,7 @@ class People:
             "wagers_returned": self._return_chips,
             "late_chip": self._give_back,
             "acknowledge": self._look_at,
+            "choose": self._hand_back,
         }
         if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
             self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
@@ -189,6 +193,10 @@ class People:
         if prompt.kind == "choose" and "reverify" in prompt.choices and "choose" not in self.choices:
             choice = "remove" if prompt.deck in self._reverified else "reverify"  # found wrong again: it leaves
             self._reverified.add(prompt.deck)
+        if prompt.kind == "choose" and "recount" in prompt.choices and "choose" not in self.choices:
+            number_ = self.house.controller.table.state.round.number
+            choice = "void" if number_ in self._recounted else "recount"  # counted again, and still another number
+            self._recounted.add(number_)
         if prompt.kind == "seat_undecided":
             choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
@@ -237,6 +245,9 @@ class People:
         for slot, machine in self.house.machines.items():
             if slot.startswith("bet_sensor.") and int(slot.rpartition(".")[2]) not in state.late_chips:
                 chips = self.house.chips.at(f"{slot}/spot")
+                if len(chips) > 1:  # a bet is one chip: the others go back to who laid them
+                    machine.inject(f"take_bet:chips={len(chips) - 1}")
+                    chips = self.house.chips.at(f"{slot}/spot")
                 machine.inject("collect")
                 taken += [(chip, slot) for chip in chips]
         return len(taken)
@@ -250,6 +261,17 @@ class People:
         for chip, slot in self.collected.pop(number, []):
             self.house.chips.move(chip, hand(slot))
         self.returned.append(number)
+
+    async def _hand_back(self, prompt: Prompt) -> None:
+        """A chip that was collected and does not count goes back to its player."""
+        state = self.house.controller.table.state
+        hold = state.holds.get(prompt.hold or 0)
+        if hold is None or hold.trigger != "bet_without_wager":
+            return
+        taken = self.collected.get(state.round.number, [])
+        for chip, slot in [each for each in taken if each[1] == f"bet_sensor.{hold.seat}"]:
+            self.house.chips.move(chip, hand(slot))
+            taken.remove((chip, slot))
 
     async def _give_back(self, prompt: Prompt) -> None:
         """The chip that was laid too late, on top or alone, goes back to its player."""
@@ -353,14 +375,24 @@ class People:
         state = self.house.controller.table.state
         named = {hold.slot for hold in state.holds.values()}
         for name, slot in state.slots.items():
-            doubtful = slot.state == UNVERIFIED and slot.deck is None
-            self._doubted[name] = self._doubted.get(name, 0) + 1 if doubtful else 0
+            self._doubted[name] = self._doubted.get(name, 0) + 1 if slot.state == UNVERIFIED else 0
             wanted = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
+            deck = self._in_doubt(name)
+            if deck is not None and self._doubted[name] > LONG and not state.holds and not self.busy:
+                self._doubted[name] = 0
+                self.house.controller.submit(ev.Ordered("reshuffle", FLOOR, deck=deck))
+                return True
             if wanted and name not in named and not self.busy:
                 self._doubted[name] = 0
                 self._go(self._mend(name))
                 return True
         return False
+
+    def _in_doubt(self, slot: str) -> str | None:
+        """Return the deck that lies ready in a machine, if one does: nobody knows any more how many cards it has."""
+        decks = self.house.controller.table.state.decks.values()
+        inside = [deck.name for deck in decks if deck.place.partition("/")[0] == slot and deck.state in (SHUFFLED, READY)]
+        return inside[0] if inside else None
 
     async def _mend(self, slot: str) -> None:
         await self._clear(slot, self.house.machines[slot])
@@ -374,9 +406,11 @@ class People:
         """Clear a machine by the book: path, compartments, a look inside, a self-test. One after the other."""
         take = "take_deck" if slot.startswith("shuffler.") else "take"
         if not slot.startswith(("shuffler.", "shoe.")):
+            await self._repair(slot, machine)
             return
         async with self._one_technician:
             driver = self.house.slots[slot].driver
+            await self._hands_off(machine)
             try:
                 machine.inject("mend")
                 self._empty_intake(slot, machine)
@@ -384,11 +418,44 @@ class People:
                 await driver.clear_jam(next(self._ids))
                 if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
                     await driver.eject(next(self._ids))
-                machine.inject(take)
+                with suppress(BadFault):  # a manual shoe has no slot to take from
+                    machine.inject(take)
+                machine.inject("door:to=open")
+                self._search(slot)
                 machine.inject("clear_path")
+                machine.inject("door:to=closed")
                 await driver.self_test(next(self._ids))
             except PitboxError as failed:
                 self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
+    async def _repair(self, slot: str, machine: Any) -> None:
+        """Set right a machine that moves no cards, and have it test itself."""
+        async with self._one_technician:
+            machine.inject("mend")
+            if slot.startswith("bet_sensor."):
+                machine.inject("take_object")
+            elif slot.startswith("shaker."):
+                self._cover(slot)
+            try:
+                await self.house.slots[slot].driver.self_test(next(self._ids))
+            except PitboxError as failed:
+                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
+    async def _hands_off(self, machine: Any) -> None:
+        """Nobody works at a shoe while a hand draws from it."""
+        for _ in range(LONG):
+            if not getattr(machine.mechanics, "drawing", False):
+                return
+            await self.house.wait(PACE)
+
+    def _search(self, slot: str) -> None:
+        """A look behind shelves and well, if somebody looks there: what is found goes to the rest of its deck."""
+        if not self.thorough:
+            return
+        decks = self.house.controller.table.state.decks
+        for card in [*self.house.world.at(f"{slot}/behind_shelves"), *self.house.world.at(f"{slot}/behind_well")]:
+            gone = card.back not in decks or decks[card.back].state == REMOVED
+            self.house.world.move(card, QUARANTINE if gone else TRAY)
 
     def _empty_intake(self, slot: str, machine: Any) -> None:
         """What was put in and not drawn in is taken out again, and out of a manual shoe everything."""

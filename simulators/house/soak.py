@@ -31,7 +31,9 @@ GAMES: Final = tuple(CHOICES)
 DAY: Final = 200
 BETTORS: Final = (1, 2, 4, 6)
 # A table that does not open a round after so many tries goes on no more.
-TRIES: Final = 6
+TRIES: Final = 12
+# A table comes to rest sooner than this (s): six decks are shuffled in two and a half minutes.
+PATIENCE: Final = 1500.0
 # Chips that a player who has few buys.
 _STAKE: Final = 20
 _COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
@@ -92,6 +94,7 @@ class Table:
         loop.set_exception_handler(lambda _, context: self._unseen.append(context))
         began = process_time()
         house = self._make(self._game, seed=self._seed)
+        house.people.thorough, house.patience = True, PATIENCE
         checkers = Checkers(house)
         house.watchers.append(checkers.step)
         try:
