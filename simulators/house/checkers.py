@@ -7,10 +7,12 @@ Nothing is put right here.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.world.chips import TRAY
+from simulators.world.table import LAYOUT, RACK
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import (
@@ -52,6 +54,7 @@ class Checkers:
         self.decks = DeckChecker(house)
         self.money = MoneyChecker(house)
         self.rounds = RoundChecker(house)
+        self.machines = MachineChecker(house)
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """See one durable step."""
@@ -64,25 +67,26 @@ class Checkers:
             self.decks.step(event, decisions)
             self.money.step(event, decisions)
             self.rounds.step(event, decisions)
-            self.house.world.check()
+            self.machines.look()
         except Broken as broken:
             self.broken.append(broken)
 
     def round_over(self) -> None:
         """Look at a table at rest; raise what was found, here or before."""
         if not self.broken:
+            try:
+                self.house.world.check()
+            except AssertionError as error:
+                raise Broken("one place", str(error)) from error
             self.decks.at_rest()
             self.money.at_rest()
             self.rounds.at_rest()
-            machines_are_as_believed(self.house)
+            self.machines.at_rest()
         for broken in self.broken:
             raise broken
 
 
 # --- cards ------------------------------------------------------------------------------------------------------------
-
-# Where cards are that nobody at the table reaches or counts.
-_LOST: Final = ("under_the_rail", "set_aside", "quarantine")
 
 
 class DeckChecker:
@@ -120,7 +124,13 @@ class DeckChecker:
             self.unseen.setdefault(deck, []).append(number)
             if not whole:
                 self.bad_rounds.append(number)
-                self._unlisted.setdefault(deck, []).append(number)
+                if self._short(deck):
+                    self._unlisted.setdefault(deck, []).append(number)
+
+    def _short(self, deck: str) -> bool:
+        """The truth: whether counting could tell that what is dealt from is not this deck."""
+        lying = [card for place in (RACK, LAYOUT) for card in self.house.world.at(place) if card.back == deck]
+        return self.house.in_well() + sum(card.face >= 0 for card in lying) != self._whole
 
     def _listed(self, finding: Finding) -> None:
         """What is listed as affected is what was dealt since a good check, and leaves no bad round out."""
@@ -293,16 +303,36 @@ class RoundChecker:
 # --- machines ---------------------------------------------------------------------------------------------------------
 
 
-def machines_are_as_believed(house: House) -> None:
-    """A slot that is in service has a machine that lives, is connected, and moves nothing that nobody ordered."""
-    for name, slot in house.controller.table.state.slots.items():
-        machine = house.machines[name]
-        if slot.state != "in_service":
-            continue
-        if not machine.board.alive:
-            raise Broken("service", f"{name} is believed in service and has no power")
-        inside = getattr(house.slots[name].view, "inside", None)
-        if inside is not None and name.startswith("shuffler"):
-            real = machine.mechanics.inside()  # type: ignore[attr-defined]
-            if inside != real:
-                raise Broken("belief", f"{name} is believed to hold {inside} cards and holds {real}")
+# A machine that is silent is given up after 3.5 s, and a power cut of the box may come between (s).
+_UNNOTICED: Final = 15.0
+
+
+class MachineChecker:
+    """A slot that is in service has a machine that lives; what is believed to be inside a shuffler is inside."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self._loop = asyncio.get_running_loop()
+        self._dead: dict[str, float] = {}  # machines without power, and since when that was seen
+
+    def look(self) -> None:
+        """See which machines have power."""
+        for name, machine in self.house.machines.items():
+            if machine.board.alive:
+                self._dead.pop(name, None)
+            else:
+                self._dead.setdefault(name, self._loop.time())
+
+    def at_rest(self) -> None:
+        """Compare what is believed of every machine in service with what it is."""
+        self.look()
+        for name, slot in self.house.controller.table.state.slots.items():
+            if slot.state != "in_service":
+                continue
+            if name in self._dead and self._loop.time() - self._dead[name] > _UNNOTICED:
+                raise Broken("service", f"{name} is believed in service and has had no power for {_UNNOTICED:g} s")
+            inside = getattr(self.house.slots[name].view, "inside", None)
+            if inside is not None and name.startswith("shuffler."):
+                real = self.house.machines[name].mechanics.inside()  # type: ignore[attr-defined]
+                if inside != real:
+                    raise Broken("belief", f"{name} is believed to hold {inside} cards and holds {real}")

@@ -21,7 +21,7 @@ from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
-from table_controller.table.machines import READY, REMOVED, SHUFFLED
+from table_controller.table.machines import COMPLETE, IDLE, READY, REMOVED, SHUFFLED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -64,7 +64,7 @@ class People:
         self._tasks: set[asyncio.Task[None]] = set()
         self._one_technician = asyncio.Lock()
         self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
-        self._recounted: set[int] = set()  # rounds whose chips were counted twice
+        self._chosen: set[tuple[int, tuple[str, ...]]] = set()  # what was chosen once in a round: the first way out
         self._aside: int | None = None  # cover cards beside the shoe when it was last filled
         self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
@@ -171,6 +171,7 @@ class People:
             "late_chip": self._give_back,
             "acknowledge": self._look_at,
             "choose": self._hand_back,
+            "let_out": self._close_door,
         }
         if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
             self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
@@ -193,10 +194,10 @@ class People:
         if prompt.kind == "choose" and "reverify" in prompt.choices and "choose" not in self.choices:
             choice = "remove" if prompt.deck in self._reverified else "reverify"  # found wrong again: it leaves
             self._reverified.add(prompt.deck)
-        if prompt.kind == "choose" and "recount" in prompt.choices and "choose" not in self.choices:
-            number_ = self.house.controller.table.state.round.number
-            choice = "void" if number_ in self._recounted else "recount"  # counted again, and still another number
-            self._recounted.add(number_)
+        if prompt.kind == "choose" and "void" in prompt.choices and "choose" not in self.choices:
+            case = self.house.controller.table.state.round.number, prompt.choices
+            choice = "void" if case in self._chosen else choice  # the first way out led back here: the round ends
+            self._chosen.add(case)
         if prompt.kind == "seat_undecided":
             choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
@@ -366,6 +367,11 @@ class People:
             with suppress(PitboxError):  # one that cannot be told is the technician's
                 await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
 
+    async def _close_door(self, prompt: Prompt) -> None:
+        """A machine gives nothing out while its door is open."""
+        with suppress(BadFault):
+            self.house.machines[prompt.slot or "shuffler.1"].inject("door:to=closed")
+
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""
         await self._clear(slot, self.house.machines[slot])
@@ -377,10 +383,8 @@ class People:
         for name, slot in state.slots.items():
             self._doubted[name] = self._doubted.get(name, 0) + 1 if slot.state == UNVERIFIED else 0
             wanted = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
-            deck = self._in_doubt(name)
-            if deck is not None and self._doubted[name] > LONG and not state.holds and not self.busy:
+            if self._doubted[name] > LONG and not state.holds and not self.busy and self._report(name, slot.kind):
                 self._doubted[name] = 0
-                self.house.controller.submit(ev.Ordered("reshuffle", FLOOR, deck=deck))
                 return True
             if wanted and name not in named and not self.busy:
                 self._doubted[name] = 0
@@ -388,11 +392,20 @@ class People:
                 return True
         return False
 
-    def _in_doubt(self, slot: str) -> str | None:
-        """Return the deck that lies ready in a machine, if one does: nobody knows any more how many cards it has."""
-        decks = self.house.controller.table.state.decks.values()
-        inside = [deck.name for deck in decks if deck.place.partition("/")[0] == slot and deck.state in (SHUFFLED, READY)]
-        return inside[0] if inside else None
+    def _report(self, slot: str, kind: str) -> bool:
+        """Say what only people can say of a machine in doubt that has cards inside; tell whether there was something.
+
+        In a round the dealer reports the machine; before it the floorperson orders another shuffle of what lies there.
+        """
+        state = self.house.controller.table.state
+        inside = [deck for deck in state.decks.values() if deck.place.partition("/")[0] == slot]
+        if state.round.state not in (IDLE, COMPLETE) and kind in ("shoe", "shuffler", "shaker"):
+            self.house.controller.submit(ev.Declared(f"{kind}_fault", DEALER, slot=slot))
+            return True
+        ready = [deck.name for deck in inside if deck.state in (SHUFFLED, READY)]
+        if ready:
+            self.house.controller.submit(ev.Ordered("reshuffle", FLOOR, deck=ready[0]))
+        return bool(ready)
 
     async def _mend(self, slot: str) -> None:
         await self._clear(slot, self.house.machines[slot])
@@ -420,10 +433,8 @@ class People:
                     await driver.eject(next(self._ids))
                 with suppress(BadFault):  # a manual shoe has no slot to take from
                     machine.inject(take)
-                machine.inject("door:to=open")
                 self._search(slot)
                 machine.inject("clear_path")
-                machine.inject("door:to=closed")
                 await driver.self_test(next(self._ids))
             except PitboxError as failed:
                 self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")

@@ -168,12 +168,10 @@ async def lead_on(house: House) -> None:
         if house.controller.table.state.round.state == mc.BETTING:
             await house.round()
             continue
-        if house.controller.table.state.round.state != mc.IDLE:
-            raise Broken("stuck", f"the round is {house.controller.table.state.round.state}; {_why(house)}")
-        if not await _new_deck(house) and not house.dark:
+        if house.controller.table.state.round.state == mc.IDLE and not await _new_deck(house) and not house.dark:
             return
     if house.dark or house.controller.table.state.round.state != mc.IDLE:
-        raise Broken("stuck", f"the table does not come to rest; {_why(house)}")
+        raise Broken("stuck", f"the round stays {house.controller.table.state.round.state}; {_why(house)}")
 
 
 async def _new_deck(house: House) -> bool:
