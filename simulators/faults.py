@@ -286,7 +286,12 @@ _HOUSE: Final[_Rows] = (
     ),
     ("clock_step", "box", {"to": "back", "minutes": "60"}, "the box's wall clock is set MINUTES ahead or back"),
     ("card_falls", "hands", {}, "a card of the next deck that is collected falls under the rail"),
-    ("card_aside", "hands", {}, "a card of the next deck that is collected stays beside the shoe, as a cover card does"),
+    (
+        "card_aside",
+        "hands",
+        {},
+        "a card of the next deck that is collected stays beside the shoe, as a cover card does",
+    ),
     ("card_swapped", "hands", {}, "a card of the next deck that is collected is replaced by a copy of another"),
     (
         "miscount",

@@ -205,7 +205,9 @@ class MoneyChecker:
         self.paid = 0  # micro-dollars that hits took out of the meter, or brought back
         self.reconciled = 0  # rounds after which everything was the same
         self._accounts: Counter[str] = Counter()
-        self._decided: set[tuple[int, int]] = set()  # seats of a round of which a floorperson said that a bet lies there
+        self._decided: set[tuple[int, int]] = (
+            set()
+        )  # seats of a round of which a floorperson said that a bet lies there
         self._asked: dict[int, Prompt] = {}
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
@@ -238,7 +240,9 @@ class MoneyChecker:
         machine: Any = self.house.machines[f"bet_sensor.{bet.seat}"]
         latched = any(latch.round == bet.round and lying for latch, lying in machine.latched[-6:])
         if not latched and key not in self._decided:
-            raise Broken("late bet", f"seat {bet.seat} in round {bet.round}: accepted, and no chip lay there at the latch")
+            raise Broken(
+                "late bet", f"seat {bet.seat} in round {bet.round}: accepted, and no chip lay there at the latch"
+            )
 
     def at_rest(self) -> None:
         """Chips, bets and meter after a round."""

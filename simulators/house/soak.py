@@ -118,7 +118,7 @@ class Table:
         rng = Random(f"{self._seed} {self.round}")
         loop = asyncio.get_running_loop()
         for mishap in self._mishaps.get(self.round, ()):
-            self._timers.append(loop.call_later(mishap.moment, self._happen, house, mishap))
+            self._timers.append(loop.call_later(mishap.moment * house.pace, self._happen, house, mishap))
         opened = checkers.rounds.opened
         for _ in range(TRIES):
             bets = tuple(seat for seat in BETTORS if rng.random() < 0.7)
@@ -194,7 +194,9 @@ def _why(house: House) -> str:
     slots = {name: slot.state for name, slot in table.state.slots.items() if slot.state != "in_service"}
     decks = {deck.name: (deck.state, deck.place) for deck in table.state.decks.values() if deck.state != mc.REMOVED}
     holds = [hold.trigger for hold in table.state.holds.values()]
-    return f"reasons {reasons}, questions {kinds}, holds {holds}, slots {slots}, decks {decks}, notes {house.notes[-3:]}"
+    return (
+        f"reasons {reasons}, questions {kinds}, holds {holds}, slots {slots}, decks {decks}, notes {house.notes[-3:]}"
+    )
 
 
 # --- one table, and what it takes to fail ------------------------------------------------------------------------------

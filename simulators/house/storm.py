@@ -187,7 +187,10 @@ def happen(house: House, mishap: Mishap) -> bool:
 def _at_table(house: House, fault: Fault) -> None:
     match fault.kind.name:
         case "box_power_cut":
-            ahead, at = fault.whole("points"), ("sync", "before", "after")[fault.one_of("at", ("sync", "before", "after"))]
+            ahead, at = (
+                fault.whole("points"),
+                ("sync", "before", "after")[fault.one_of("at", ("sync", "before", "after"))],
+            )
             if at == "sync":
                 house.disk.cut_at = house.disk.points + ahead
             else:
