@@ -1,7 +1,7 @@
 """Who watches a simulated table from outside: belief against truth, at every step and after every round.
 
-The truth is the world: cards, chips, what machines really latched. Of the box only what it journaled is read (events and
-decisions, once durable), and after a round the state that it shows. Permits and rules of the core are never asked.
+The truth is the world: cards, chips, what machines really latched. Of the box only what it journaled is read (events
+and decisions, once durable), and after a round the state that it shows. Permits and rules of the core are never asked.
 Nothing is put right here.
 """
 
@@ -205,9 +205,7 @@ class MoneyChecker:
         self.paid = 0  # micro-dollars that hits took out of the meter, or brought back
         self.reconciled = 0  # rounds after which everything was the same
         self._accounts: Counter[str] = Counter()
-        self._decided: set[tuple[int, int]] = (
-            set()
-        )  # seats of a round of which a floorperson said that a bet lies there
+        self._decided: set[tuple[int, int]] = set()  # rounds and seats where a floorperson said that a bet lies
         self._asked: dict[int, Prompt] = {}
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
@@ -295,6 +293,7 @@ class RoundChecker:
                     self.voids[decision.round] = decision.settled
                 case BetSettled() if decision.round in self.voids and "progressive" not in self.voids[decision.round]:
                     raise Broken("void round", f"round {decision.round} is void, and seat {decision.seat} is settled")
+
     def at_rest(self) -> None:
         """Void rounds have left nothing."""
         for number in self.voids:

@@ -7,21 +7,16 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
-from devices.shuffler.messages import Mode
-from firmware_bridge.errors import BadFault, PitboxError
+from simulators.house.technician import DEALER, FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
-from table_controller.table.decisions import Prompt
-from table_controller.table.machines import COMPLETE, IDLE, READY, REMOVED, SHUFFLED
+from table_controller.table.decisions import Finding, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,27 +24,17 @@ if TYPE_CHECKING:
     from simulators.house.table import House
     from table_controller.table.decisions import Decision
 
-DEALER: Final = ev.Person("dealer", "dealer-1")
-FLOOR: Final = ev.Person("floorperson", "floor-1")
-TECHNICIAN: Final = ev.Person("technician", "tech-1")
 _PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECHNICIAN}
-QUARANTINE: Final = "quarantine"
-# How long people need for anything (s).
-PACE: Final = 0.5
-# A machine in doubt is left alone for so many looks: mostly it is only read again.
-LONG: Final = 60
-# A technician's own commands: far above every number that the core gives.
-_SERVICE_IDS: Final = 1 << 62
 
 
-class People:
+class People(Technician):
     """Everybody at one table. `lies` gives another number than the truth for a kind of prompt."""
 
     def __init__(self, house: House) -> None:
-        self.house = house
+        super().__init__(house)
         self.lies: dict[str, int] = {}
+        self.expired: set[str] = set()  # decks that have been in use for too long
         self.slips: dict[str, int] = {}  # by how much the next answer to a kind of question is wrong, once
-        self.thorough = False  # a technician who looks into a machine finds what no sensor sees
         self.twice = False  # the next answer is given by two people at once
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
@@ -58,20 +43,19 @@ class People:
         self._done: dict[int, int | None] = {}  # what hands have done for a question, with what they counted
         self._about: set[int] = set()  # questions that somebody is about
         self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and from whose spot
-        self._ids = count(_SERVICE_IDS)
         self._gone = False
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._one_technician = asyncio.Lock()
         self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
         self._chosen: set[tuple[int, tuple[str, ...]]] = set()  # what was chosen once in a round: the first way out
         self._aside: int | None = None  # cover cards beside the shoe when it was last filled
-        self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
     # --- what they see ------------------------------------------------------------------------------------------------
 
     def take(self, decision: Decision) -> None:
         """See what the box asks for, and go about it."""
+        if isinstance(decision, Finding) and decision.kind == "deck_expired" and decision.deck:
+            self.expired.add(decision.deck)
         if isinstance(decision, Prompt) and decision.id not in self._about:
             self.asked.append(decision)
             if not self.ignoring or decision.hold is None:
@@ -186,6 +170,19 @@ class People:
             number = self.lies[prompt.kind]
         if number is not None and prompt.kind in self.slips:
             number = max(0, number + self.slips.pop(prompt.kind))
+        choice, number = self._choice(prompt, number)
+        alone = prompt.kind in ("first_arrival", "cover_seat")
+        seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
+        if not self.house.dark:
+            who = _PEOPLE[prompt.role]
+            self.house.controller.submit(ev.Answer(prompt.id, choice, who, number, seats))
+            if self.twice:
+                self.twice = False
+                other = ev.Person(who.role, f"{who.role}-2")
+                self.house.controller.submit(ev.Answer(prompt.id, choice, other, number, seats))
+
+    def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
+        """What is chosen where there is a choice, with the number that goes with it."""
         choice = self.choices.get(prompt.kind, prompt.choices[0])
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
@@ -202,15 +199,7 @@ class People:
             choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
-        alone = prompt.kind in ("first_arrival", "cover_seat")
-        seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
-        if not self.house.dark:
-            who = _PEOPLE[prompt.role]
-            self.house.controller.submit(ev.Answer(prompt.id, choice, who, number, seats))
-            if self.twice:
-                self.twice = False
-                other = ev.Person(who.role, f"{who.role}-2")
-                self.house.controller.submit(ev.Answer(prompt.id, choice, other, number, seats))
+        return choice, number
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""
@@ -316,12 +305,6 @@ class People:
         await self.house.wait(3.0)
         machine.inject("lid:to=off")
 
-    def _cover(self, slot: str) -> None:
-        if self.house.machines[slot].mechanics.lid_on:  # type: ignore[attr-defined]
-            return
-        self.house.machines[slot].inject("pick_up")
-        self.house.machines[slot].inject("lid:to=on")
-
     async def _park(self, prompt: Prompt) -> None:
         machine = self.house.machines[prompt.slot or ""]
         machine.inject("lid:to=on")
@@ -354,127 +337,6 @@ class People:
             if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
                 self.house.note_strays(slot, deck)
                 await self._clear(slot, machine)
-
-    # --- the technician -----------------------------------------------------------------------------------------------
-
-    async def _look_at(self, prompt: Prompt) -> None:
-        """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
-        if "path_clear" not in prompt.evidence or not (prompt.slot or "").startswith("shuffler."):
-            return
-        machine: Any = self.house.machines[prompt.slot or ""]
-        machine.inject("mend")
-        if machine.firmware.mode is Mode.SORT:
-            with suppress(PitboxError):  # one that cannot be told is the technician's
-                await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
-
-    async def _close_door(self, prompt: Prompt) -> None:
-        """A machine gives nothing out while its door is open."""
-        with suppress(BadFault):
-            self.house.machines[prompt.slot or "shuffler.1"].inject("door:to=closed")
-
-    async def _service(self, prompt: Prompt) -> None:
-        slot = prompt.slot or ""
-        await self._clear(slot, self.house.machines[slot])
-
-    def mend(self) -> bool:
-        """A machine does not serve and no question is open about it: the technician goes there. Tell whether one is."""
-        state = self.house.controller.table.state
-        named = {hold.slot for hold in state.holds.values()}
-        for name, slot in state.slots.items():
-            self._doubted[name] = self._doubted.get(name, 0) + 1 if slot.state == UNVERIFIED else 0
-            wanted = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
-            if self._doubted[name] > LONG and not state.holds and not self.busy and self._report(name, slot.kind):
-                self._doubted[name] = 0
-                return True
-            if wanted and name not in named and not self.busy:
-                self._doubted[name] = 0
-                self._go(self._mend(name))
-                return True
-        return False
-
-    def _report(self, slot: str, kind: str) -> bool:
-        """Say what only people can say of a machine in doubt that has cards inside; tell whether there was something.
-
-        In a round the dealer reports the machine; before it the floorperson orders another shuffle of what lies there.
-        """
-        state = self.house.controller.table.state
-        inside = [deck for deck in state.decks.values() if deck.place.partition("/")[0] == slot]
-        if state.round.state not in (IDLE, COMPLETE) and kind in ("shoe", "shuffler", "shaker"):
-            self.house.controller.submit(ev.Declared(f"{kind}_fault", DEALER, slot=slot))
-            return True
-        ready = [deck.name for deck in inside if deck.state in (SHUFFLED, READY)]
-        if ready:
-            self.house.controller.submit(ev.Ordered("reshuffle", FLOOR, deck=ready[0]))
-        return bool(ready)
-
-    async def _mend(self, slot: str) -> None:
-        await self._clear(slot, self.house.machines[slot])
-        if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
-            self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
-        await self.house.wait(PACE)
-        if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
-            self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
-
-    async def _clear(self, slot: str, machine: Any) -> None:
-        """Clear a machine by the book: path, compartments, a look inside, a self-test. One after the other."""
-        take = "take_deck" if slot.startswith("shuffler.") else "take"
-        if not slot.startswith(("shuffler.", "shoe.")):
-            await self._repair(slot, machine)
-            return
-        async with self._one_technician:
-            driver = self.house.slots[slot].driver
-            await self._hands_off(machine)
-            try:
-                machine.inject("mend")
-                self._empty_intake(slot, machine)
-                machine.inject("clear_path")
-                await driver.clear_jam(next(self._ids))
-                if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
-                    await driver.eject(next(self._ids))
-                with suppress(BadFault):  # a manual shoe has no slot to take from
-                    machine.inject(take)
-                self._search(slot)
-                machine.inject("clear_path")
-                await driver.self_test(next(self._ids))
-            except PitboxError as failed:
-                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
-
-    async def _repair(self, slot: str, machine: Any) -> None:
-        """Set right a machine that moves no cards, and have it test itself."""
-        async with self._one_technician:
-            machine.inject("mend")
-            if slot.startswith("bet_sensor."):
-                machine.inject("take_object")
-            elif slot.startswith("shaker."):
-                self._cover(slot)
-            try:
-                await self.house.slots[slot].driver.self_test(next(self._ids))
-            except PitboxError as failed:
-                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
-
-    async def _hands_off(self, machine: Any) -> None:
-        """Nobody works at a shoe while a hand draws from it."""
-        for _ in range(LONG):
-            if not getattr(machine.mechanics, "drawing", False):
-                return
-            await self.house.wait(PACE)
-
-    def _search(self, slot: str) -> None:
-        """A look behind shelves and well, if somebody looks there: what is found goes to the rest of its deck."""
-        if not self.thorough:
-            return
-        decks = self.house.controller.table.state.decks
-        for card in [*self.house.world.at(f"{slot}/behind_shelves"), *self.house.world.at(f"{slot}/behind_well")]:
-            gone = card.back not in decks or decks[card.back].state == REMOVED
-            self.house.world.move(card, QUARANTINE if gone else TRAY)
-
-    def _empty_intake(self, slot: str, machine: Any) -> None:
-        """What was put in and not drawn in is taken out again, and out of a manual shoe everything."""
-        for card in self.house.world.at(f"{slot}/intake"):
-            self.house.world.move(card, TRAY)
-        machine.firmware.hands_moved()
-        with suppress(BadFault):  # only a manual shoe has a well that hands reach
-            machine.inject("lift")
 
 
 __all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

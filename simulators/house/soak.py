@@ -1,7 +1,7 @@
 """Rounds without end at simulated tables in virtual time, with whatever goes wrong; checkers look on. No terminal here.
 
-A soak is a row of tables, each a day long at most, each with a seed of its own: what fails is one table, and its list of
-mishaps is cut down to those that it needs.
+A soak is a row of tables, each a day long at most, each with a seed of its own: what fails is one table, and its list
+of mishaps is cut down to those that it needs.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from simulators.house.checkers import Broken, Checkers
+from simulators.house.dealer import FLOOR
 from simulators.house.storm import Mishap, draw, happen
 from simulators.house.table import CHOICES, House
 from simulators.virtual_time import run_virtual
 from simulators.world.chips import hand
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
@@ -175,8 +177,13 @@ async def lead_on(house: House) -> None:
 
 
 async def _new_deck(house: House) -> bool:
-    """Bring a deck if one was removed; tell whether."""
+    """Take a deck away that has been in use for too long, and bring one for it; tell whether there was one."""
     decks = house.controller.table.state.decks
+    for name in sorted(house.people.expired):
+        house.people.expired.discard(name)
+        if name in decks and decks[name].state != mc.REMOVED:
+            house.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=name))
+            return True
     if sum(deck.state != mc.REMOVED for deck in decks.values()) >= 2:
         return False
     names = (*_COLOURS, *(f"pack {number}" for number in range(len(decks) + 1)))
@@ -199,7 +206,7 @@ def _why(house: House) -> str:
     )
 
 
-# --- one table, and what it takes to fail ------------------------------------------------------------------------------
+# --- one table, and what it takes to fail -----------------------------------------------------------------------------
 
 
 def run_table(
