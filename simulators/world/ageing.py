@@ -132,7 +132,6 @@ class AgeingShuffler(ShufflerMechanics):
                 return End(cards, sensor=sensor)
         stuck_at = ahead.begins + 2_000 if ahead.kind == "sudden" else -1
         transit, note, usual = self._transit, log.transit, self.layout.transit
-        gauss, wear = self.rng.gauss, self._wear
         for card in range(cards, cards + DECK):
             if card == stuck_at:
                 return End(card, ahead.segment)
@@ -141,6 +140,4 @@ class AgeingShuffler(ShufflerMechanics):
                 if took > usual[segment] * PATIENCE:
                     return End(card, segment)
                 note(segment, took)
-            for rest in self.layout.rests:
-                note(rest, PASSING * gauss(1.0, 0.02) * wear[rest])
         return None

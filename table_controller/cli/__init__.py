@@ -22,6 +22,7 @@ _OWN: Final = {
     "devices": "table_controller.cli.devices",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
+    "jams": "table_controller.cli.jams",
     "journal": "table_controller.cli.journal",
     "payback": "table_controller.cli.payback",
     "rng": "table_controller.cli.rng",
