@@ -156,6 +156,22 @@ class EnrolledKey(TrustError):
     number = 316
 
 
+class CredentialRefused(TrustError):
+    """A person's credential is not valid, or the PIN is wrong; which of both is not said."""
+
+    number = 320
+
+
+class TryLater(CredentialRefused):
+    """A credential waits after wrong PINs. `seconds` is how long; the right PIN is taken after that."""
+
+    number = 321
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 # --- the device: go to the machine -------------------------------------------------------------------------
 
 
@@ -318,6 +334,12 @@ class BadHand(ConfigurationError):
     number = 621
 
 
+class BadPeopleFile(ConfigurationError):
+    """The people file is missing, open to others, or damaged."""
+
+    number = 622
+
+
 # --- the journal: the box's own disk -------------------------------------------------------------------------
 
 
@@ -422,3 +444,54 @@ class RecordUnreadable(JournalError):
     """A record's place in the chain is right and its content is nothing that this software knows."""
 
     number = 732
+
+
+# --- the box itself: whoever talks to a running one --------------------------------------------------------------
+
+
+class BoxError(PitboxError):
+    """A running box does not do what was asked of it."""
+
+    number = 810
+
+
+class NoBox(BoxError):
+    """No box answers at its control socket."""
+
+    number = 811
+
+
+class BoxRuns(BoxError):
+    """Another box uses this data folder."""
+
+    number = 812
+
+
+class NotAllowed(BoxError):
+    """Whoever asks may not: not signed on, in another role, or unknown to this computer."""
+
+    number = 813
+
+
+class BadRequest(BoxError):
+    """What came over the control socket is no request that a box understands. Nothing was done."""
+
+    number = 814
+
+
+class BoxLocked(BoxError):
+    """The box is locked: it shows why, keeps every machine still, and takes nothing else."""
+
+    number = 815
+
+
+class DataFolderUnusable(BoxError):
+    """The data folder is not there, or cannot be written."""
+
+    number = 816
+
+
+class BoxFailed(BoxError):
+    """The table's own software failed in a step; whatever moves was stopped, whatever is open was locked."""
+
+    number = 817

@@ -10,7 +10,7 @@ from simulators.house.disk import Disk, PowerCut
 from simulators.house.power import Box, HouseClock, Mains
 from simulators.house.truth import Truth
 from simulators.models import make
-from simulators.table import layout
+from simulators.table import CHOICES, layout
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
@@ -30,23 +30,10 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
     from table_controller.table.decisions import Decision
 
+__all__ = ["CHOICES", "ROUND_TIME", "House"]
+
 # Far longer than any round takes at its pace (s of virtual time).
 ROUND_TIME: Final = 3600.0
-# What the certificate holder of a simulated table chose: every machine that the game can have.
-CHOICES: Final[dict[str, dict[str, Any]]] = {
-    "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
-    "dj_wild": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "face_up_pai_gow": {
-        "dealing": "automated_shoe",
-        "shuffler": "deck",
-        "shuffler_counts": True,
-        "two_decks": True,
-        "wagers": ["progressive"],
-        "paytables": {"progressive": "688a-progressive-1"},
-    },
-}
 
 
 class House:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
+    "answer": "table_controller.cli.answer",
     "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
@@ -25,8 +26,12 @@ _OWN: Final = {
     "jams": "table_controller.cli.jams",
     "journal": "table_controller.cli.journal",
     "payback": "table_controller.cli.payback",
+    "prompts": "table_controller.cli.prompts",
     "rng": "table_controller.cli.rng",
     "rules": "table_controller.cli.rules",
+    "run": "table_controller.cli.run",
+    "say": "table_controller.cli.say",
+    "status": "table_controller.cli.status",
     "trace": "table_controller.cli.trace",
     "usb": "table_controller.cli.usb",
 }
@@ -38,6 +43,9 @@ USAGE: Final = 2  # what was typed or configured cannot be used
 LINK: Final = 3  # a device cannot be reached
 TRUST: Final = 4  # a device did not prove who it is
 UNKNOWN: Final = 5  # nobody knows whether a command was carried out
+NO_BOX: Final = 6  # no box answers, or another one uses the data folder
+LOCKED: Final = 7  # the box is locked
+REFUSED: Final = 8  # whoever asked may not
 INTERRUPTED: Final = 130
 
 
@@ -89,8 +97,14 @@ def exit_code(error: Exception) -> int:
         (errors.TrustError, TRUST),
         (errors.OutcomeUnknown, UNKNOWN),
         (errors.ConfigurationError, USAGE),
+        (errors.NotAllowed, REFUSED),
+        (errors.BadRequest, USAGE),
+        (errors.BoxLocked, LOCKED),
+        (errors.BoxFailed, LOCKED),
+        (errors.BoxError, NO_BOX),
     ]
-    return next((code for kind, code in table if isinstance(error, kind)), FAULT)
+    said: type[BaseException] = getattr(error, "named", type(error))  # what a box said instead of doing it
+    return next((code for kind, code in table if issubclass(said, kind)), FAULT)
 
 
 def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Namespace | None]:
@@ -101,7 +115,8 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
         description="Drives a card table's machines and makes them obey the table-game regulations.",
         epilog="example: pitbox demo\n\n"
         "exit codes: 0 done, 1 a device refused or failed, 2 what was typed cannot be used, 3 a device cannot\n"
-        "be reached, 4 a device did not prove who it is, 5 the outcome is unknown, 130 interrupted",
+        "be reached, 4 a device did not prove who it is, 5 the outcome is unknown, 6 no box answers or another one\n"
+        "runs, 7 the box is locked, 8 whoever asked may not, 130 interrupted",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"pitbox {VERSION}")
