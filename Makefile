@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins.
-APT     = tshark ser2net socat usbip strace
+APT     = tshark ser2net socat usbip strace openssl
 
 .PHONY: help demo test check proof bench vhci recording format clean apt
 

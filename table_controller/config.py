@@ -11,21 +11,39 @@ import re
 import stat
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from firmware_bridge.errors import BadConfiguration, BadKeyFile, BadSubmission, ConfigurationError, SerialTwice
-from firmware_bridge.keys import ApprovedFirmware, DeviceKey, load_approved, load_key
+from firmware_bridge.keys import load_approved, load_key
 from table_controller import config_sections as written
+from table_controller.config_devices import devices_needed, devices_welcome
+from table_controller.config_types import (
+    ControlConfig,
+    JournalConfig,
+    MqttConfig,
+    PanelConfig,
+    SlotConfig,
+    TableConfig,
+)
 from table_controller.config_walk import Written
 from table_controller.journal.store import Policy
-from table_controller.rulebook import Edition, Submission, check_submission, edition
-from table_controller.table.view import START_KINDS
+from table_controller.rulebook import check_submission, edition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from firmware_bridge.keys import ApprovedFirmware
+    from table_controller.rulebook import Edition, Submission
+
+__all__ = [
+    "DEFAULT", "ControlConfig", "Examined", "JournalConfig", "MqttConfig", "PanelConfig", "SlotConfig", "TableConfig",
+    "examine", "is_loopback", "load_config",
+]  # fmt: skip
+
+# Where a box keeps it.
+DEFAULT: Final = Path("/etc/pitbox/table.toml")
 _MB: Final = 1 << 20
 # The longest name that a local socket can have on Linux (bytes).
 _SOCKET_NAME: Final = 107
@@ -34,100 +52,12 @@ _MQTT_TLS_PORT: Final = 8883
 SYSTEM: Final = "system"
 
 
-class SlotConfig(msgspec.Struct, frozen=True):
-    """One slot: what kind of device stands there, at which port, and the key of the one that is enrolled."""
-
-    name: str
-    kind: str
-    port: str
-    key: DeviceKey
-    key_file: Path
-
-
-class JournalConfig(msgspec.Struct, frozen=True):
-    """Where the journal and its second copy are (None: there is no copy), and how much is kept."""
-
-    folder: Path
-    copy: Path | None
-    policy: Policy
-
-
-class MqttConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """The broker and how we talk to it. Without `ca`, `tls` trusts the system's own list."""
-
-    host: str
-    port: int
-    prefix: str  # of every topic of this table, without a / at its end
-    client_id: str
-    username: str | None
-    password: str | None
-    tls: bool
-    ca: Path | None
-    cert: Path | None
-    key: Path | None
-    keep_alive_s: int
-    in_flight: int
-    outbox_records: int
-    meters_every_s: float
-    health_every_s: float
-
-    def __repr__(self) -> str:
-        """Never show the password."""
-        return f"MqttConfig(host={self.host!r}, port={self.port}, prefix={self.prefix!r}, tls={self.tls})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Not in rich's drawings either."""
-        return [("host", self.host), ("port", self.port), ("prefix", self.prefix), ("tls", self.tls)]
-
-
-class PanelConfig(msgspec.Struct, frozen=True):
-    """Where the panel listens; with TLS if it has a certificate."""
-
-    enabled: bool
-    listen: str
-    port: int
-    cert: Path | None
-    key: Path | None
-
-
-class ControlConfig(msgspec.Struct, frozen=True):
-    """The control socket, and the group of the system that may connect besides the box's own user."""
-
-    socket: Path
-    group: str | None
-
-
-class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """A table's configuration, with keys, approved list and password read, and the Rules Submission checked."""
-
-    path: Path
-    name: str
-    id: str
-    game: str
-    site: written.Site
-    slots: tuple[SlotConfig, ...]
-    approved: frozenset[ApprovedFirmware]
-    edition: Edition
-    submission: Submission
-    data: Path
-    journal: JournalConfig
-    mqtt: MqttConfig | None  # None: no broker
-    panel: PanelConfig
-    control: ControlConfig
-    people: Path
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """What stands where: slot -> kind, as the core and the digests take it."""
-        return {slot.name: slot.kind for slot in self.slots}
-
-
 class Examined(msgspec.Struct, frozen=True):
     """What a file is: a configuration, or everything that is wrong with it."""
 
     config: TableConfig | None
     problems: tuple[ConfigurationError, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def load_config(path: Path) -> TableConfig:
@@ -185,16 +115,16 @@ class _Reading:
         journal = self._journal(folder)
         people = self._file.section("people", written.People)
         if not (table and site and rules and submission and panel and control and journal and people):
-            return Examined(None, tuple(self._problems))
+            return Examined(None, tuple(self._problems), tuple(self._warnings))
         if self._problems:
-            return Examined(None, tuple(self._problems))
+            return Examined(None, tuple(self._problems), tuple(self._warnings))
         config = TableConfig(
             path=self._path, name=table.name, id=id_, game=table.game, site=site, slots=slots, approved=approved,
             edition=rules, submission=submission, data=folder, journal=journal, mqtt=mqtt, panel=panel,
             control=control, people=self._at(people.file) if people.file else folder / "people.json",
             warnings=(*self._warnings, *submission.warnings),
         )  # fmt: skip
-        return Examined(config, ())
+        return Examined(config, (), config.warnings)
 
     def _at(self, name: str) -> Path:
         return self._path.parent / name
@@ -392,34 +322,7 @@ class _Reading:
         return path
 
 
-# --- what a Rules Submission needs ------------------------------------------------------------------------------------
-
-
-def devices_needed(rules: Edition, submission: Submission) -> dict[str, str]:
-    """Return the kinds of devices without which the table could not play as it chose, and why."""
-    needed: dict[str, str] = {}
-    if submission.shuffler != "none":
-        needed["shuffler"] = f'rules.shuffler = "{submission.shuffler}" ({rules.cards.clause})'
-    if submission.dealing == "automated_shoe":
-        method = rules.method(submission.dealing)
-        needed["shoe"] = f'rules.dealing = "{submission.dealing}" ({method.clause if method else rules.deal.clause})'
-    if submission.start in ("shaker", "rng"):
-        clause = next(start.clause for start in rules.starts if start.name == submission.start)
-        needed[START_KINDS[submission.start]] = f'rules.start = "{submission.start}" ({clause})'
-    if rules.progressive is not None and rules.progressive.wager in submission.wagers:
-        wager = rules.wager(rules.progressive.wager)
-        clause = wager.clause if wager else rules.chapter
-        needed["bet_sensor"] = f'rules.wagers has "{rules.progressive.wager}", and every seat is sensed ({clause})'
-    return needed
-
-
-def devices_welcome(rules: Edition, submission: Submission) -> tuple[str, ...]:
-    """Return the kinds of devices that are used where they stand, and that people can do without."""
-    shoe = ("shoe",) if submission.dealing in ("manual_shoe", "dealing_shoe") else ()
-    button = ("button",) if submission.start == "flat_button" else ()
-    sign = ("meter_sign",) if "bet_sensor" in devices_needed(rules, submission) else ()
-    return ("keypad", *shoe, *button, *sign)
-
+# --- words ------------------------------------------------------------------------------------------------------------
 
 # Objections that name a choice in other words than its key.
 _MEANT: Final = {
@@ -436,8 +339,10 @@ def _with_path(objection: str) -> str:
     words = re.findall(r"[a-z_]+", objection)
     if words and words[0] in written.RULE_KEYS:
         return f"rules.{objection}"
-    key = next((word for word in words if word in written.RULE_KEYS), None)
-    key = key or next((key for said, key in _MEANT.items() if said in objection), None)
+    keys = [word for word in words if word in written.RULE_KEYS]
+    exact = [key for key in keys if "_" in key]  # no word of the language
+    meant = [key for said, key in _MEANT.items() if said in objection]
+    key = next(iter((*exact, *meant, *keys)), None)
     return f"rules.{key}: {objection}" if key else f"rules: {objection}"
 
 

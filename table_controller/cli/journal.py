@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError, RestoreRefused
 from table_controller.cli import FAULT, OK
+from table_controller.cli.pins import add_people_arguments, ask_pin, people_file
 from table_controller.journal import reader
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument("--to", required=True, metavar="FOLDER", help="an empty folder, or one that is not there yet")
     for role in _PEOPLE:
         restore.add_argument(f"--{role}", metavar="CRED", help=f"the credential of the {role} who answers for it")
+    add_people_arguments(restore)
     restore.add_argument("--against", metavar="HEAD", help="a head that left the box: it must be among the records")
     restore.add_argument("--accept-loss", action="store_true", help="take what is before the first bad record")
 
@@ -189,6 +191,20 @@ def _show(args: argparse.Namespace) -> int:
 # --- restoring --------------------------------------------------------------------------------------------------------
 
 
+def _proved(args: argparse.Namespace, by: dict[str, str]) -> dict[str, str]:
+    """Have both people prove their credentials; each must have its role, and they must be two."""
+    from table_controller.people_check import Checker
+
+    checker = Checker(people_file(args))
+    found = {role: checker.check(id_, ask_pin(args, id_)) for role, id_ in by.items()}
+    for role, who in found.items():
+        if who.role != role:
+            raise RestoreRefused(f"a restore is answered for by a {role}, and {who.id} is a {who.role}")
+    if len({who.person for who in found.values()}) < len(found):
+        raise RestoreRefused("a restore is answered for by two people; these credentials are one person's")
+    return {role: who.id for role, who in found.items()}
+
+
 def _restore(args: argparse.Namespace) -> int:
     from table_controller.journal.accounts import book_of
     from table_controller.journal.copy import restore
@@ -202,6 +218,7 @@ def _restore(args: argparse.Namespace) -> int:
         raise RestoreRefused(f"a restore is answered for by two people; {args.auditor} is one")
     against = _head(args.against)
     source, target = _folder(args.copy), Path(args.to)
+    by = _proved(args, by)
     ack = restore(source, target, against=against, accept_loss=args.accept_loss, by=by)
     people = " and ".join(f"{role} {credential}" for role, credential in by.items())
     print(f"restored into {target}: records up to {ack.seq - 1}, and record {ack.seq} which names {people}")
