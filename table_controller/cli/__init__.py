@@ -22,6 +22,7 @@ _OWN: Final = {
     "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
+    "doctor": "table_controller.cli.doctor",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
     "jams": "table_controller.cli.jams",
@@ -119,9 +120,8 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
         description="Drives a card table's machines and makes them obey the table-game regulations.",
         epilog="example: pitbox demo\n\n"
         "exit codes: 0 done, 1 a device refused or failed, 2 what was typed cannot be used, 3 a device cannot\n"
-        "be reached, 4 a device did not prove who it is, 5 the outcome is unknown, 6 no box answers or another one\n"
-        "runs, 7 the box is locked, 8 whoever asked may not, 130 interrupted",
-        "be reached, 4 a device or a person did not prove who it is, 5 the outcome is unknown, 130 interrupted",
+        "be reached, 4 a device or a person did not prove who it is, 5 the outcome is unknown, 6 no box answers or\n"
+        "another one runs, 7 the box is locked, 8 whoever asked may not, 130 interrupted",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"pitbox {VERSION}")

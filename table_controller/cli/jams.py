@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from table_controller.catalogue import catalogue
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from table_controller.diagnosis.history import Known
-    from table_controller.diagnosis.summary import Summary
+    from table_controller.diagnosis.summary import SlotSummary, Summary
 
 HELP = "faults and repairs of a table: heat map, cards between faults, bad deck or bad machine, how long it took"
 EXAMPLE = "pitbox jams --data /var/lib/pitbox --since 7d --html jams.html"
@@ -171,11 +171,11 @@ def _draw(summary: Summary) -> None:
         )
 
 
-def _slot_row(slot: Any) -> tuple[str, ...]:
+def _slot_row(slot: SlotSummary) -> tuple[str, ...]:
     return (
         slot.slot, f"{slot.cards:,}", str(slot.interruptions + slot.failures), str(slot.failures),
-        _count(slot.between_interruptions), _count(slot.between_failures), str(slot.repeats), _seconds(slot.acknowledge_s), _seconds(slot.clear_s),
-        _seconds(slot.return_s),
+        _count(slot.between_interruptions), _count(slot.between_failures), str(slot.repeats),
+        _seconds(slot.acknowledge_s), _seconds(slot.clear_s), _seconds(slot.return_s),
     )  # fmt: skip
 
 

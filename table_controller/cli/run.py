@@ -27,8 +27,9 @@ def run(args: argparse.Namespace) -> int:
     from table_controller.config import load_config
     from table_controller.controller.log_lines import start_logging
     from table_controller.controller.serve import serve
+    from table_controller.controller.wear import watch_wear
 
     config = load_config(args.config)
     start_logging(config.id)
-    asyncio.run(serve(config))
+    asyncio.run(serve(config, {"wear": watch_wear}))
     return OK

@@ -69,9 +69,7 @@ class Clock(Protocol):
 class BoxClock:
     """The operating system's clocks; monotonic time goes on while the computer sleeps."""
 
-    def __init__(
-        self, *, ask: Callable[[], Discipline | None] = discipline, heard: Path = _SYNCHRONISED
-    ) -> None:
+    def __init__(self, *, ask: Callable[[], Discipline | None] = discipline, heard: Path = _SYNCHRONISED) -> None:
         """`ask` the kernel; `heard` is there once systemd's own client has heard a time server."""
         self.kernel = _KERNEL.read_text("ascii").strip() if _KERNEL.exists() else ""
         self._ask = ask

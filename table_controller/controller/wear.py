@@ -16,6 +16,7 @@ from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge.errors import PitboxError
 from table_controller.diagnosis.drift import Look, SegmentLook, Warned, Wear, judge, take
+from table_controller.journal import records as rec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -24,8 +25,13 @@ if TYPE_CHECKING:
 
     from devices.driver import Driver
     from devices.gauges import SensorLevel, Transit
+    from table_controller.config import TableConfig
+    from table_controller.controller.box import Box
 
 log = logging.getLogger(__name__)
+
+# Where a box keeps its wear histories, in its data folder.
+FOLDER: Final = "wear"
 
 # Ends of motions that are worth a question: at least a deck apart, not every stack of seven.
 _AFTER: Final = (
@@ -185,3 +191,20 @@ class WearWatch:
             if (warning.told.signal, warning.part) not in known:
                 self._on_warning(warning)
         self._warned[serial] = {(warning.told.signal, warning.part) for warning in found} | known
+
+
+async def watch_wear(box: Box, config: TableConfig) -> None:
+    """Follow the machines of a running box, beside its table: warnings are logged and written into its journal."""
+
+    def warned(warning: WearWarning) -> None:
+        log.warning("%s", warning.sentence())
+        box.note(rec.Note("wear", warning.sentence(), slot=warning.slot))
+
+    drivers = {name: slot.driver for name, slot in box.slots.items()}
+    watch = WearWatch(drivers, WearBook(config.data / FOLDER), warned)
+    box.on_told.append(watch.take)
+    try:
+        await asyncio.get_running_loop().create_future()  # until the box ends
+    finally:
+        box.on_told.remove(watch.take)
+        await watch.close()

@@ -97,7 +97,7 @@ def test_a_margin_that_sinks_is_told_with_the_cards_that_are_left() -> None:
     for deck in range(120):
         told.deck([[round(60_000 * rng.gauss(1, 0.03)) for _ in range(5)] for _ in range(53)])
         margin = 400 - max(0, deck - 40) * 4  # four levels a deck: blind 100 decks later
-        wear = take(wear, told.look((400, margin, None)))  # type: ignore[arg-type]
+        wear = take(wear, told.look((400, margin, None)))
         if found := judge(wear):
             break
     (warned,) = found
