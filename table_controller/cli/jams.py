@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import BadDossier, ConfigurationError
 from table_controller.catalogue import catalogue
 from table_controller.cli import OK
 from table_controller.diagnosis.history import History, Row
@@ -111,8 +111,23 @@ def read_history(folder: Path, since_ns: int, known: list[Known], slot: str | No
 
 
 def dossiers(data: Path) -> list[Known]:
-    """Return what dossiers know, if the box has kept any."""
-    return []
+    """Return what dossiers know, if the box has kept any. One that cannot be read tells nothing."""
+    from table_controller.diagnosis import store
+    from table_controller.diagnosis.causes import diagnose
+    from table_controller.diagnosis.history import Known
+
+    found = []
+    folder = data / "dossiers"
+    for number in store.numbers(folder):
+        try:
+            dossier = store.read(folder, number)
+        except BadDossier:
+            continue
+        said = diagnose(dossier)
+        segment = " or ".join(said.where.segments) or ", ".join(said.where.sensors)
+        cause = said.causes[0].why.value
+        found.append(Known(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=said.staff))
+    return found
 
 
 def reasons() -> dict[int, str]:

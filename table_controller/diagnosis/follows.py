@@ -79,7 +79,7 @@ def _most(what: Literal["deck", "slot"], total: int, faults: dict[str, int], car
     found = []
     for name, count in faults.items():
         share = Fraction(cards.get(name, 0), every)
-        chance = min(Fraction(1), tail(count, total, share) * len(cards))  # each of them could have stood out
+        chance = tail(count, total, share) * len(cards)  # each of them could have stood out
         found.append((chance, Follows(what, name, count, total, int(100 * share), _one_in(chance))))
     return min(found, key=lambda each: each[0], default=(0, None))[1]
 

@@ -39,6 +39,7 @@ class Known(msgspec.Struct, frozen=True):
     segment: str
     cause: str
     number: str = ""
+    staff: bool = True  # the people of the table may clear it
 
 
 class Fault(msgspec.Struct):
@@ -168,6 +169,7 @@ class History:
         if near:
             best = min(near, key=lambda each: abs(each.wall_ns - row.wall_ns))
             fault.segment, fault.cause, fault.dossier = best.segment or UNKNOWN, best.cause or UNKNOWN, best.number
+            fault.kind = "interruption" if best.staff else "failure"
         self._open[slot] = fault
         if counts:
             self.faults.append(fault)

@@ -121,10 +121,11 @@ def reach(host: str, number: int) -> str | None:
 
 def keys(config: TableConfig) -> list[Line]:
     """Look at key files. That each is a key and private, the configuration has checked already."""
-    lines = []
-    for folder in sorted({slot.key_file.parent for slot in config.slots}):
-        if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            lines.append(Line("keys", WARN, f"others can put files into {folder}", f"chmod go-w {folder}"))
+    lines = [
+        Line("keys", WARN, f"others can put files into {folder}", f"chmod go-w {folder}")
+        for folder in sorted({slot.key_file.parent for slot in config.slots})
+        if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    ]
     loose = [f"{slot.name} ({slot.key.serial})" for slot in config.slots if not slot.key.enrolled]
     if loose:
         lines.append(Line("keys", WARN, f"not enrolled at any table: {', '.join(loose)}",
