@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from firmware_bridge.capture import Packet
     from table_controller.config import TableConfig
 
 DOSSIERS: Final = "dossiers"
@@ -232,7 +231,11 @@ def _dossiers(folder: Path, into: Bundle) -> None:
         except PitboxError:
             into.left_out.append(f"dossier {number}: it cannot be read")
             continue
-        frames = tuple(msgspec.structs.replace(each, data=_blanked(each.data, blanker)) for each in dossier.frames)
+        frames = tuple(
+            msgspec.structs.replace(each, data=_blanked(each.data, blanker))
+            for each in dossier.frames
+            if _harmless(each.data[fr.HEADER_SIZE :])
+        )
         into.add(f"dossiers/{number:06d}.json", "the frozen evidence of one fault", encode(
             msgspec.structs.replace(dossier, frames=frames)
         ))  # fmt: skip
@@ -268,7 +271,7 @@ def _rewritten(path: Path) -> bytes:
     file = CaptureFile(out, _SHOWN, now)
     for packet in read_capture(path):
         at = packet.time_ns
-        if _known(packet):
+        if _harmless(packet.frame.payload):
             file.port(packet.slot if _is_slot(packet.slot) else "port")(
                 packet.outgoing, packet.frame.signed, packet.frame.mac
             )
@@ -283,14 +286,13 @@ def _is_slot(name: str) -> bool:
 _BY_TAG: Final = {message.__struct_config__.tag: message for message in _SHOWN}
 
 
-def _known(packet: Packet) -> bool:
-    """Whether a frame's payload will be blanked, or is a message whole: what only begins like one could hold more."""
-    payload = packet.frame.payload
-    tag, _ = read_tag(payload)
+def _harmless(payload: bytes) -> bool:
+    """Whether a payload will be blanked, or is a whole message: what only begins like one could hold anything."""
+    tag, end = read_tag(payload)
     if not payload or tag not in _BY_TAG or _BY_TAG[tag].carries_cards:
         return True  # nothing of it is kept
     try:
         msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
     except msgspec.MsgspecError:
-        return packet.blanked and not any(payload[3:])
+        return not any(payload[end:])
     return True
