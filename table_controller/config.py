@@ -105,7 +105,7 @@ class _Reading:
         self._check_slots(slots)
         approved = self._approved(table) if table is not None else frozenset()
         rules = None if table is None else self._edition(table)
-        submission = None if rules is None else self._submission(rules)
+        submission = self._submission(rules) if rules is not None and self._file.rules_sound else None
         if rules is not None and submission is not None:
             self._check_devices(rules, submission)
         site = self._file.section("site", written.Site)
@@ -127,7 +127,7 @@ class _Reading:
         return Examined(config, (), config.warnings)
 
     def _at(self, name: str) -> Path:
-        return self._path.parent / name
+        return (self._path.parent / name).absolute()
 
     def _may_be_at(self, name: str | None) -> Path | None:
         return None if name is None else self._at(name)

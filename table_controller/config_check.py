@@ -64,7 +64,7 @@ def warnings_here(config: TableConfig) -> Iterator[str]:
     elif not config.journal.copy.is_dir():
         yield f"journal.copy: {config.journal.copy} is not there now"
     elif not (config.journal.copy / COPY_MARK).exists():
-        yield f"journal.copy: {config.journal.copy} is not begun as a copy"
+        yield f"journal.copy: {config.journal.copy} is no copy's place yet: pitbox journal begin-copy"
     yield from _people_warnings(config)
 
 

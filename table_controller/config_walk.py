@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -21,6 +22,7 @@ from table_controller.config_sections import (
     Device,
     Section,
 )
+from table_controller.rulebook import Submission
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +40,7 @@ class Written:
         self.sections: dict[str, Any] = {}
         self.devices: dict[tuple[str, str], Device] = {}
         self.rules: dict[str, Any] | None = {} if RULES in raw else None  # as far as they are known; None: not written
+        self.rules_sound = True  # whether every choice is at least of the right type
         self._unknown(raw, KNOWN, "")
         self.problems += [
             f"[{name}] is missing" + (", as in [device.shuffler.1]" if name == DEVICE else "")
@@ -100,13 +103,23 @@ class Written:
     def _rules(self, value: Any) -> None:
         if not isinstance(value, dict):
             self.problems.append(f"{RULES} = {shown(value)}: it is a section, [{RULES}]")
+            self.rules_sound = False
             return
         for key in ("game", "edition"):
             if key in value:
                 self.problems.append(f"{RULES}.{key} is said in [table]")
-        known = {key: choice for key, choice in value.items() if key in RULE_KEYS}
         self._unknown({key: 0 for key in value if key not in ("game", "edition")}, RULE_KEYS, f"{RULES}.")
-        self.rules = known
+        hints = get_type_hints(Submission)
+        self.rules = {}
+        for key in RULE_KEYS:
+            if key not in value:
+                continue
+            try:
+                msgspec.convert(value[key], hints[key])
+            except msgspec.ValidationError:
+                self.problems.append(f"{RULES}.{key} = {shown(value[key])}: it takes {allowed(hints[key])}")
+                self.rules_sound = False
+            self.rules[key] = value[key]
 
     def _unknown(self, section: dict[str, Any], known: Iterable[str], where: str) -> None:
         names = list(known)
@@ -149,6 +162,10 @@ def allowed(hint: Any) -> str:
     if get_origin(hint) is Literal:
         return " or ".join(str(each) for each in get_args(hint))
     low, high = (next((getattr(meta, end) for meta in metas if getattr(meta, end) is not None), None) for end in _ENDS)
+    if get_origin(hint) is tuple:
+        return "a list of texts"
+    if get_origin(hint) is Mapping:
+        return f"a table of names, each with {_TYPES[get_args(hint)[1]]}"
     return f"{_TYPES[hint]} from {low} to {high}" if low is not None else _TYPES[hint]
 
 

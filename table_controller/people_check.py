@@ -94,7 +94,7 @@ class Checker:
             tries.busy = True
         right = False
         try:
-            right = self._right(known, pin)
+            right = self._right(known, pin, people)
         finally:
             with self._lock:
                 tries.busy = False
@@ -104,10 +104,14 @@ class Checker:
             raise CredentialRefused(f"the credential {id_!r} is not valid, or the PIN is wrong")
         return known.who
 
-    def _right(self, known: Credential | None, pin: str) -> bool:
+    def _right(self, known: Credential | None, pin: str, people: dict[str, Credential]) -> bool:
         """Compare, in the same time whether somebody has this id or nobody, and wherever the difference is."""
         if known is None or known.revoked:
-            salt, wanted, cost = bytes(SALT_SIZE), bytes(HASH_SIZE), Cost()
+            # What others here cost: whoever measures learns nothing.
+            cost = max(
+                (each.cost for each in people.values()), key=lambda cost: cost.n * cost.r * cost.p, default=Cost()
+            )
+            salt, wanted = bytes(SALT_SIZE), bytes(HASH_SIZE)
         else:
             salt, wanted, cost = bytes.fromhex(known.salt), bytes.fromhex(known.hash), known.cost
         with self._turns:

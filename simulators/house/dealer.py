@@ -47,6 +47,8 @@ class People:
     def __init__(self, house: House) -> None:
         self.house = house
         self.lies: dict[str, int] = {}
+        self.slips: dict[str, int] = {}  # by how much the next answer to a kind of question is wrong, once
+        self.twice = False  # the next answer is given by two people at once
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
         self.ignoring = False  # they see what an irregularity asks of them and do nothing about it
@@ -177,6 +179,8 @@ class People:
             number = found if found is not None else number
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
+        if number is not None and prompt.kind in self.slips:
+            number = max(0, number + self.slips.pop(prompt.kind))
         choice = self.choices.get(prompt.kind, prompt.choices[0])
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
@@ -192,7 +196,12 @@ class People:
         alone = prompt.kind in ("first_arrival", "cover_seat")
         seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
         if not self.house.dark:
-            self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+            who = _PEOPLE[prompt.role]
+            self.house.controller.submit(ev.Answer(prompt.id, choice, who, number, seats))
+            if self.twice:
+                self.twice = False
+                other = ev.Person(who.role, f"{who.role}-2")
+                self.house.controller.submit(ev.Answer(prompt.id, choice, other, number, seats))
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""

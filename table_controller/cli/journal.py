@@ -1,6 +1,6 @@
 """`pitbox journal`: read, check, export and restore a table's journal. What records mean is told elsewhere.
 
-Everything but `restore` only reads, beside a box that writes or without one.
+Everything but `restore` and `begin-copy` only reads, beside a box that writes or without one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-HELP = "read a table's journal: tail, verify, export, show a round, restore from the second copy"
+HELP = "read a table's journal: tail, verify, export, show a round; begin its second copy, restore from it"
 EXAMPLE = "pitbox journal show /var/lib/pitbox/journal 812"
 
 _LINES: Final = 20
@@ -66,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for each in (tail, verify, export, show):
         each.add_argument("folder", help="the journal's folder, or a second copy's")
     show.add_argument("round", type=int, help="the round's number")
+    begin = command(
+        "begin-copy", "mark an empty folder as the place of a second copy, on purpose: an unmounted disk is empty, too",
+        "begin-copy /mnt/copy/journal", _begin_copy,
+    )  # fmt: skip
+    begin.add_argument("folder", help="an empty folder, on another disk")
     restore = command(
         "restore", "make a journal in an empty folder from a copy, under two credentials",
         "restore --from /mnt/copy --to /var/lib/pitbox/journal --floorperson F17 --auditor A3", _restore,
@@ -188,7 +193,18 @@ def _show(args: argparse.Namespace) -> int:
     return OK
 
 
-# --- restoring --------------------------------------------------------------------------------------------------------
+# --- the second copy --------------------------------------------------------------------------------------------------
+
+
+def _begin_copy(args: argparse.Namespace) -> int:
+    from table_controller.journal.copy import begin_copy
+
+    folder = Path(args.folder)
+    if not folder.is_dir():
+        raise ConfigurationError(f"{folder} is no folder; make one, on another disk than the journal's")
+    begin_copy(folder)
+    print(f"{folder} is the place of a second copy; name it in table.toml: [journal] copy = ...")
+    return OK
 
 
 def _proved(args: argparse.Namespace, by: dict[str, str]) -> dict[str, str]:

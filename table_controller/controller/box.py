@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.kinds import kind_named
 from firmware_bridge.errors import BoxLocked, JournalBusy, JournalError, PitboxError
 from table_controller.controller.escalation import Escalation
+from table_controller.controller.keypad import Keypad
 from table_controller.controller.locked import LockedBox
+from table_controller.controller.numbers import ServiceNumbers
 from table_controller.controller.presence import Presence, last_dealer
 from table_controller.controller.recorder import SNAPSHOT_EVERY
+from table_controller.controller.sign import Sign
 from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import Tasks, TaskState
@@ -74,6 +77,7 @@ class Box:
         self.digests = digests_of(plan.edition, plan.submission, kinds)
         self._kinds = kinds
         self._snapshot_every = snapshot_every
+        self._joined: list[Sign | Keypad] = []
         self._store: Journal | None = None
         self._writer: Writer | None = None
 
@@ -115,6 +119,7 @@ class Box:
             self.copier = copier(self._store) if copier is not None else None
         self._fill()
         if self.controller is not None:
+            self._join(self.controller)
             self.controller.begin()
         for name, slot in self.slots.items():
             self.tasks.supervise(name, slot.supervisor.run)
@@ -128,6 +133,14 @@ class Box:
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
         self.escalation = Escalation(self.plan.escalate_after, table, controller.note)
         controller.followers += [self.escalation.take, self._copy_on]
+
+    def _join(self, controller: Controller) -> None:
+        """Have signs show what is on disk, and keypads ask what the dealer enters."""
+        fresh = ServiceNumbers(self.clock).fresh
+        sign = Sign(controller, self.slots, fresh)
+        keypad = Keypad(controller, self.slots, lambda: self.presence.dealer if self.presence else None, fresh)
+        self.on_told += [sign.told, keypad.told]
+        self._joined = [sign, keypad]
 
     async def _lock(self, cause: JournalError) -> None:
         """Serve all the same, and only say why."""
@@ -200,6 +213,8 @@ class Box:
             self.controller.keep()
         if self.escalation is not None:
             self.escalation.close()
+        for joined in self._joined:
+            await joined.close()
         owner = self.controller or self.locked
         if owner is not None:
             await owner.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
@@ -144,9 +145,10 @@ class BoxClient:
             reader, client._writer = await asyncio.open_unix_connection(path, limit=_MAX_LINE)
             greeting = msgspec.json.decode(await reader.readline() or b"{}")
         except OSError as error:
+            await client.close()
             raise NoBox(f"no box answers at {path}: {error.strerror or error}") from error
         if "hello" not in greeting:
-            client._writer.close()
+            await client.close()
             _answered(greeting)
             raise NoBox(f"the box at {path} hung up")
         client.hello = greeting["hello"]
@@ -189,3 +191,5 @@ class BoxClient:
             await asyncio.wait({self._task})
         if self._writer is not None:
             self._writer.close()
+            with suppress(OSError):
+                await self._writer.wait_closed()

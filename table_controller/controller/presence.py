@@ -13,29 +13,38 @@ from table_controller.table import events as ev
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from table_controller.journal.chain import Record
     from table_controller.journal.port import Journal
 
 # So many records back the last dealer is looked for; a round is about a hundred, and each has its dealer's word.
 LOOK_BACK: Final = 5000
 # Whose word shows who deals.
-_DEALERS_WORD: Final = (ev.OpenRound, ev.NoMoreBets, ev.DealerChanged, ev.Answer)
+_DEALERS_WORD: Final = (ev.OpenRound, ev.DealerChanged)
+_NOTES: Final = msgspec.json.Decoder(rec.Note)
 
 
 def last_dealer(store: Journal) -> str | None:
-    """Return the credential of the dealer who spoke last in the journal, if that was not too long ago."""
+    """Return the credential of the dealer who dealt or signed on last, if that was not too long ago."""
     last = store.last()
     if last is None:
         return None
     found = None
     for record in store.read(max(1, last.seq - LOOK_BACK)):
-        if record.kind == rec.STEP and b'"dealer"' in record.body:
-            try:
-                event = rec.decode_step(record.body).event
-            except msgspec.DecodeError:
-                continue
-            if isinstance(event, _DEALERS_WORD) and event.who.role == "dealer":
-                found = event.who.credential
+        if record.kind in (rec.STEP, rec.NOTE) and b'"dealer"' in record.body:
+            found = _dealer_in(record) or found
     return found
+
+
+def _dealer_in(record: Record) -> str | None:
+    try:
+        if record.kind == rec.NOTE:
+            note = _NOTES.decode(record.body)
+            return note.who.credential if note.kind == "signed_on" and note.who and note.who.role == "dealer" else None
+        event = rec.decode_step(record.body).event
+    except msgspec.DecodeError:
+        return None
+    spoke = isinstance(event, _DEALERS_WORD) and event.who.role == "dealer"
+    return event.who.credential if spoke else None  # type: ignore[attr-defined]
 
 
 class Presence:

@@ -13,7 +13,6 @@ from table_controller.cli import OK, USAGE, main
 from table_controller.config import load_config
 from table_controller.config_example import example
 from table_controller.config_schema import schema
-from table_controller.journal.copy import begin_copy
 from tests.support.configs import certificate, lay_out
 from tests.support.processes import pitbox
 
@@ -77,8 +76,9 @@ def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFix
     file.write_text(good)
     assert f"journal.copy: {tmp_path / 'copy'} is not there now" in said(capsys, "check", str(file))
     (tmp_path / "copy").mkdir()
-    assert "is not begun as a copy" in said(capsys, "check", str(file))
-    begin_copy(tmp_path / "copy")
+    assert "pitbox journal begin-copy" in said(capsys, "check", str(file))
+    assert main(["journal", "begin-copy", str(tmp_path / "copy")]) == OK
+    capsys.readouterr()
     shown = said(capsys, "check", str(file))
     assert "journal.copy" not in shown
     assert "people.file" not in shown

@@ -63,7 +63,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> s
 
 
 def test_every_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for what in ("tail", "verify", "export", "show", "restore"):
+    for what in ("tail", "verify", "export", "show", "begin-copy", "restore"):
         with pytest.raises(SystemExit) as left:
             main(["journal", what, "--help"])
         assert left.value.code == 0
@@ -306,6 +306,15 @@ def copy(pai_gow: Recorded, tmp_path: Path) -> Path:
     shipped.ship()
     shipped.close()
     return tmp_path / "copy"
+
+
+def test_a_copy_begins_in_an_empty_folder_and_nowhere_else(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    assert "is no folder" in said(capsys, "begin-copy", str(folder), expect=USAGE)
+    folder.mkdir()
+    assert "is the place of a second copy" in said(capsys, "begin-copy", str(folder))
+    assert [path.name for path in folder.iterdir()] == ["copy"]
+    assert "is not empty" in said(capsys, "begin-copy", str(folder), expect=FAULT)
 
 
 @pytest.fixture
