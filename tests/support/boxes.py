@@ -61,11 +61,11 @@ class Bench:
         )
         self.plan = Plan("bench", rules, submission, places, checker, escalate_after=10.0)
 
-    async def start(self) -> Box:
-        """Start a box and let its machines come."""
+    async def start(self, settle: float = 2.0) -> Box:
+        """Start a box and let its machines come for so long (s)."""
         self.box = Box(self.plan, self.clock, threads=False)
         await self.box.begin(self._open)
-        await asyncio.sleep(2.0)
+        await asyncio.sleep(settle)
         return self.box
 
     def _open(self, digests: Mapping[str, str]) -> Any:
