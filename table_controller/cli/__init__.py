@@ -26,6 +26,7 @@ _OWN: Final = {
     "doctor": "table_controller.cli.doctor",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
+    "jam": "table_controller.cli.jam",
     "jams": "table_controller.cli.jams",
     "journal": "table_controller.cli.journal",
     "keys": "table_controller.cli.keys",

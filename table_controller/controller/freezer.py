@@ -6,6 +6,7 @@ One freezer per slot. It listens beside the controller, asks the machine only qu
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from devices.kinds import Kind
     from firmware_bridge.messages import DeviceHello
     from table_controller.diagnosis.store import DossierStore
+
+log = logging.getLogger(__name__)
 
 # How far back frames are kept (s), and how many at most: a busy shuffler sends about fifty a second.
 SECONDS: Final = 30.0
@@ -78,18 +81,21 @@ class Freezer:
         *,
         facts: Callable[[], dict[str, Any]] = dict,
         wall_ns: Callable[[], int] = time.time_ns,
+        threads: bool = False,
+        on_kept: Callable[[Dossier], None] | None = None,
     ) -> None:
+        """`threads`: write in a thread, as a real disk wants it. `on_kept` is told a dossier once it is closed."""
         assert kind.name in KINDS, f"a {kind.name} has no card path"
         self.ring = ring
         self.dossiers: deque[Dossier] = deque(maxlen=_ENDS)  # the newest ones, as far as they are complete
         self._slot, self._kind, self._driver, self._keep = slot, kind, driver, keep
         self._facts, self._wall_ns = facts, wall_ns
+        self._threads, self._on_kept = threads, on_kept
         self._view = kind.blank
         self._hello: DeviceHello | None = None
         self._ends: deque[Ended] = deque(maxlen=_ENDS)
         self._history: tuple[Times, ...] = ()
         self._open: Dossier | None = None
-        self._number = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -129,9 +135,7 @@ class Freezer:
             frames=self.ring.frames(),
             **facts,
         )
-        if self._keep is not None:
-            self._number = self._keep.add(self._open)
-        self._start(self._complete())
+        self._start(self._complete(self._open))
 
     # --- what the machine is asked ------------------------------------------------------------------------------------
 
@@ -152,8 +156,17 @@ class Freezer:
         except PitboxError:
             return None
 
-    async def _complete(self) -> None:
-        """Ask what the machine remembers, and close the dossier with whatever came."""
+    async def _write(self, call: Callable[..., Any], *args: Any) -> Any:
+        """Bring something to disk; what cannot be written is said, and the table goes on."""
+        try:
+            return await asyncio.to_thread(call, *args) if self._threads else call(*args)
+        except (OSError, PitboxError) as error:
+            log.error("%s: its dossier could not be written: %s", self._slot, error)  # noqa: TRY400 - told, not traced
+            return None
+
+    async def _complete(self, first: Dossier) -> None:
+        """Keep what is known, ask what the machine remembers, and close the dossier with whatever came."""
+        number = (await self._write(self._keep.add, first) if self._keep is not None else None) or 0
         name = self._kind.name
         found: dict[str, Any] = {}
         capable = self._hello is not None and TRAIL in self._hello.capabilities
@@ -168,11 +181,13 @@ class Freezer:
             found["levels"] = evidence.levels_of(name, sensors.levels)
         if transits is not None:
             found["times"] = evidence.times_of(name, transits.segments)
-        closed = msgspec.structs.replace(self._open, complete=True, number=self._number, **found)
+        closed = msgspec.structs.replace(self._open, complete=True, number=number, **found)
         self._open = None
         self.dossiers.append(closed)
-        if self._keep is not None:
-            self._keep.complete(self._number, closed)
+        if self._keep is not None and number:
+            await self._write(self._keep.complete, number, closed)
+        if self._on_kept is not None:
+            self._on_kept(closed)
 
     async def close(self) -> None:
         """Let what is being asked end."""

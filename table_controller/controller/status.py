@@ -67,6 +67,7 @@ class SlotStatus(msgspec.Struct, frozen=True):
     deck: str | None = None
     cause: Problem | None = None  # why it is not there
     link: LinkStatus | None = None
+    testing: int | None = None  # in test mode: the dossier whose way back is gone
 
 
 class Permit(msgspec.Struct, frozen=True):
@@ -179,7 +180,7 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     return SlotStatus(
         slot.name, slot.kind.name, slot.service.state if known is None else known.state, slot.view.connected, port,
         "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
-        None if known is None else known.deck, problem(slot.cause), link_of(slot.driver),
+        None if known is None else known.deck, problem(slot.cause), link_of(slot.driver), box.testing.get(slot.name),
     )  # fmt: skip
 
 

@@ -101,8 +101,9 @@ def _of_stuck_card(r: Readings, t: Thresholds, segment: str) -> list[Cause]:
     if slow is None:
         return [stuck, Cause(Why.BENT_CARD, segment, ("nothing tells how fast it came",))]
     came = f"on its way it took {slow:.2f} times as long as the cards before it"
-    bent = Cause(Why.BENT_CARD, segment, (*work, came))
-    return [bent, stuck] if slow >= t.slow else [Cause(Why.STUCK_CARD, segment, (*work, came)), bent]
+    if slow >= t.slow:
+        return [Cause(Why.BENT_CARD, segment, (*work, came)), stuck]
+    return [Cause(Why.STUCK_CARD, segment, (*work, came)), Cause(Why.FOREIGN_OBJECT, segment, work)]
 
 
 def _of_no_grip(r: Readings, t: Thresholds, segment: str) -> list[Cause]:

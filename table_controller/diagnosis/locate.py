@@ -205,10 +205,11 @@ def _cards(r: Readings, path: Span, *, more: Span = NONE, may_be_out: int = 0, l
     inside = Span(max(0, least), most)
     out = None if account.out is None else Span(account.out, account.out + (may_be_out if outward else 0))
     waiting = None
-    if account.expected is not None and not account.keeps and out is not None:
+    if account.expected is not None and not account.keeps and out is not None and not r.by_hand:
         waiting = Span(
             max(0, account.expected - inside.most - out.most), max(0, account.expected - inside.least - out.least)
         )
         if outward:
             waiting = NONE
-    return Cards(path, inside, out, waiting, account.expected, account.inside + more.least)
+    likely = None if may_be_out else account.inside + more.least
+    return Cards(path, inside, out, waiting, account.expected, likely)

@@ -15,6 +15,7 @@ import msgspec
 
 from firmware_bridge.errors import BadDossier
 from table_controller.diagnosis.dossier import Dossier, decode, encode
+from table_controller.diagnosis.steps import StepEvent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,7 @@ MOST: Final = 500
 MOST_BYTES: Final = 64 << 20
 MOST_PINNED: Final = 50
 NEWEST: Final = 20
+_STEPS: Final = msgspec.json.Decoder(StepEvent)
 _NAME: Final = re.compile(r"(\d{6,})\.json\Z")
 
 
@@ -75,6 +77,14 @@ class DossierStore:
             mark.unlink(missing_ok=True)
         self._sync()
 
+    def note(self, number: int, event: StepEvent) -> None:
+        """Write down what was done about a dossier; on disk when this returns."""
+        with self._file(number).with_suffix(".steps").open("ab") as file:
+            file.write(msgspec.json.encode(event) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._sync()
+
     # --- the folder ---------------------------------------------------------------------------------------------------
 
     def _file(self, number: int) -> Path:
@@ -105,7 +115,8 @@ class DossierStore:
         sizes = {number: self._file(number).stat().st_size for number in kept}
         while free and (len(sizes) > self._most or sum(sizes.values()) > self._most_bytes):
             gone = free.pop(0)
-            self._file(gone).unlink(missing_ok=True)
+            for path in (self._file(gone), self._file(gone).with_suffix(".steps")):
+                path.unlink(missing_ok=True)
             del sizes[gone]
         self._sync()
 
@@ -120,6 +131,16 @@ def numbers(folder: Path) -> list[int]:
     if not folder.is_dir():
         return []
     return sorted(int(match[1]) for path in folder.iterdir() if (match := _NAME.match(path.name)))
+
+
+def steps_of(folder: Path, number: int) -> list[StepEvent]:
+    """Return what was done about a dossier, the oldest first; a line that was cut off did not happen."""
+    path = file_of(folder, number).with_suffix(".steps")
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    try:
+        return [_STEPS.decode(line) for line in lines if line.endswith(b"\n")]
+    except msgspec.DecodeError as error:
+        raise BadDossier(f"{path} cannot be read: {error}") from error
 
 
 def read(folder: Path, number: int) -> Dossier:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -12,12 +13,20 @@ from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
 from simulators.machine import approved
 from simulators.models import make
+from simulators.world.cards import DECK_53
 from table_controller.controller.slot import Slot
-from table_controller.controller.wear import WearBook, WearWarning, WearWatch, named
+from table_controller.controller.wear import FOLDER, WearBook, WearWarning, WearWatch, named, watch_wear
 from table_controller.diagnosis.drift import BASE, WINDOW, Wear, mended
+from tests.support.boxes import Bench as BoxBench
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+class Configured(NamedTuple):
+    """Of a table's configuration, what the wear history needs."""
+
+    data: Path
 
 
 class Bench:
@@ -143,3 +152,35 @@ def test_every_warning_is_a_sentence_with_the_part_and_what_to_do(slot: str) -> 
         assert sentence.startswith(f"{slot} (SN7): ")
         assert "900 cards left, perhaps 400" in sentence
         assert "at the next break" in sentence
+
+
+async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_journal(
+    tmp_path: Path, seed: int
+) -> None:
+    """Beside the table: a technician's hands shuffle, the box asks, and what drifts becomes a note."""
+    table = BoxBench(tmp_path, seed=seed)
+    box = await table.start()
+    config: Any = Configured(tmp_path)
+    box.supervise("wear", lambda: watch_wear(box, config))
+    machine: Any = table.machines["shuffler.1"]
+    driver: Any = box.slots["shuffler.1"].driver
+    try:
+        machine.world.make_deck(machine.mechanics.intake, "green", DECK_53)
+        machine.twin.hands_moved()
+        for number in range(1, 81):
+            if number > 30:
+                machine.inject(f"wear:segment=stack,percent={number - 30}")
+            await driver.shuffle((1 << 62) + 2 * number)
+            await driver.eject((1 << 62) + 2 * number + 1)
+            machine.inject("take_deck")
+            machine.inject("load")
+            await asyncio.sleep(1)
+            if table.notes("wear"):
+                break
+        (note,) = table.notes("wear")
+        assert note.slot == "shuffler.1"
+        assert "segment stack" in note.text
+        assert [wear.serial for wear in WearBook(tmp_path / FOLDER).all()] == [machine.key.serial]
+    finally:
+        await box.stop()
+        table.close()
