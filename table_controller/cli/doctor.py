@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.cli.box_link import add_config_argument
 from table_controller.config import examine
-from table_controller.controller.wear import FOLDER, WearBook, named
-from table_controller.diagnosis.drift import judge
+from table_controller.controller.wear import FOLDER, WearBook, warnings_of
 from table_controller.doctor.lines import FAIL, OK, WARN, Line, worst
 
 if TYPE_CHECKING:
@@ -82,16 +81,13 @@ def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
 
 def wear_lines(config: TableConfig) -> Iterator[Line]:
     """Yield what is about to fail, by what machines told."""
-    by_serial = {slot.key.serial: slot.name for slot in config.slots}
-    known = WearBook(config.data / FOLDER).all()
+    here = {slot.key.serial for slot in config.slots}
+    known = [wear for wear in WearBook(config.data / FOLDER).all() if wear.serial in here]
     warned = False
-    for wear in known:
-        slot = by_serial.get(wear.serial)
-        for told in judge(wear) if slot else ():
-            warned = True
-            sentence = named(slot or "", wear.serial, told).sentence()
-            said, _, do = sentence.rpartition("; ")
-            yield Line("wear", WARN, said, do)
+    for warning in (each for wear in known for each in warnings_of(wear)):
+        warned = True
+        said, _, do = warning.sentence().rpartition("; ")
+        yield Line("wear", WARN, said, do)
     if known and not warned:
         yield Line("wear", OK, f"{len(known)} machines followed, none drifts")
 

@@ -47,10 +47,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--slot", help="only this slot, as shuffler.1")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with plots, for any browser")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument(
+        "--mended", metavar="SERIAL", help="rollers or sensors of this machine were seen to: its wear begins anew"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the journal, print what it says."""
+    if args.mended:
+        return _mended(args)
     since = parse_since(args.since, time.time_ns()) if args.since else 0
     folder = journal_folder(args.data)
     summary = summed(read_history(folder, since, dossiers(args.data), args.slot), reasons())
@@ -68,7 +73,25 @@ def run(args: argparse.Namespace) -> int:
     elif args.html:
         print(f"{len(summary.faults)} faults, in {args.html}")
     else:
-        _draw(summary)
+        _draw(summary, drifting(args.data))
+    return OK
+
+
+def drifting(data: Path) -> list[str]:
+    """Return a sentence for everything that is about to fail, by what machines told."""
+    from table_controller.controller.wear import FOLDER, WearBook, warnings_of
+
+    return [each.sentence() for wear in WearBook(data / FOLDER).all() for each in warnings_of(wear)]
+
+
+def _mended(args: argparse.Namespace) -> int:
+    from table_controller.controller.wear import FOLDER, WearBook
+
+    book = WearBook(args.data / FOLDER)
+    if not book.mended(args.mended):
+        known = ", ".join(wear.serial for wear in book.all()) or "none"
+        raise ConfigurationError(f"there is no wear history of {args.mended}; known: {known}")
+    print(f"{args.mended}: what it does from now on is its base; it is judged again after about a thousand cards")
     return OK
 
 
@@ -138,7 +161,7 @@ def reasons() -> dict[int, str]:
 # --- drawing ----------------------------------------------------------------------------------------------------------
 
 
-def _draw(summary: Summary) -> None:
+def _draw(summary: Summary, drift: list[str]) -> None:
     from rich.text import Text
 
     from table_controller.cli.screen import Screen
@@ -148,6 +171,8 @@ def _draw(summary: Summary) -> None:
             screen.line(f"no faults from {summary.since or 'the beginning'} to {summary.until or 'now'} (UTC)")
         else:
             screen.line(f"{len(summary.faults)} faults from {summary.since} to {summary.until} (UTC)", "bold")
+        for sentence in drift:
+            screen.line(f"BEFORE THE JAM: {sentence}", "bold yellow")
         if not summary.slots:
             return
         screen.line()

@@ -15,8 +15,9 @@ import msgspec
 from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge.errors import PitboxError
-from table_controller.diagnosis.drift import Look, SegmentLook, Warned, Wear, judge, take
+from table_controller.diagnosis.drift import BASE, Look, SegmentLook, Warned, Wear, judge, mended, take
 from table_controller.journal import records as rec
+from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from devices.gauges import SensorLevel, Transit
     from table_controller.config import TableConfig
     from table_controller.controller.box import Box
+    from table_controller.controller.loop import Step
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +95,13 @@ def named(slot: str, serial: str, told: Warned) -> WearWarning:
     return WearWarning(slot, serial, part.name.lower(), told)
 
 
+def warnings_of(wear: Wear) -> list[WearWarning]:
+    """Return what drifts in a machine, by the slot that it was seen in last."""
+    if wear.slot.partition(".")[0] not in PARTS:
+        return []
+    return [named(wear.slot, wear.serial, told) for told in judge(wear)]
+
+
 class WearBook:
     """Wear histories in a folder, a file for each serial number: history follows the machine, not its slot."""
 
@@ -124,6 +133,13 @@ class WearBook:
                 continue
         return found
 
+    def mended(self, serial: str) -> bool:
+        """Begin a machine's base anew, since people have seen to it; tell whether it has a history at all."""
+        if not self.path(serial).exists():
+            return False
+        self.write(mended(self.read(serial)))
+        return True
+
     def write(self, wear: Wear) -> None:
         """Put a history in place of the last one: whole or not at all. Not synced; a lost window is made again."""
         path = self.path(wear.serial)
@@ -145,7 +161,6 @@ class WearWatch:
         self._drivers = drivers
         self._book = book
         self._on_warning = on_warning
-        self._wears: dict[str, Wear] = {}
         self._warned: dict[str, set[tuple[str, str]]] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
 
@@ -176,16 +191,16 @@ class WearWatch:
             self._fold(slot, hello.serial, look)
 
     def _fold(self, slot: str, serial: str, look: Look) -> None:
-        before = self._wears.get(serial) or self._book.read(serial)
+        before = self._book.read(serial)  # each time: a technician may have called the machine mended meanwhile
         if before.last is not None and len(before.last.segments) != len(look.segments):
             before = Wear(serial)  # another model answers to this serial number
-        wear = self._wears[serial] = take(before, look)
+        wear = msgspec.structs.replace(take(before, look), slot=slot)
         if wear == before:
             return
         self._book.write(wear)
         if wear.windows == before.windows:
             return
-        known = self._warned.setdefault(serial, set())
+        known = self._warned.get(serial, set()) if len(wear.base) >= BASE else set()
         found = [named(slot, serial, told) for told in judge(wear)]
         for warning in found:
             if (warning.told.signal, warning.part) not in known:
@@ -200,11 +215,21 @@ async def watch_wear(box: Box, config: TableConfig) -> None:
         log.warning("%s", warning.sentence())
         box.note(rec.Note("wear", warning.sentence(), slot=warning.slot))
 
-    drivers = {name: slot.driver for name, slot in box.slots.items()}
-    watch = WearWatch(drivers, WearBook(config.data / FOLDER), warned)
+    book = WearBook(config.data / FOLDER)
+
+    def repaired(step: Step) -> None:
+        if isinstance(step.event, ev.SlotOrdered) and step.event.act == "repair":
+            reported = box.slots[step.event.slot].driver.reported
+            if reported is not None:
+                book.mended(reported.hello.serial)
+
+    watch = WearWatch({name: slot.driver for name, slot in box.slots.items()}, book, warned)
+    followers = box.controller.followers if box.controller is not None else []
     box.on_told.append(watch.take)
+    followers.append(repaired)
     try:
         await asyncio.get_running_loop().create_future()  # until the box ends
     finally:
+        followers.remove(repaired)
         box.on_told.remove(watch.take)
         await watch.close()

@@ -60,6 +60,7 @@ class Wear(msgspec.Struct, frozen=True):
     """The running history of one machine, known by its serial number. Grows no further than `KEPT` windows."""
 
     serial: str
+    slot: str = ""  # where it was seen last
     cards: int = 0  # through the machine, since this history began
     mended: int = 0  # at which of them it was last mended
     last: Look | None = None  # where the open window began

@@ -13,10 +13,11 @@ from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
 from simulators.machine import approved
 from simulators.models import make
-from simulators.world.cards import DECK_53
+from table_controller.cli import OK, USAGE, main
 from table_controller.controller.slot import Slot
 from table_controller.controller.wear import FOLDER, WearBook, WearWarning, WearWatch, named, watch_wear
-from table_controller.diagnosis.drift import BASE, WINDOW, Wear, mended
+from table_controller.diagnosis.drift import BASE, WINDOW, Wear, judge, mended
+from table_controller.table import events as ev
 from tests.support.boxes import Bench as BoxBench
 
 if TYPE_CHECKING:
@@ -143,6 +144,17 @@ def test_a_file_that_cannot_be_read_begins_a_history_anew_and_a_serial_number_is
     assert mended(book.read(odd)).mended == 7
 
 
+def test_a_technician_calls_a_machine_mended_by_its_serial_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    WearBook(tmp_path / FOLDER).write(Wear("SN7", cards=900))
+    assert main(["jams", "--data", str(tmp_path), "--mended", "SN7"]) == OK
+    assert "its base" in capsys.readouterr().out
+    assert WearBook(tmp_path / FOLDER).read("SN7").mended == 900
+    assert main(["jams", "--data", str(tmp_path), "--mended", "SN8"]) == USAGE
+    assert "known: SN7" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("slot", ["shuffler.1", "shoe.1"])
 def test_every_warning_is_a_sentence_with_the_part_and_what_to_do(slot: str) -> None:
     from table_controller.diagnosis.drift import Warned
@@ -165,8 +177,6 @@ async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_j
     machine: Any = table.machines["shuffler.1"]
     driver: Any = box.slots["shuffler.1"].driver
     try:
-        machine.world.make_deck(machine.mechanics.intake, "green", DECK_53)
-        machine.twin.hands_moved()
         for number in range(1, 81):
             if number > 30:
                 machine.inject(f"wear:segment=stack,percent={number - 30}")
@@ -180,7 +190,16 @@ async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_j
         (note,) = table.notes("wear")
         assert note.slot == "shuffler.1"
         assert "segment stack" in note.text
-        assert [wear.serial for wear in WearBook(tmp_path / FOLDER).all()] == [machine.key.serial]
+        book = WearBook(tmp_path / FOLDER)
+        assert [wear.serial for wear in book.all()] == [machine.key.serial]
+        assert judge(book.read(machine.key.serial))
+        technician, floor = ev.Person("technician", "T1"), ev.Person("floorperson", "F1")
+        box.running().submit(ev.SlotOrdered("shuffler.1", "give_up", floor))
+        box.running().submit(ev.SlotOrdered("shuffler.1", "repair", technician))
+        await asyncio.sleep(1)
+        repaired = book.read(machine.key.serial)
+        assert (repaired.base, repaired.windows, judge(repaired)) == ((), (), [])
+        assert repaired.mended == repaired.cards > 0
     finally:
         await box.stop()
         table.close()

@@ -284,12 +284,12 @@ def test_wear_that_is_about_to_end_is_a_warning_with_what_to_do(config: TableCon
     means = [60_000] * 8 + [60_000 + 1_800 * n for n in range(1, 9)]
     windows = tuple(Window(212 * n, (mean, 60_000, 60_000), (1, 1, 1), (400,)) for n, mean in enumerate(means, 1))
     book = WearBook(config.data / FOLDER)
-    book.write(Wear("SN-shoe", cards=212 * 16, base=windows[:5], windows=windows))
+    book.write(Wear("SN-shoe", "shoe.1", cards=212 * 16, base=windows[:5], windows=windows))
     (line,) = wear_lines(config)
     assert (line.what, line.state) == ("wear", WARN)
     assert line.said.startswith("shoe.1 (SN-shoe): segment feed")
     assert line.do == "clean or change its rollers at the next break"
-    book.write(Wear("SN-shoe", cards=212 * 8, base=windows[:5], windows=windows[:8]))
+    book.write(Wear("SN-shoe", "shoe.1", cards=212 * 8, base=windows[:5], windows=windows[:8]))
     assert [line.state for line in wear_lines(config)] == [OK]
 
 

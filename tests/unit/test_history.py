@@ -14,7 +14,9 @@ from simulators.house.table import House
 from simulators.virtual_time import run_virtual
 from table_controller.cli import OK, USAGE, main
 from table_controller.cli import jams as command
+from table_controller.controller.wear import FOLDER, WearBook
 from table_controller.diagnosis.dossier import Account, Dossier, Halt, Level, Machine
+from table_controller.diagnosis.drift import Wear, Window
 from table_controller.diagnosis.follows import follows, tail
 from table_controller.diagnosis.history import REPEAT, Fault, History, Known, Row, between, middle
 from table_controller.diagnosis.page import page
@@ -287,6 +289,15 @@ def test_a_table_without_faults_says_so(tmp_path: Path, capsys: pytest.CaptureFi
     assert "0 faults" in capsys.readouterr().out
     assert main(["jams", "--data", str(tmp_path)]) == OK
     assert capsys.readouterr().out.startswith("no faults")
+
+
+def test_what_is_about_to_fail_stands_above_what_has_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    opened(tmp_path / "journal").close()
+    means = [60_000] * 8 + [60_000 + 1_800 * n for n in range(1, 9)]
+    windows = tuple(Window(212 * n, (mean, 60_000, 60_000), (1, 1, 1), (400,)) for n, mean in enumerate(means, 1))
+    WearBook(tmp_path / FOLDER).write(Wear("SN7", "shoe.1", cards=3392, base=windows[:5], windows=windows))
+    assert main(["jams", "--data", str(tmp_path)]) == OK
+    assert "BEFORE THE JAM: shoe.1 (SN7): segment feed is 24.0 % slower" in capsys.readouterr().out
 
 
 def test_what_cannot_be_read_is_one_sentence(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
