@@ -1,4 +1,7 @@
-"""`pitbox trace`: watch one device's frames on the bench, decoded, and keep them as pcapng. No keys, no cards in it."""
+"""`pitbox trace`: watch frames, decoded, and keep them as pcapng: of a running box, or of one device on the bench.
+
+No keys and no cards are in it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING
 from devices.report import LinkDown
 from firmware_bridge.errors import ConfigurationError
 from table_controller.cli.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
+from table_controller.cli.box_link import add_box_arguments, socket_of
 from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
@@ -18,13 +22,20 @@ if TYPE_CHECKING:
 
     from firmware_bridge.capture import CaptureFile
 
-HELP = "watch one device's frames, decoded, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
-EXAMPLE = "pitbox trace --port /dev/ttyUSB0 --key SN123.key --out shuffler.pcapng --seconds 30"
+HELP = "watch frames, decoded, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
+EXAMPLE = (
+    "pitbox trace --slot shuffler.1 --out shuffler.pcapng --seconds 30      (of the running box)\n"
+    "         pitbox trace --port /dev/ttyUSB0 --key SN123.key               (on the bench, without a box)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    add_link_arguments(parser)
+    add_box_arguments(parser)
+    parser.add_argument(
+        "--slot", action="append", default=[], metavar="SLOT", help="of the box: only this slot; repeatable"
+    )
+    add_link_arguments(parser, required=False)
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write every frame to this pcapng file")
     parser.add_argument("--seconds", type=float, help="end after this long (default: until Ctrl-C)")
 
@@ -33,6 +44,10 @@ def run(args: argparse.Namespace) -> int:
     """Connect, watch, end on time or on Ctrl-C; the capture is whole either way."""
     if args.seconds is not None and not 0 < args.seconds <= 86_400:
         raise ConfigurationError("--seconds takes a number up to 86400")
+    if args.port is None:
+        return _of_box(args)
+    if args.slot:
+        raise ConfigurationError("--slot is for the box, --port for the bench: say one of them")
     file = open_capture(args.out) if args.out else None
     tracer = _Tracer(file, slot_name(args.port))
     try:
@@ -40,16 +55,39 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)
     finally:
-        if file is not None:
-            file.close()
-            if file.packets:
-                print(f"{file.packets} frames in {args.out}", file=sys.stderr)
-            else:
-                args.out.unlink(missing_ok=True)  # nothing was captured: the name is free for another try
+        _close(file, args.out)
+    return _whole(file)
+
+
+def _close(file: CaptureFile | None, out: Path) -> None:
+    if file is not None:
+        file.close()
+        if file.packets:
+            print(f"{file.packets} frames in {out}", file=sys.stderr)
+        else:
+            out.unlink(missing_ok=True)  # nothing was captured: the name is free for another try
+
+
+def _whole(file: CaptureFile | None) -> int:
     if file is not None and file.error is not None:
         print(f"pitbox: the capture is not whole: {file.error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _of_box(args: argparse.Namespace) -> int:
+    """Follow the running box: its ports are its own."""
+    from table_controller.cli.box_trace import BoxTrace
+
+    socket = socket_of(args)
+    trace = BoxTrace(args.out)
+    try:
+        asyncio.run(trace.follow(socket, args.slot, args.seconds))
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+    finally:
+        _close(trace.file, args.out)
+    return _whole(trace.file)
 
 
 class _Tracer:
