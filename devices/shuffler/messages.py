@@ -330,8 +330,10 @@ class Jam(Message, frozen=True, tag=88):
 
     @property
     def blind(self) -> bool:
-        """The sensor that ends the segment is dark and saw no card come: it may be past it already."""
-        return self.segment in ENDS and self.levels[ENDS[self.segment]].blocked
+        """The sensor that should have seen the card come or go is dark by itself: the card may be past it already."""
+        if self.segment in ENDS:
+            return self.levels[ENDS[self.segment]].blocked
+        return self.levels[ENDS[Segment(self.segment - 1)]].dim
 
     @property
     def inside(self) -> int | None:

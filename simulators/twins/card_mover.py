@@ -13,7 +13,7 @@ from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from simulators.twins.counts import Counts
 from simulators.twins.trail import EdgeTrail
-from simulators.twins.watch import PathWatch, Pulse
+from simulators.twins.watch import PathWatch, Pulse, blind
 from simulators.world.path import STUCK_CURRENT
 
 if TYPE_CHECKING:
@@ -185,13 +185,19 @@ class CardMover(ABC):
     def _late(self, segment: m.Segment) -> None:
         if self.stalled:
             return
-        if segment in m.ENDS and self._mechanics.blocked(m.ENDS[segment]):  # it is blind: the card may be past it
-            self._counts.doubt()
+        if blind(self._mechanics.layout, self._mechanics.levels(), segment):
+            self._lost_sight(segment)
         strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STUCK_CURRENT
         if segment is m.Segment.UNLOAD and not strained:  # nothing came and the motor ran free
             self._nothing_came()
         else:
             self._jam(segment)
+
+    def _lost_sight(self, segment: m.Segment) -> None:
+        """A sensor is blind: the card may be past it, and what is inside or already out is not known."""
+        self._counts.doubt()
+        if self._mechanics.layout.leg(segment):
+            self._behind_gate = None
 
     # --- ends in mid-cycle -----------------------------------------------------------------------------------
 

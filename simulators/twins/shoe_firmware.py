@@ -9,7 +9,7 @@ from devices.trail import GetTrail
 from firmware_bridge.commands import Outcome
 from simulators.twins.throat import Throat
 from simulators.twins.trail import EdgeTrail
-from simulators.twins.watch import PathWatch, Pulse
+from simulators.twins.watch import PathWatch, Pulse, blind
 from simulators.world.shoe import Surface
 
 if TYPE_CHECKING:
@@ -198,9 +198,10 @@ class ShoeFirmware:
             self._throat.edge(sensor, blocked)
 
     def _late(self, segment: m.Segment) -> None:
-        ends = self._mechanics.layout.ends
-        if segment in ends and self._mechanics.blocked(ends[segment]):  # it is blind: the card may be past it
+        if blind(self._mechanics.layout, self._mechanics.levels(), segment):  # the card may be past it
             self._counts.doubt()
+            if self._mechanics.layout.leg(segment):
+                self._delivered = None
         self._jam(segment)
 
     def _hand_began(self) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from enum import IntEnum
 
+    from devices.gauges import SensorLevel
     from simulators.device_clock import DeviceClock, Timer
     from simulators.world.path import Layout
 
@@ -35,6 +36,15 @@ def judge(length: float, usual: float) -> Pulse:
     if length > usual * TOO_LONG:
         return Pulse.TWO
     return Pulse.PART if length < usual * TOO_SHORT else Pulse.CARD
+
+
+def blind(layout: Layout, levels: list[SensorLevel], segment: IntEnum) -> bool:
+    """Tell whether the sensor that should have seen a card come (or go, before it rests) is dark by itself."""
+    if segment in layout.ends:
+        comes: SensorLevel = levels[layout.ends[segment]]
+        return comes.blocked
+    goes: SensorLevel = levels[layout.ends[layout.segments(segment - 1)]]
+    return goes.dim
 
 
 class PathWatch:

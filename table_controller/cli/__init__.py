@@ -24,6 +24,7 @@ _OWN: Final = {
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "doctor": "table_controller.cli.doctor",
+    "enroll": "table_controller.cli.enroll",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
     "jam": "table_controller.cli.jam",

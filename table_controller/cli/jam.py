@@ -86,7 +86,9 @@ def _list(folder: Path, found: list[int]) -> int:
         except BadDossier as error:
             print(f"dossier {number}  unreadable: {error}")
         else:
-            print(f"{heading(dossier)}  {diagnose(dossier).causes[0].why.value}")
+            found = diagnose(dossier)
+            whose = "for the table" if found.staff else "for a technician"
+            print(f"{heading(dossier)}  {found.causes[0].why.value}, {whose}")
     if not found:
         print(f"no dossier in {folder}")
     return OK

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _EVERYWHERE: Final = (
     "the dealer waits: no card is dealt and no round is opened from this machine until it is back in service"
 )
+# Reasons against what could come next; the panel shows them all.
+_MOST_REASONS: Final = 5
 
 
 def heading(d: Dossier) -> str:
@@ -37,11 +39,19 @@ def heading(d: Dossier) -> str:
 def rule_lines(d: Dossier) -> Iterator[str]:
     """Yield what the table must do by rule: this comes before everything else."""
     yield _EVERYWHERE
-    if d.clauses:
-        yield "ordered by " + ", ".join(d.clauses)
-    for permit in d.permits:
-        for reason, clause in zip(permit.reasons, permit.clauses, strict=False):
-            yield f"{permit.act} {permit.on}: no, {reason} ({clause})"
+    if d.orders or d.clauses:
+        yield "ordered: " + ", ".join(order.replace("_", " ") for order in d.orders) + _cited(d.clauses)
+    reasons = [
+        (reason, clause)
+        for permit in sorted(d.permits, key=lambda permit: permit.on != d.machine.slot)
+        for reason, clause in zip(permit.reasons, permit.clauses, strict=False)
+    ]
+    for reason, clause in tuple(dict.fromkeys(reasons))[:_MOST_REASONS]:
+        yield reason + _cited((clause,))
+
+
+def _cited(clauses: tuple[str, ...]) -> str:
+    return f" [{', '.join(clauses)}]" if clauses else ""
 
 
 # --- where ------------------------------------------------------------------------------------------------------------

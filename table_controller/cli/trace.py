@@ -1,4 +1,4 @@
-"""`pitbox trace`: watch frames, decoded, and keep them as pcapng: of a running box, or of one device on the bench.
+"""`pitbox trace`: watch frames, decoded, and keep them as pcapng: of one device on the bench, or of a running box.
 
 No keys and no cards are in it.
 """
@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from devices.report import LinkDown
 from firmware_bridge.errors import ConfigurationError
 from table_controller.cli.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
-from table_controller.cli.box_link import add_box_arguments, socket_of
+from table_controller.cli.box_link import add_box_arguments, box
 from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
@@ -22,20 +24,19 @@ if TYPE_CHECKING:
 
     from firmware_bridge.capture import CaptureFile
 
-HELP = "watch frames, decoded, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
-EXAMPLE = (
-    "pitbox trace --slot shuffler.1 --out shuffler.pcapng --seconds 30      (of the running box)\n"
-    "         pitbox trace --port /dev/ttyUSB0 --key SN123.key               (on the bench, without a box)"
+HELP = (
+    "watch frames on the bench or of a running box, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
 )
+EXAMPLE = "pitbox trace --port /dev/ttyUSB0 --key SN123.key --out shuffler.pcapng --seconds 30"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
+    add_link_arguments(parser, required=False)
     add_box_arguments(parser)
     parser.add_argument(
-        "--slot", action="append", default=[], metavar="SLOT", help="of the box: only this slot; repeatable"
+        "--slot", action="append", metavar="SLOT", help="a slot of a running box, or all; repeatable; instead of --port"
     )
-    add_link_arguments(parser, required=False)
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write every frame to this pcapng file")
     parser.add_argument("--seconds", type=float, help="end after this long (default: until Ctrl-C)")
 
@@ -44,50 +45,27 @@ def run(args: argparse.Namespace) -> int:
     """Connect, watch, end on time or on Ctrl-C; the capture is whole either way."""
     if args.seconds is not None and not 0 < args.seconds <= 86_400:
         raise ConfigurationError("--seconds takes a number up to 86400")
-    if args.port is None:
-        return _of_box(args)
-    if args.slot:
-        raise ConfigurationError("--slot is for the box, --port for the bench: say one of them")
+    if (args.port is None) == (args.slot is None):
+        raise ConfigurationError("say --port for a device on the bench, or --slot for one of a running box")
     file = open_capture(args.out) if args.out else None
-    tracer = _Tracer(file, slot_name(args.port))
     try:
-        asyncio.run(_watch(args, tracer))
+        if args.slot is not None:
+            _watch_box(args, file)
+        else:
+            asyncio.run(_watch(args, _Tracer(file, slot_name(args.port))))
     except KeyboardInterrupt:
         print(file=sys.stderr)
     finally:
-        _close(file, args.out)
-    return _whole(file)
-
-
-def _close(file: CaptureFile | None, out: Path) -> None:
-    if file is not None:
-        file.close()
-        if file.packets:
-            print(f"{file.packets} frames in {out}", file=sys.stderr)
-        else:
-            out.unlink(missing_ok=True)  # nothing was captured: the name is free for another try
-
-
-def _whole(file: CaptureFile | None) -> int:
+        if file is not None:
+            file.close()
+            if file.packets:
+                print(f"{file.packets} frames in {args.out}", file=sys.stderr)
+            else:
+                args.out.unlink(missing_ok=True)  # nothing was captured: the name is free for another try
     if file is not None and file.error is not None:
         print(f"pitbox: the capture is not whole: {file.error}", file=sys.stderr)
         return 1
     return 0
-
-
-def _of_box(args: argparse.Namespace) -> int:
-    """Follow the running box: its ports are its own."""
-    from table_controller.cli.box_trace import BoxTrace
-
-    socket = socket_of(args)
-    trace = BoxTrace(args.out)
-    try:
-        asyncio.run(trace.follow(socket, args.slot, args.seconds))
-    except KeyboardInterrupt:
-        print(file=sys.stderr)
-    finally:
-        _close(trace.file, args.out)
-    return _whole(trace.file)
 
 
 class _Tracer:
@@ -106,6 +84,24 @@ class _Tracer:
                 print(f"{time.monotonic() - self._start:9.4f} {frame_text(outgoing, signed)}", flush=True)
             except OSError as error:  # whoever read our output has gone
                 self.unheard = error
+
+
+def _watch_box(args: argparse.Namespace, file: CaptureFile | None) -> None:
+    """Have a running box send its frames; they come blanked where they could name cards."""
+    until = None if args.seconds is None else time.monotonic() + args.seconds
+    with box(args) as caller:
+        caller.ask("trace", slots=[] if "all" in args.slot else args.slot)
+        began: int | None = None
+        for told in caller.pushes(until):
+            frame = told.get("frame")
+            if frame is None:
+                continue
+            signed, mac = (msgspec.convert(frame[key], bytes) for key in ("signed", "mac"))
+            began = frame["time_ns"] if began is None else began
+            if file is not None:
+                file.port(frame["slot"])(frame["outgoing"], signed, mac)
+            passed = (frame["time_ns"] - began) / 1e9
+            print(f"{passed:9.4f} {frame['slot']:14s} {frame_text(frame['outgoing'], signed)}", flush=True)
 
 
 async def _watch(args: argparse.Namespace, tracer: _Tracer) -> None:

@@ -129,6 +129,7 @@ class Dossiers:
             if p.slot in (name, None)
         )
         holds = [hold for hold in table.state.holds.values() if hold.slot == name]
+        facts["orders"] = tuple(dict.fromkeys(order for hold in holds for order in (*hold.outcomes, *hold.steps)))
         facts["clauses"] = tuple(dict.fromkeys(clause for hold in holds for clause in hold.clauses))
         facts["decks"] = tuple(
             d.Deck(deck.name, deck.state, None if deck.name not in self._received
@@ -144,6 +145,8 @@ class Dossiers:
         if freezer is None:
             return
         freezer.take(event)
+        if self._box.stopping:  # what the box does to its links as it ends is no fault of theirs
+            return
         shown = (
             st.Faulted("nothing any more: its link is gone") if isinstance(event, LinkDown) else st.evidence_of(event)
         )

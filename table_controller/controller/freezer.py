@@ -96,6 +96,7 @@ class Freezer:
         self._ends: deque[Ended] = deque(maxlen=_ENDS)
         self._history: tuple[Times, ...] = ()
         self._open: Dossier | None = None
+        self._told_of_power = False  # a machine says at every connect that power was lost, until it was cleared
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -108,12 +109,15 @@ class Freezer:
         if isinstance(event, LinkUp):
             self._hello = event.hello
         halt = evidence.halt_of(self._kind.name, event)
-        if halt is not None:
+        again = halt is not None and halt.what == "power_lost" and self._told_of_power
+        if halt is not None and not again:
+            self._told_of_power = halt.what == "power_lost"
             self._halted(event, halt)
         elif isinstance(event, evidence.ENDED_WELL):
             self._start(self._read_history())
         ended = evidence.ended_of(event)
         if ended is not None:
+            self._told_of_power = False
             self._ends.append(ended)
         self._view = self._kind.fold(self._view, event)
 

@@ -166,7 +166,8 @@ class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     table: tuple[Neighbour, ...] = ()
     permits: tuple[Permit, ...] = ()
-    clauses: tuple[str, ...] = ()  # of what the table was told to do
+    orders: tuple[str, ...] = ()  # what the rule orders the table to do, in the rulebook's words
+    clauses: tuple[str, ...] = ()  # that order it
     decks: tuple[Deck, ...] = ()
     answers: tuple[Answer, ...] = ()
 

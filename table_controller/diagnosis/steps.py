@@ -110,7 +110,7 @@ def evidence_of(event: Any) -> Evidence | None:
             return Tested(event.bad_sensors.bit_count(), event.bad_motors.bit_count())
         case sf.Completed():
             return None if event.rejected else Moved(event.count)
-        case sf.Counted() | sh.Dispensed() | sh.Stub():
+        case sf.Counted() | sf.Delivered() | sh.Dispensed() | sh.Stub():
             return Moved(event.count)
         case sf.Jam() | sf.Fault() | sf.Incomplete() | sf.Stopped() | sh.Jam() | sh.Fault() | sh.Stopped():
             return Faulted(type(event).__name__)

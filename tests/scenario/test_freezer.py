@@ -144,6 +144,21 @@ async def test_a_short_stack_and_the_counts_that_follow_it_are_one_fault(seed: i
         assert stand.machine.mechanics.left() in (found.cards.inside or ())
 
 
+async def test_power_lost_in_mid_cycle_is_one_dossier_however_often_the_machine_connects(seed: int) -> None:
+    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+        command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
+        await stand.until(lambda event: isinstance(event, m.Progress) and event.entered == 9)
+        stand.inject("power_cut:seconds=1")
+        await stand.until_reported()
+        await asyncio.gather(command, return_exceptions=True)
+        for _ in range(2):
+            stand.inject("unplug:seconds=1")
+            await stand.until_reported()
+        await freezer.close()
+        assert [dossier.halt.what for dossier in freezer.dossiers] == ["power_lost"]
+        assert diagnose(freezer.dossiers[0]).causes[0].why is Why.INTERRUPTED
+
+
 async def test_its_own_history_is_of_the_time_before_the_motion(seed: int) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
         await stand.driver.shuffle(stand.next_id())
