@@ -143,9 +143,9 @@ class People:
         finally:
             self._about.discard(prompt.id)
 
-    async def _obey(self, prompt: Prompt) -> None:
-        await self.house.wait(PACE)
-        acts: dict[str, Callable[[Prompt], Awaitable[int | None]]] = {
+    def acts(self) -> dict[str, Callable[[Prompt], Awaitable[int | None]]]:
+        """What hands do, by kind of prompt, before it is answered; the number that they found, if any."""
+        return {
             "put_in_shoe": self._put_in_shoe,
             "chips": self._collect_chips,
             "stub": self._count_stub,
@@ -166,10 +166,13 @@ class People:
             "late_chip": self._give_back,
             "acknowledge": self._look_at,
         }
+
+    async def _obey(self, prompt: Prompt) -> None:
+        await self.house.wait(PACE)
         if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
             self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
         number = self._plain_number(prompt)
-        act = acts.get(prompt.kind)
+        act = self.acts().get(prompt.kind)
         if act is not None:
             if prompt.id not in self._done:  # hands do it once, however often the box starts
                 self._done[prompt.id] = await act(prompt)
@@ -177,7 +180,7 @@ class People:
             number = found if found is not None else number
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
-        choice = self.choices.get(prompt.kind, prompt.choices[0])
+        choice = self.choose(prompt)
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
         if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
@@ -189,10 +192,18 @@ class People:
             choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
-        alone = prompt.kind in ("first_arrival", "cover_seat")
-        seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
         if not self.house.dark:
-            self.house.controller.submit(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
+            answer = ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, self.name_seats(prompt))
+            self.house.controller.submit(answer)
+
+    def choose(self, prompt: Prompt) -> str:
+        """What is chosen where there is a choice."""
+        return self.choices.get(prompt.kind, prompt.choices[0])
+
+    def name_seats(self, prompt: Prompt) -> tuple[int, ...]:
+        """The seats of a question that asks for them."""
+        alone = prompt.kind in ("first_arrival", "cover_seat")
+        return self.house.seats[:1] if alone else self.house.seats * prompt.seats
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""
