@@ -1,4 +1,4 @@
-"""What a table writes into its journal, typed: steps of the core, the box's start, steps of the clock. No disk.
+"""What a table writes into its journal, typed: steps of the core, a start, a migration, steps of the clock. No disk.
 
 Bodies are JSON, so that an export can be read without this software. No record holds the order of cards: no event of
 the core has one.
@@ -20,6 +20,7 @@ VERSION: Final = 1
 STEP: Final = "step"
 BOX: Final = "box"
 CLOCK: Final = "clock"
+MIGRATION: Final = "migration"
 
 
 def _below(base: type) -> tuple[Any, ...]:
@@ -51,6 +52,14 @@ class ClockStep(msgspec.Struct, frozen=True):
     """Body of a `clock` record: the wall clock moved otherwise than the monotonic one, by so much (ns)."""
 
     by_ns: int
+
+
+class Migrated(msgspec.Struct, frozen=True):
+    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how."""
+
+    name: str
+    old: dict[str, str]  # digests
+    new: dict[str, str]
 
 
 class Stamp(msgspec.Struct, frozen=True):
@@ -95,7 +104,7 @@ def decode_step(body: bytes) -> Step:
     return Step(found.event, found.decisions)
 
 
-def encode_body(body: Box | ClockStep) -> bytes:
+def encode_body(body: Box | ClockStep | Migrated) -> bytes:
     """Return the body of another record."""
     return _encode(body)
 
@@ -106,3 +115,11 @@ _BOXES: Final = msgspec.json.Decoder(Box)
 def decode_box(body: bytes) -> Box:
     """Return the body of a box's record."""
     return _BOXES.decode(body)
+
+
+_MIGRATIONS: Final = msgspec.json.Decoder(Migrated)
+
+
+def decode_migration(body: bytes) -> Migrated:
+    """Return the body of a migration's record."""
+    return _MIGRATIONS.decode(body)
