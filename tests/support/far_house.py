@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,6 @@ from tests.support.power_cuts import BETTORS, CutHouse, Watch, choices_of, compa
 from tests.support.winners import Winners
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from table_controller.journal.chain import Record
@@ -160,6 +160,7 @@ class FarHouse(CutHouse):
         self._server: Any = None
         self._program: Any = None
         self._ended: asyncio.Task[str] | None = None
+        self._soon: asyncio.TimerHandle | None = None
 
     def _start(self) -> Any:
         kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}
@@ -217,16 +218,23 @@ class FarHouse(CutHouse):
     def kill(self) -> None:
         """Kill the box, if it lives."""
         if self.box.pid:
-            os.kill(self.box.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has just died, and nobody has heard yet
+                os.kill(self.box.pid, signal.SIGKILL)
 
-    def kill_soon(self, after: float) -> Callable[[], None]:
-        """Return what kills the box so many seconds later, once."""
+    def kill_soon(self, after: float) -> None:
+        """Kill the box so many seconds after the next claim, if it still lives then."""
 
         def claimed() -> None:
             self.on_claim = None
-            asyncio.get_running_loop().call_later(after, self.kill)
+            self._soon = asyncio.get_running_loop().call_later(after, self.kill)
 
-        return claimed
+        self.on_claim = claimed
+
+    def spare(self) -> None:
+        """Whom the next claim was to kill is dead."""
+        self.on_claim = None
+        if self._soon is not None:
+            self._soon.cancel()
 
     async def over(self) -> None:
         """Wait until the box is dead and its last word is read."""
@@ -291,7 +299,7 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
         for number in range(kills):
             point = (*POINTS, "random", "claim")[number % (len(POINTS) + 2)]
             if point == "claim":
-                house.on_claim = house.kill_soon(rng.uniform(0.0, UNTIL_PAID))
+                house.kill_soon(rng.uniform(0.0, UNTIL_PAID))
             crash = f"{point}:{rng.randrange(1, 120)}" if point in POINTS else ""
             await _one_kill(house, crash, rng.uniform(0.0, 0.7) if point == "random" else TOO_FAR, rng)
             seen["kills"] += 1
@@ -301,7 +309,6 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
             seen["with_a_hit_open"] += bool(house.before.hits)
             on_disk = {(d.round, d.seat) for d in decided(records) if isinstance(d, BetAccepted)}
             assert set(house.watch.lit) <= on_disk, f"lit and not on disk: {set(house.watch.lit) - on_disk}"
-        house.on_claim = None
         await house.boot()
         await house.to_rest()
         seen["boots"] = house.box.boots
@@ -328,3 +335,4 @@ async def _one_kill(house: FarHouse, crash: str, after: float, rng: Random) -> N
         await house.over()
     finally:
         killer.cancel()
+        house.spare()
