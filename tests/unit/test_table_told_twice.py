@@ -21,6 +21,11 @@ def ordered(floor: Floor, *acts: str) -> Command:
     return found[-1]
 
 
+def verified(floor: Floor) -> bool:
+    """Whether the deck counts as whole."""
+    return floor.state.decks["blue"].verified
+
+
 def until(floor: Floor, *acts: str) -> Command:
     """Play a round until such an order is given, and leave it open."""
     floor.twist = lambda asked: [] if getattr(asked, "act", "") in acts else None
@@ -60,13 +65,13 @@ def test_a_second_deck_out_of_the_shuffler_for_one_order_takes_the_first_ones_wo
     floor.start("blue")
     order = ordered(floor, "eject")
     assert not of(Found, floor.step(ev.GivenOut(order.slot)))
-    assert floor.state.decks["blue"].verified
+    assert verified(floor)
     decided = floor.step(ev.GivenOut(order.slot))
     assert [(found.trigger, found.slot, found.deck) for found in of(Found, decided)] == [
         ("unknown_cards", order.slot, "blue")
     ]
     assert findings(decided, "told_twice")
-    assert not floor.state.decks["blue"].verified, "it is counted before it is dealt"
+    assert not verified(floor), "it is counted before it is dealt"
     floor.step(ev.CommandEnded(order.id, "done"))
     assert floor.against_opening()
 
