@@ -19,7 +19,7 @@ from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import BetAccepted, BetReturned, Cleared, Found, HitClaimed, Moved
 from table_controller.table.hits import NO_WIN
-from tests.support.meters import PROGRESSIVES
+from tests.support.meters import PROGRESSIVES, choices
 from tests.support.told_money import ToldMoney
 from tests.support.winners import Winners
 
@@ -135,11 +135,14 @@ class Watch:
 
 
 def choices_of(game: str, seed: int) -> dict[str, Any]:
-    """What the certificate holder chose besides the usual: for a progressive, by seed, one of its tables."""
+    """What the certificate holder chose besides the usual: by seed, one of a game's progressive tables.
+
+    Where the usual table has none, every other one has.
+    """
     tables = [name for name, (of, _) in PROGRESSIVES.items() if of == game]
-    if "progressive" not in CHOICES[game].get("wagers", ()):
+    if not tables or (seed % 2 == 0 and "progressive" not in CHOICES[game].get("wagers", ())):
         return {}
-    return {"paytables": {"progressive": tables[seed % len(tables)]}}
+    return choices(tables[seed // 2 % len(tables)])
 
 
 def aim(house: CutHouse, rng: Random) -> None:
