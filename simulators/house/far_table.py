@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
@@ -195,7 +195,7 @@ class FarTable(House):
         """People see a step that is on disk."""
         self._stepped(event, decisions)
 
-    async def __aenter__(self) -> FarTable:
+    async def __aenter__(self) -> Self:
         """Plug every machine in."""
         ports: dict[str, str] = {}
         for name, machine in self.machines.items():

@@ -9,6 +9,9 @@ from table_controller.cli import OK
 if TYPE_CHECKING:
     import argparse
 
+    from table_controller.config import TableConfig
+    from table_controller.controller.serve import Besides
+
 HELP = "run the box of one table: its machines, its journal, its people"
 EXAMPLE = "pitbox run --config /etc/pitbox/table.toml"
 
@@ -18,6 +21,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from table_controller.cli.box_link import add_config_argument
 
     add_config_argument(parser)
+
+
+def _besides(config: TableConfig) -> Besides:
+    """Return what runs beside the table; what is not configured is not even imported."""
+    if config.mqtt is None:
+        return {}
+    from table_controller.uplink.beside import TASK, keep_told
+
+    return {TASK: keep_told}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -30,5 +42,5 @@ def run(args: argparse.Namespace) -> int:
 
     config = load_config(args.config)
     start_logging(config.id)
-    asyncio.run(serve(config))
+    asyncio.run(serve(config, _besides(config)))
     return OK

@@ -52,6 +52,8 @@ def status_lines(told: dict[str, Any]) -> Iterator[str]:
     for task in told["tasks"]:
         if task["restarts"]:
             yield f"task {task['name']}: {task['state']}, started again {task['restarts']} times; {task['error']}"
+        elif task["error"]:
+            yield f"task {task['name']}: {task['error']}"
 
 
 def _table(told: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:

@@ -201,14 +201,19 @@ class Dossiers:
         """Return how far the way back of a dossier has come; None if nobody has begun it."""
         return self._ways.get(number) or st.replay(files.steps_of(self.store.folder, number))
 
-    async def step(self, number: int, name: str, who: ev.Person, cards: int | None = None) -> dict[str, Any]:
-        """Begin a dossier's way (`begin`), or tick one of its steps; StepRefused says what is missing."""
+    async def step(
+        self, number: int, name: str, who: ev.Person, person: str, cards: int | None = None
+    ) -> dict[str, Any]:
+        """Begin a dossier's way (`begin`), or tick one of its steps; StepRefused says what is missing.
+
+        `person` is whose credential it is: one person may have two, and is no second person for that.
+        """
         if who.role not in _TAKES_UP:
             raise NotAllowed(f"a {' or a '.join(_TAKES_UP)} takes a dossier up; {who.credential} is a {who.role}")
         dossier = files.read(self.store.folder, number)
         way = self._ways.get(number)
         if name == "begin":
-            return self._begin(dossier, way, who)
+            return self._begin(dossier, way, who, person)
         if way is None:
             raise StepRefused(f"nobody has begun dossier {number}, or its machine is back in service")
         try:
@@ -216,11 +221,11 @@ class Dossiers:
         except KeyError:
             known = ", ".join(each.name.lower() for each in way.steps)
             raise BadRequest(f"there is no step {name!r}; there are: begin, {known}") from None
-        shown = await self._shown(way, step, who, cards)
-        self._took(number, *st.must_tick(self._ways.get(number, way), step, shown, who.credential), who=who)
+        shown = await self._shown(way, step, who, person, cards)
+        self._took(number, *st.must_tick(self._ways.get(number, way), step, shown, person), who=who)
         return self.told(number)
 
-    def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person) -> dict[str, Any]:
+    def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person, person: str) -> dict[str, Any]:
         if way is not None:
             return self.told(dossier.number)  # taken up again: nothing that was done is lost
         found = diagnose(dossier)
@@ -230,7 +235,7 @@ class Dossiers:
         if not found.staff and self._box.running().table.context.serves(machine.slot):
             raise StepRefused(f"{machine.slot} is in service; nobody tests what serves")
         began = st.begin(
-            dossier.number, machine.slot, who.credential, service=not found.staff,
+            dossier.number, machine.slot, person, service=not found.staff,
             expected=dossier.account.expected, has_door=BY_HAND not in machine.capabilities,
         )  # fmt: skip
         self._took(dossier.number, st.Way(began), [began], who=who)
@@ -238,7 +243,7 @@ class Dossiers:
             self._box.testing[machine.slot] = dossier.number
         return self.told(dossier.number)
 
-    async def _shown(self, way: st.Way, step: st.Step, who: ev.Person, cards: int | None) -> st.Evidence:
+    async def _shown(self, way: st.Way, step: st.Step, who: ev.Person, person: str, cards: int | None) -> st.Evidence:
         """Return what can be shown for a step now; what a machine did is taken when it does it, never by word."""
         match step:
             case st.Step.PATH_EMPTY:
@@ -246,9 +251,9 @@ class Dossiers:
                 sensors = await slot.driver.sensors()
                 return st.looked(evidence.levels_of(slot.kind.name, sensors.levels))
             case st.Step.COUNT if cards is not None:
-                return st.Counted(cards, who.credential)
+                return st.Counted(cards, person)
             case st.Step.RETURN:
-                return st.Returned(who.credential, who.role)
+                return st.Returned(person, who.role)
             case _:
                 raise StepRefused(f"{step.name.lower()} ticks by itself: {st.wanted(way, step)}")
 

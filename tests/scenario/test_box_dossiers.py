@@ -12,10 +12,11 @@ import pytest
 from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from simulators.world.table import TRAY
+from table_controller import people
 from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.status import status_of
 from table_controller.diagnosis import store as files
-from tests.support.boxes import Bench, Talk
+from tests.support.boxes import CHEAP, PIN, Bench, Talk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -152,6 +153,21 @@ async def _through(bench: Bench, talk: Talk, cards: int) -> None:
     machine.twin.hands_moved()
     told = await order(talk, "shuffle")
     assert not isinstance(told, str), told
+
+
+async def test_one_person_with_two_credentials_is_no_second_person(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        people.add(tmp_path / "people.json", "F7", "floorperson", PIN, person="T1", cost=CHEAP)
+        machine: Any = bench.machines[SLOT]
+        await talk.sign_on("F1", "F7", "T1")
+        await fault(bench, "jam:segment=lift,card=9")
+        assert (await tell(talk, "begin", by="T1"))["next"] == "clear"
+        machine.inject("clear_path")
+        await order(talk, "clear_jam")
+        await tell(talk, "path_empty", by="T1")
+        assert (await tell(talk, "count", by="T1", cards=53))["next"] == "return"
+        assert "second person" in await tell(talk, "return", by="F7")
+        assert (await tell(talk, "return", by="F1"))["next"] is None
 
 
 async def test_a_way_that_was_begun_is_taken_up_again_after_a_restart(tmp_path: Path) -> None:
