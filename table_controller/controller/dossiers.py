@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp
+from devices.report import LinkDown, LinkUp, Reported
 from firmware_bridge.errors import BadDossier, BadRequest, NotAllowed, PitboxError, StepRefused
 from firmware_bridge.version import VERSION
 from table_controller.controller.freezer import KINDS, FrameRing, Freezer
@@ -53,6 +53,7 @@ class Dossiers:
         self._asked: dict[int, str] = {}  # prompts, by what they ask
         self._answers: deque[tuple[int, d.Answer]] = deque(maxlen=_ANSWERS)
         self._received: dict[str, int] = {}  # when each deck came (wall clock)
+        self._pinned: dict[str, list[int]] = {}  # dossiers whose machine is not back, by slot
         self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in KINDS}
         self._tasks: set[asyncio.Task[None]] = set()
         for number in files.numbers(folder):
@@ -68,16 +69,22 @@ class Dossiers:
         self._box.taps[name].watchers.append(lambda _slot, outgoing, signed, mac: ring(outgoing, signed, mac))
         freezer = Freezer(
             name, slot.kind, slot.driver, ring, self.store, facts=lambda: self._facts(name),
-            wall_ns=lambda: clock.now()[0], threads=self._threads,
+            wall_ns=lambda: clock.now()[0], threads=self._threads, on_kept=self._kept,
         )  # fmt: skip
         if slot.driver.reported is not None:
             freezer.take(LinkUp(slot.driver.reported.hello))
             freezer.take(slot.driver.reported)
         return freezer
 
+    def _kept(self, dossier: d.Dossier) -> None:
+        if dossier.number:
+            self._pinned.setdefault(dossier.machine.slot, []).append(dossier.number)
+
     def _take_up_again(self, number: int) -> None:
         try:
             way = st.replay(files.steps_of(self.store.folder, number))
+            if files.is_pinned(self.store.folder, number):
+                self._kept(files.read(self.store.folder, number))
         except BadDossier:
             return
         if way is not None and way.next is not None:
@@ -145,6 +152,9 @@ class Dossiers:
         if freezer is None:
             return
         freezer.take(event)
+        if isinstance(event, Reported) and self._serves(name):
+            for number in self._pinned.pop(name, []):
+                self._write(_unpin, self.store, number)
         if self._box.stopping:  # what the box does to its links as it ends is no fault of theirs
             return
         shown = (
@@ -164,7 +174,6 @@ class Dossiers:
             self._write(self.store.note, number, event)
         if way.next is None:
             del self._ways[number]
-            self._write(_unpin, self.store, number)
             self._leave_test(way.began.slot)
 
     def _leave_test(self, name: str) -> None:
@@ -196,6 +205,10 @@ class Dossiers:
             await asyncio.to_thread(call, *args)
 
         self._run(write())
+
+    def _serves(self, name: str) -> bool:
+        controller = self._box.controller
+        return controller is not None and controller.table.context.serves(name)
 
     def way(self, number: int) -> st.Way | None:
         """Return how far the way back of a dossier has come; None if nobody has begun it."""
@@ -232,7 +245,11 @@ class Dossiers:
         if not found.staff and who.role != "technician":
             raise NotAllowed(f"dossier {dossier.number} is a fault of the machine: a technician takes it up")
         machine = dossier.machine
-        if not found.staff and self._box.running().table.context.serves(machine.slot):
+        other = next((n for n, way in self._ways.items() if way.began.slot == machine.slot), None)
+        if other is not None:
+            raise StepRefused(f"the way back of dossier {other} is under way at {machine.slot}; it proves the same")
+        self._box.running()
+        if not found.staff and self._serves(machine.slot):
             raise StepRefused(f"{machine.slot} is in service; nobody tests what serves")
         began = st.begin(
             dossier.number, machine.slot, person, service=not found.staff,

@@ -207,3 +207,26 @@ async def test_a_new_fault_in_test_mode_begins_the_way_anew_and_has_its_own_doss
         assert str(await order(talk, "shuffle")).startswith("PB-430")
         assert [m.Jam.__name__] == [files.read(tmp_path / "dossiers", 2).halt.said]
         assert (await tell(talk))["next"] == "clear"
+        assert "dossier 1 is under way" in await talk.ask("jam", dossier=2, step="begin", by="T1")
+
+
+async def test_a_dossier_is_pinned_until_its_machine_serves_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        folder, machine = tmp_path / "dossiers", bench.machines[SLOT]
+        await talk.sign_on("F1", "T1")
+        machine.inject("dust:sensor=lift,percent=40")
+        await order(talk, "self_test")
+        await asyncio.sleep(1.0)
+        assert files.is_pinned(folder, 1)
+        await bench.box.stop()
+        await start(bench, tmp_path)
+        again = await Talk(bench.box).sign_on("F1", "T1")
+        assert files.is_pinned(folder, 1), "a restart is no repair"
+        machine.inject("mend")
+        await order(again, "self_test")
+        for act in ("clear", "acknowledge"):
+            told = await again.say("SlotOrdered", slot=SLOT, act=act, by="F1")
+            assert not isinstance(told, str), told
+        await asyncio.sleep(2.0)
+        assert bench.box.running().table.context.serves(SLOT)
+        assert not files.is_pinned(folder, 1)
