@@ -6,6 +6,7 @@ seen of it is only what the sensors show. Where a machine's path leads is the ma
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.gauges import SensorLevel
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 # How long a card takes past one point (s), when the machine is new.
 PASSING: Final = 0.040
 CARD_LENGTH_MM: Final = 88.0
+# A roller that slips takes hold again after this share of its segment's transit time.
+GRIP_AGAIN: Final = 0.8
 # Light levels of a clean sensor, and where blocked begins.
 CLEAR_LEVEL: Final = 900
 BLOCKED_LEVEL: Final = 110
@@ -77,11 +80,15 @@ class CardPath:
         self._blocked: set[Any] = set()
         self._currents = dict.fromkeys(layout.motors, IDLE_CURRENT)
         self._wear = dict.fromkeys(layout.segments, 1.0)
+        self._slip = dict.fromkeys(layout.segments, 0.0)  # share of cards that slip
         self._dust = dict.fromkeys(layout.sensors, 0.0)
         self._shade = dict.fromkeys(layout.sensors, 0.0)  # how much of a sensor's light something else keeps off
         self._pending: list[Fault] = []
         self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
         self._timers: list[Timer] = []
+        # Asked for with every card, and never other than at first.
+        self._places = {segment: self.place(segment.name.lower()) for segment in layout.segments}
+        self._following = dict(pairwise(layout.segments))
 
     # --- places ----------------------------------------------------------------------------------------------
 
@@ -91,7 +98,7 @@ class CardPath:
 
     def segment_place(self, segment: IntEnum) -> str:
         """Return the place of cards in a segment."""
-        return self.place(segment.name.lower())
+        return self._places[segment]
 
     # --- what the firmware can see -----------------------------------------------------------------------------
 
@@ -99,7 +106,7 @@ class CardPath:
         """Tell what a sensor shows."""
         if sensor in self.piles:
             return self.world.count(self.piles[sensor]) > 0
-        return sensor in self._blocked or self._level(sensor) < THRESHOLD
+        return sensor in self._blocked or (self._dust[sensor] > 0 and self._level(sensor) < THRESHOLD)
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -152,10 +159,13 @@ class CardPath:
             case "mend":
                 self._pending.clear()
                 self._wear = dict.fromkeys(layout.segments, 1.0)
+                self._slip = dict.fromkeys(layout.segments, 0.0)
                 self._dust = dict.fromkeys(layout.sensors, 0.0)
                 self._shade = dict.fromkeys(layout.sensors, 0.0)
             case "wear":
                 self._wear[layout.segments(fault.one_of("segment", segments))] = 1 + fault.number("percent") / 100
+            case "slip":
+                self._slip[layout.segments(fault.one_of("segment", segments))] = min(0.9, fault.number("percent") / 100)
             case "dust":
                 sensor = layout.sensors(fault.one_of("sensor", layout.words(layout.sensors)))
                 self._dust[sensor] = min(1.0, fault.number("percent") / 100)
@@ -190,8 +200,11 @@ class CardPath:
         self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn is not None))
 
     def _transit(self, segment: IntEnum) -> float:
-        usual = self.layout.transit[segment] * self._wear[segment] * self._drag(segment)
-        return usual * self.rng.gauss(1.0, 0.03)
+        new = self.layout.transit[segment]
+        took = new * self._wear[segment] * self._drag(segment) * self.rng.gauss(1.0, 0.03)
+        while self._slip[segment] and self.rng.random() < self._slip[segment]:
+            took += new * GRIP_AGAIN
+        return took
 
     def _reach(
         self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None], *, torn: bool
@@ -199,7 +212,7 @@ class CardPath:
         """The leading edge is at the sensor that ends the segment."""
         sensor = self.layout.ends[segment]
         passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment] * self._drag(segment)
-        following = self.layout.segments(segment + 1)
+        following = self._following[segment]
         if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
             self._edge(sensor, True)
@@ -258,6 +271,8 @@ class CardPath:
 
     def _drag(self, segment: IntEnum) -> float:
         """Return how many times as long as another the card under way takes through a segment, if it is bent."""
+        if not self._pending:
+            return 1.0
         leg, segments = self.layout.leg(segment), self.layout.words(self.layout.segments)
         for fault in self._pending:
             if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[leg]):
@@ -277,7 +292,8 @@ class CardPath:
             self.on_edge(sensor, blocked)
 
     def _after(self, seconds: float, call: Callable[[], None]) -> None:
-        self._timers = [timer for timer in self._timers if timer.call is not None and timer.at >= self.clock.now]
+        now = self.clock.now
+        self._timers = [timer for timer in self._timers if timer.call is not None and timer.at >= now]
         self._timers.append(self.clock.after(max(0.0, seconds), call))
 
     def _run_motors(self, *motors: IntEnum) -> None:
@@ -285,6 +301,8 @@ class CardPath:
 
     def _due(self, name: str, segment: IntEnum | None = None) -> Fault | None:
         """Return and use up a pending fault of this name that fits the card now moving."""
+        if not self._pending:
+            return None
         leg = 0 if segment is None else self.layout.leg(segment)
         for fault in self._pending:
             if fault.kind.name != name:

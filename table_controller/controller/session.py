@@ -199,6 +199,10 @@ class Session:
         told = await call(self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by))
         self._answer(request, told)
 
+    async def _enroll(self, request: p.Enroll) -> None:
+        who, second = self._two(request.by, request.second)
+        self._answer(request, await enroll(self._box, request.slot, request.file, who, second))
+
     async def _jam(self, request: p.Jam) -> None:
         kept = self._box.dossiers
         if kept is None:
@@ -209,10 +213,6 @@ class Session:
         who = self._person(request.by)
         person = self._holders[who.credential]
         self._answer(request, await kept.step(request.dossier, request.step, who, person, request.cards))
-
-    async def _enroll(self, request: p.Enroll) -> None:
-        who, second = self._two(request.by, request.second)
-        self._answer(request, await enroll(self._box, request.slot, request.file, who, second))
 
     def _trace(self, request: p.Trace) -> None:
         wanted = request.slots or list(self._box.taps)
