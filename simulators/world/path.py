@@ -106,7 +106,8 @@ class CardPath:
         """Tell what a sensor shows."""
         if sensor in self.piles:
             return self.world.count(self.piles[sensor]) > 0
-        return sensor in self._blocked or (self._dust[sensor] > 0 and self._level(sensor) < THRESHOLD)
+        dimmed = self._dust[sensor] > 0 or self._shade[sensor] > 0
+        return sensor in self._blocked or (dimmed and self._level(sensor) < THRESHOLD)
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""

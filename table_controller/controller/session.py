@@ -211,7 +211,8 @@ class Session:
             self._answer(request, kept.told(request.dossier))
             return
         who = self._person(request.by)
-        self._answer(request, await kept.step(request.dossier, request.step, who, request.cards))
+        person = self._holders[who.credential]
+        self._answer(request, await kept.step(request.dossier, request.step, who, person, request.cards))
 
     def _trace(self, request: p.Trace) -> None:
         wanted = request.slots or list(self._box.taps)
