@@ -291,7 +291,7 @@ async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(
 
     def lying(self: DiskWriter, *details: Any) -> int:
         *entry, on_durable = details
-        self._loop.call_soon(on_durable, None)
+        self._loop.call_soon(on_durable, SimpleNamespace(seq=self.next_seq, wall_ns=0))
         number: int = honest(self, *entry, lambda _: None)
         return number
 
