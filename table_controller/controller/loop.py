@@ -42,12 +42,16 @@ NOTE_PATIENCE: Final = 0.25
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A step that is on disk: its number in the journal, when it was taken, what happened and what was decided."""
+    """A step that is on disk: its number in the journal, when it was taken, what happened and what was decided.
+
+    `head` is the journal's head after it.
+    """
 
     seq: int
     wall_ns: int
     event: ev.Event
     decisions: list[Decision]
+    head: bytes = b""
 
 
 class Controller:
@@ -154,7 +158,7 @@ class Controller:
                 else:
                     self.submit(ev.CommandEnded(decision.id, "revoked"))
         if self.followers:
-            self._tell(Step(record.seq, record.wall_ns, event, decisions))
+            self._tell(Step(record.seq, record.wall_ns, event, decisions, record.head))
 
     def _tell(self, step: Step) -> None:
         """Tell whoever follows; one that fails is reported and stands in nobody's way."""
@@ -169,6 +173,11 @@ class Controller:
     def newest(self) -> int:
         """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
         return self._recorder.newest
+
+    def time_left(self) -> dict[str, float]:
+        """How long (s) until each deadline that runs; for whoever shows it."""
+        now, timers = self._recorder.stamp(), self._recorder.timers
+        return {timer: timers.left(timer, now, trusted=self._recorder.trusted) for timer in timers.running}
 
     def note(self, note: Note) -> None:
         """Write down what is no step of the table; once halted or closed nothing is written."""
