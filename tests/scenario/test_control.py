@@ -105,6 +105,22 @@ async def test_a_client_that_does_not_read_is_dropped_and_the_table_goes_on(
             await reading.close()
 
 
+async def test_a_flood_of_requests_lets_the_table_have_its_turn_after_each(tmp_path: Path) -> None:
+    async with served(tmp_path) as control:
+        loop, turns, answers = asyncio.get_running_loop(), 0, 200
+
+        def turn() -> None:
+            nonlocal turns
+            turns += 1
+            if control.path.exists():
+                loop.call_soon(turn)
+
+        loop.call_soon(turn)
+        told = await _exchange(control.path, b'{"do": "status"}\n' * answers)
+        assert len(told) == 1 + answers
+        assert turns >= answers
+
+
 async def test_no_more_clients_than_a_table_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_CLIENTS", 2)
     async with served(tmp_path) as control:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -295,7 +296,7 @@ async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(
 
     def lying(self: DiskWriter, *details: Any) -> int:
         *entry, on_durable = details
-        self._loop.call_soon(on_durable, None)
+        self._loop.call_soon(on_durable, SimpleNamespace(seq=self.next_seq, wall_ns=0))
         number: int = honest(self, *entry, lambda _: None)
         return number
 
