@@ -16,7 +16,7 @@ from simulators.models import make
 from table_controller.cli import OK, USAGE, main
 from table_controller.controller.slot import Slot
 from table_controller.controller.wear import FOLDER, WearBook, WearWarning, WearWatch, named, watch_wear
-from table_controller.diagnosis.drift import BASE, WINDOW, Wear, judge, mended
+from table_controller.diagnosis.drift import BASE, WINDOW, Wear, judge, mended, spread
 from table_controller.table import events as ev
 from tests.support.boxes import Bench as BoxBench
 
@@ -92,6 +92,29 @@ async def test_a_worn_roller_is_announced_before_it_jams_and_a_new_one_is_not(tm
         assert 0 < warning.told.fewest <= warning.told.left
         assert "segment lift" in warning.sentence()
         assert not any(isinstance(event, m.Jam) for event in bench.told)
+    finally:
+        await bench.close()
+
+
+async def test_cards_that_slip_and_are_gripped_again_show_as_spread_in_their_segment_alone(
+    tmp_path: Path, seed: int
+) -> None:
+    """The retries that succeed: no message counts them, the deviation of the transit times does."""
+    bench = Bench(tmp_path / "wear", seed)
+    bench.slot.start()
+    try:
+        await bench.slot.driver.ready()
+        for _ in range(24):
+            await bench.deck()
+        bench.machine.inject("slip:segment=feed,percent=4")
+        for _ in range(12):
+            await bench.deck()
+        gripped = [spread(bench.wear, segment)[-1][1] for segment in (m.Segment.FEED, m.Segment.BRIDGE)]
+        assert gripped[0] > 4 * max(gripped[1], 20_000)
+        bench.machine.inject("mend")
+        for _ in range(8):
+            await bench.deck()
+        assert spread(bench.wear, m.Segment.FEED)[-1][1] < gripped[0] // 2
     finally:
         await bench.close()
 
