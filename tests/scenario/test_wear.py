@@ -9,14 +9,20 @@ import pytest
 
 from devices.kinds import kind_named
 from devices.shuffler import messages as m
+from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
 from simulators.machine import approved
 from simulators.models import make
 from table_controller.cli import OK, USAGE, main
+from table_controller.cli.jams import dossiers
+from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.slot import Slot
 from table_controller.controller.wear import FOLDER, WearBook, WearWarning, WearWatch, named, watch_wear
 from table_controller.diagnosis.drift import BASE, WINDOW, Wear, judge, mended, spread
+from table_controller.diagnosis.history import UNKNOWN, History, Row
+from table_controller.journal import records as rec
+from table_controller.journal.wording import content
 from table_controller.table import events as ev
 from tests.support.boxes import Bench as BoxBench
 
@@ -223,6 +229,31 @@ async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_j
         repaired = book.read(machine.key.serial)
         assert (repaired.base, repaired.windows, judge(repaired)) == ((), (), [])
         assert repaired.mended == repaired.cards > 0
+    finally:
+        await box.stop()
+        table.close()
+
+
+async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_dossier(
+    tmp_path: Path, seed: int
+) -> None:
+    table = BoxBench(tmp_path, seed=seed)
+    box = await table.start()
+    box.dossiers = Dossiers(box, tmp_path / "dossiers", threads=False)
+    machine: Any = table.machines["shuffler.1"]
+    try:
+        machine.inject("jam:segment=lift,card=9")
+        with pytest.raises(PitboxError, match="could not finish"):
+            await box.slots["shuffler.1"].driver.shuffle(1 << 62)
+        await asyncio.sleep(5)
+        history = History(dossiers(tmp_path))
+        for record in table.records():
+            if record.kind == rec.STEP:
+                said = content(record)
+                history.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+        (fault,) = history.finish().faults
+        assert (fault.slot, fault.segment, fault.dossier, fault.reason) == ("shuffler.1", "lift", "1", 430)
+        assert fault.cause != UNKNOWN
     finally:
         await box.stop()
         table.close()
