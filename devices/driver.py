@@ -44,6 +44,11 @@ class Driver:
         self._first_word: asyncio.Future[Reported] | None = None
         self._held: list[Any] = []  # events of a device that has not reported yet: the report comes first
 
+    @property
+    def link(self) -> Link | None:
+        """The link as it is now, to look at its counters; None while there is none."""
+        return self._link
+
     # --- the supervisor's side ---------------------------------------------------------------------------------
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
@@ -149,11 +154,6 @@ class Driver:
         if (capability in self._hello.capabilities) is not named:
             why = f"it {'does not name' if named else 'names'} the capability {capability!r}"
             raise NotCapable(f"the {self.name} {self._hello.model} cannot {what}: {why}; nothing was sent")
-
-    @property
-    def link(self) -> Link | None:
-        """The link, while there is one: for whoever wants to know its quality."""
-        return self._link
 
     def need_link(self) -> Link:
         """Return the link, or raise NotSent with the reason why there is none."""

@@ -319,8 +319,7 @@ _HOUSE: Final[_Rows] = (
         "box_power_cut",
         "box",
         {"at": "sync", "points": "1"},
-        "the box loses power at the POINTS-th point from now: a write or sync of its disk, before or after a write to"
-        " a wire (at=sync, before, after)",
+        "the box loses power at the POINTS-th point from now: of its disk (at=sync), or before or after a wire's write",
     ),
     ("clock_step", "box", {"to": "back", "minutes": "60"}, "the box's wall clock is set MINUTES ahead or back"),
     ("card_falls", "hands", {}, "a card of the next deck that is collected falls under the rail"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.twins.statistics import TransitLog
@@ -56,6 +57,7 @@ class PathWatch:
         self._clock = clock
         self._on_late = on_late
         self._ended = {sensor: segment for segment, sensor in layout.ends.items()}
+        self._following = dict(pairwise(layout.segments))
         self._since = 0.0
         self._front_at: dict[Any, float] = {}
         self._timer: Timer | None = None
@@ -98,7 +100,7 @@ class PathWatch:
         ended = self.ended_at(sensor)
         self.log.transit(ended, self._clock.now - self._since)
         self._front_at[sensor] = self._clock.now
-        self.expect(self._layout.segments(ended + 1))
+        self.expect(self._following[ended])
 
     def back(self, sensor: IntEnum) -> Pulse:
         """A trailing edge: was it one whole card?"""
@@ -106,7 +108,7 @@ class PathWatch:
         pulse = judge(length, self.log.passing(sensor))
         if pulse is Pulse.CARD:
             self.log.passed(sensor, length)
-            following = self._layout.segments(self.ended_at(sensor) + 1)
+            following = self._following[self.ended_at(sensor)]
             if following in self._layout.rests:
                 self.log.transit(following, length)
         return pulse

@@ -6,6 +6,7 @@ seen of it is only what the sensors show. Where a machine's path leads is the ma
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.gauges import SensorLevel
@@ -85,6 +86,9 @@ class CardPath:
         self._pending: list[Fault] = []
         self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
         self._timers: list[Timer] = []
+        # Asked for with every card, and never other than at first.
+        self._places = {segment: self.place(segment.name.lower()) for segment in layout.segments}
+        self._following = dict(pairwise(layout.segments))
 
     # --- places ----------------------------------------------------------------------------------------------
 
@@ -94,7 +98,7 @@ class CardPath:
 
     def segment_place(self, segment: IntEnum) -> str:
         """Return the place of cards in a segment."""
-        return self.place(segment.name.lower())
+        return self._places[segment]
 
     # --- what the firmware can see -----------------------------------------------------------------------------
 
@@ -102,7 +106,7 @@ class CardPath:
         """Tell what a sensor shows."""
         if sensor in self.piles:
             return self.world.count(self.piles[sensor]) > 0
-        return sensor in self._blocked or self._level(sensor) < THRESHOLD
+        return sensor in self._blocked or (self._dust[sensor] > 0 and self._level(sensor) < THRESHOLD)
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -208,7 +212,7 @@ class CardPath:
         """The leading edge is at the sensor that ends the segment."""
         sensor = self.layout.ends[segment]
         passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment] * self._drag(segment)
-        following = self.layout.segments(segment + 1)
+        following = self._following[segment]
         if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
             self._edge(sensor, True)
@@ -288,7 +292,8 @@ class CardPath:
             self.on_edge(sensor, blocked)
 
     def _after(self, seconds: float, call: Callable[[], None]) -> None:
-        self._timers = [timer for timer in self._timers if timer.call is not None and timer.at >= self.clock.now]
+        now = self.clock.now
+        self._timers = [timer for timer in self._timers if timer.call is not None and timer.at >= now]
         self._timers.append(self.clock.after(max(0.0, seconds), call))
 
     def _run_motors(self, *motors: IntEnum) -> None:
@@ -296,6 +301,8 @@ class CardPath:
 
     def _due(self, name: str, segment: IntEnum | None = None) -> Fault | None:
         """Return and use up a pending fault of this name that fits the card now moving."""
+        if not self._pending:
+            return None
         leg = 0 if segment is None else self.layout.leg(segment)
         for fault in self._pending:
             if fault.kind.name != name:

@@ -27,12 +27,16 @@ def _besides(config: TableConfig) -> Besides:
     """Return what runs beside the table; what is not configured is not even imported."""
     from table_controller.controller.wear import watch_wear
 
-    found: dict[str, Any] = {"wear": watch_wear}
+    besides: dict[str, Any] = {"wear": watch_wear}
     if config.mqtt is not None:
         from table_controller.uplink.beside import TASK, keep_told
 
-        found[TASK] = keep_told
-    return found
+        besides[TASK] = keep_told
+    if config.panel.enabled:
+        from table_controller.panel.beside import panel
+
+        besides["panel"] = panel
+    return besides
 
 
 def run(args: argparse.Namespace) -> int:
