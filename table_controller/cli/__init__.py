@@ -22,6 +22,7 @@ _OWN: Final = {
     "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
+    "enroll": "table_controller.cli.enroll",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
     "journal": "table_controller.cli.journal",

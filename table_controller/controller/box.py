@@ -9,10 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace as struct_replace
 
 from devices.kinds import kind_named
 from firmware_bridge.errors import BoxLocked, JournalBusy, JournalError, PitboxError
+from table_controller.controller.enroll import Revoked
 from table_controller.controller.escalation import Escalation
 from table_controller.controller.keypad import Keypad
 from table_controller.controller.locked import LockedBox
@@ -32,6 +36,7 @@ from table_controller.table.core import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
+    from firmware_bridge.keys import DeviceKey
     from table_controller.controller.clock import Clock
     from table_controller.controller.loop import Controller, Step
     from table_controller.controller.plan import Place, Plan
@@ -70,6 +75,8 @@ class Box:
         self.checks: list[tuple[str, str]] = []  # what the self-check found, for people
         self.stopping = False
         self.boot = 0
+        self.revoked = None if plan.revoked is None else Revoked(plan.revoked)
+        self._check_keys()
         self.on_told: list[Callable[[str, Any], None]] = []
         self.on_halted: list[Callable[[PitboxError], None]] = []
         self.tasks = Tasks(self._died)
@@ -80,6 +87,13 @@ class Box:
         self._joined: list[Sign | Keypad] = []
         self._store: Journal | None = None
         self._writer: Writer | None = None
+
+    def _check_keys(self) -> None:
+        """Raise KeyRevoked if a slot is configured with a key that was replaced."""
+        for place in self.plan.places if self.revoked is not None else ():
+            for key in place.trust.keys.values():
+                assert self.revoked is not None
+                self.revoked.check(key, place.name)
 
     @property
     def cause(self) -> PitboxError | None:
@@ -211,6 +225,15 @@ class Box:
     def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run something beside the table, as an uplink or a panel: whatever becomes of it, the table goes on."""
         self.tasks.supervise(name, work)
+
+    def expect(self, slot: str, key: DeviceKey) -> None:
+        """From now on, only the device of this key serves in a slot."""
+        places = [
+            replace(place, trust=struct_replace(place.trust, keys={key.serial: key})) if place.name == slot else place
+            for place in self.plan.places
+        ]
+        self.plan = replace(self.plan, places=tuple(places))
+        self.slots[slot].supervisor.trust = next(place.trust for place in places if place.name == slot)
 
     # --- stop ---------------------------------------------------------------------------------------------------------
 

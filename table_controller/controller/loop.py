@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
+
+# A disk takes milliseconds; after so long (s) whoever waits looks whether the journal has failed meanwhile.
+NOTE_PATIENCE: Final = 0.25
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -175,6 +178,16 @@ class Controller:
         """Write down what is no step of the table; once halted or closed nothing is written."""
         if self.halted is None and not self._closed:
             self._recorder.note(note)
+
+    async def noted(self, note: Note) -> None:
+        """Write something down and wait until it is on disk; JournalFailed if it never will be."""
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._recorder.note(note, lambda _: None if durable.done() else durable.set_result(None))
+        while self.halted is None and not self._closed:
+            done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
+            if done:
+                return
+        raise JournalFailed("the journal failed before this was written down")
 
     # --- commands -----------------------------------------------------------------------------------------------------
 

@@ -63,13 +63,22 @@ class Device(Request, frozen=True, tag="device"):
     by: str | None = None
 
 
+class Enroll(Request, frozen=True, tag="enroll"):
+    """A technician and a floorperson enroll the device of a key file in a slot; the key before it is revoked."""
+
+    slot: str
+    file: str
+    by: str
+    second: str
+
+
 class Trace(Request, frozen=True, tag="trace"):
     """Send every frame of these slots (none named: of all) from now on."""
 
     slots: list[str] = []
 
 
-REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Trace)
+REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, Trace)
 _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
 
 # Everything that people may say; the box adds who said it.

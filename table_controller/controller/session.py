@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadRequest, BoxLocked, NotAllowed, PitboxError
 from table_controller.controller import protocol as p
+from table_controller.controller.enroll import enroll
 from table_controller.controller.service_calls import call
 from table_controller.controller.status import status_of
 from table_controller.controller.tap import without_cards
@@ -66,6 +67,8 @@ class Session:
                     self._say(request)
                 case p.Device():
                     self._later(request, self._device(request))
+                case p.Enroll():
+                    self._later(request, self._enroll(request))
                 case p.Trace():
                     self._trace(request)
         except PitboxError as error:
@@ -167,12 +170,17 @@ class Session:
             raise NotAllowed(f"{named} is not signed on over this connection; {here} is")
         return found
 
+    def _two(self, first: str | None, second: str) -> tuple[ev.Person, ev.Person]:
+        """Return two people who are signed on here, and who are two."""
+        who, other = self._person(first), self._person(second)
+        if self._holders[other.credential] == self._holders[who.credential]:
+            raise NotAllowed(f"{who.credential} and {other.credential} are one person; two are asked for")
+        return who, other
+
     def _say(self, request: p.Say) -> None:
         controller = self._box.running()
         second = None if request.second is None else self._person(request.second)
-        who = self._person(request.by)
-        if second is not None and self._holders[second.credential] == self._holders[who.credential]:
-            raise NotAllowed(f"{who.credential} and {second.credential} are one person; two are asked for")
+        who = self._person(request.by) if request.second is None else self._two(request.by, request.second)[0]
         event = p.read_event(request.event, who, second)
         if self._box.presence is not None:
             self._box.presence.check(event)
@@ -186,6 +194,10 @@ class Session:
     async def _device(self, request: p.Device) -> None:
         told = await call(self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by))
         self._answer(request, told)
+
+    async def _enroll(self, request: p.Enroll) -> None:
+        who, second = self._two(request.by, request.second)
+        self._answer(request, await enroll(self._box, request.slot, request.file, who, second))
 
     def _trace(self, request: p.Trace) -> None:
         wanted = request.slots or list(self._box.taps)
