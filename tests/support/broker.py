@@ -135,7 +135,11 @@ class Listener:
     def close(self) -> None:
         os.kill(self._process.pid, signal.SIGCONT)
         self._process.terminate()
-        self._process.wait(LIMIT)
+        try:
+            self._process.wait(1.0)
+        except subprocess.TimeoutExpired:  # after a pause it was seen to miss the signal
+            self._process.kill()
+            self._process.wait(LIMIT)
 
 
 def publish(port: int, topic: str, payload: str, *options: str) -> None:
