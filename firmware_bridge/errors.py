@@ -156,6 +156,34 @@ class EnrolledKey(TrustError):
     number = 316
 
 
+class SoftwareNotApproved(TrustError):
+    """The software that runs is not the one that the box's manifest names."""
+
+    number = 317
+
+
+class KeyRevoked(TrustError):
+    """A device's key was revoked when another device took its slot."""
+
+    number = 318
+
+
+class CredentialRefused(TrustError):
+    """A person's credential is not valid, or the PIN is wrong; which of both is not said."""
+
+    number = 320
+
+
+class TryLater(CredentialRefused):
+    """A credential waits after wrong PINs. `seconds` is how long; the right PIN is taken after that."""
+
+    number = 321
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 # --- the device: go to the machine -------------------------------------------------------------------------
 
 
@@ -318,6 +346,12 @@ class BadHand(ConfigurationError):
     number = 621
 
 
+class BadPeopleFile(ConfigurationError):
+    """The people file is missing, open to others, or damaged."""
+
+    number = 622
+
+
 # --- the journal: the box's own disk -------------------------------------------------------------------------
 
 
@@ -422,3 +456,111 @@ class RecordUnreadable(JournalError):
     """A record's place in the chain is right and its content is nothing that this software knows."""
 
     number = 732
+
+
+# --- the box itself: whoever talks to a running one --------------------------------------------------------------
+
+
+class BoxError(PitboxError):
+    """A running box does not do what was asked of it."""
+
+    number = 810
+
+
+class NoBox(BoxError):
+    """No box answers at its control socket."""
+
+    number = 811
+
+
+class BoxRuns(BoxError):
+    """Another box uses this data folder."""
+
+    number = 812
+
+
+class NotAllowed(BoxError):
+    """Whoever asks may not: not signed on, in another role, or unknown to this computer."""
+
+    number = 813
+
+
+class BadRequest(BoxError):
+    """What came over the control socket is no request that a box understands. Nothing was done."""
+
+    number = 814
+
+
+class BoxLocked(BoxError):
+    """The box is locked: it shows why, keeps every machine still, and takes nothing else."""
+
+    number = 815
+
+
+class DataFolderUnusable(BoxError):
+    """The data folder is not there, or cannot be written."""
+
+    number = 816
+
+
+class BoxFailed(BoxError):
+    """The table's own software failed in a step; whatever moves was stopped, whatever is open was locked."""
+
+    number = 817
+
+
+# --- the uplink: the broker, its network, its certificates; the table plays on ----------------------------------
+
+
+class UplinkError(PitboxError):
+    """The way to the MQTT broker does not work. The game goes on; what was to be told waits in the journal."""
+
+    number = 830
+
+
+class BrokerUnreachable(UplinkError):
+    """Nothing answers at the broker's address."""
+
+    number = 831
+
+
+class BrokerRefused(UplinkError):
+    """The broker does not let us in: user name, password, client id or its own limits."""
+
+    number = 832
+
+
+class BrokerUntrusted(UplinkError):
+    """One of the two certificates was not accepted: the broker's by us, or ours by the broker."""
+
+    number = 833
+
+
+class BrokerSilent(UplinkError):
+    """The broker took a connection or a message and did not answer in time."""
+
+    number = 834
+
+
+class BrokerDenied(UplinkError):
+    """The broker took the connection, and refuses what we publish: its ACL, or its limits."""
+
+    number = 835
+
+
+class BrokerLost(UplinkError):
+    """The connection to the broker stood, and broke."""
+
+    number = 836
+
+
+class OutboxLong(UplinkError):
+    """More records wait for the broker than was thought possible. None is lost for that."""
+
+    number = 837
+
+
+class HistoryDiffers(UplinkError):
+    """What the broker acknowledged is not in this journal: it was set back, or its past was changed."""
+
+    number = 838

@@ -10,6 +10,8 @@ import msgspec
 from firmware_bridge.errors import BadFault
 
 ACTS_ON: Final = ("line", "board", "firmware", "machine", "hands")
+# What a whole table has besides its machines.
+HOUSE_KIND: Final = "house"
 
 
 class FaultKind(msgspec.Struct, frozen=True):
@@ -273,6 +275,35 @@ _SHOE: Final[_Rows] = (
     ("gather", "hands", {}, "collect the cards that were dealt and discarded in the tray"),
 )
 
+# What can happen at a whole table besides what happens to its machines: to the box, and by the people around it.
+_HOUSE: Final[_Rows] = (
+    (
+        "box_power_cut",
+        "box",
+        {"at": "sync", "points": "1"},
+        "the box loses power at the POINTS-th point from now: a write or sync of its disk, before or after a write to"
+        " a wire (at=sync, before, after)",
+    ),
+    ("clock_step", "box", {"to": "back", "minutes": "60"}, "the box's wall clock is set MINUTES ahead or back"),
+    ("card_falls", "hands", {}, "a card of the next deck that is collected falls under the rail"),
+    (
+        "card_aside",
+        "hands",
+        {},
+        "a card of the next deck that is collected stays beside the shoe, as a cover card does",
+    ),
+    ("card_swapped", "hands", {}, "a card of the next deck that is collected is replaced by a copy of another"),
+    (
+        "miscount",
+        "hands",
+        {"question": "stub", "by": "1", "way": "more"},
+        "the next answer to this QUESTION is a number that is wrong BY so many, more or less",
+    ),
+    ("answer_twice", "hands", {}, "the next question is answered by two people at once"),
+    ("open_again", "hands", {}, "the dealer opens a round, whatever is under way"),
+    ("call_again", "hands", {}, "the dealer calls no more bets, whatever is under way"),
+)
+
 # What can happen to each kind of machine besides what can happen to all of them.
 _OWN: Final[dict[str, _Rows]] = {
     "shuffler": _SHUFFLER,
@@ -292,11 +323,12 @@ def _words(rows: _Rows) -> dict[str, FaultKind]:
 
 EVERY: Final = _words(_EVERY)
 OWN: Final = {machine: _words(rows) for machine, rows in _OWN.items()}
+HOUSE: Final = _words(_HOUSE)
 
 
 def vocabulary(machine: str) -> dict[str, FaultKind]:
-    """Return the words that a kind of machine understands."""
-    return EVERY | OWN[machine]
+    """Return the words that a kind of machine understands, or a whole table."""
+    return HOUSE if machine == HOUSE_KIND else EVERY | OWN[machine]
 
 
 def check_word(text: str) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.models import make
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import Chips
+from table_controller.people import Cost, add, load_people
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simulators.machine import Machine
 
 SEATS: Final = 6
@@ -18,6 +22,8 @@ _PROGRESSIVE: Final = {f"bet_sensor.{seat}": "bet-sensor" for seat in range(1, S
 }
 # How the starting position is found, where the game has one.
 STARTS: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"}, "button": {"button.1": "button"}}
+# The same by the names that a Rules Submission has for them.
+_START_NAMES: Final = {"dice": "shaker", "rng": "rng", "button": "flat_button"}
 _ONE_DECK: Final = {"shuffler.1": "shuffler", "shoe.1": "shoe", "keypad.1": "keypad"}
 
 # What each game's table needs; the number in a slot's name is the seat, where devices stand at seats.
@@ -28,6 +34,24 @@ GAMES: Final[dict[str, dict[str, str]]] = {
     "dj_wild": _ONE_DECK | _PROGRESSIVE,
     "face_up_pai_gow": _ONE_DECK | _PROGRESSIVE,
 }
+# What the certificate holder of a simulated table chose: every machine that the game can have.
+CHOICES: Final[dict[str, dict[str, Any]]] = {
+    "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
+    "dj_wild": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
+    "face_up_pai_gow": {
+        "dealing": "automated_shoe",
+        "shuffler": "deck",
+        "shuffler_counts": True,
+        "two_decks": True,
+        "wagers": ["progressive"],
+        "paytables": {"progressive": "688a-progressive-1"},
+    },
+}
+# Who signs on at a simulated table, and how. No secret: whoever reads this is at a bench.
+BENCH_PEOPLE: Final = {"dealer-1": "dealer", "floor-1": "floorperson", "tech-1": "technician", "audit-1": "auditor"}
+BENCH_PIN: Final = "271828"
 # Where a starting position is drawn, and what the rules allow for it: the button only in chapter 575.
 _STARTS_OF: Final = {"asia_poker": ("dice", "rng", "button"), "face_up_pai_gow": ("dice", "rng")}
 
@@ -53,10 +77,29 @@ def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
     ]
 
 
-def table_toml(game: str, ports: dict[str, str]) -> str:
+def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> str:
     """Return the configuration of this table, given the port of each slot; keys and approved list lie beside it."""
     lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
-    lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
+    lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"', "", "[rules]"]
+    lines += [f"{key} = {_toml(choice)}" for key, choice in ({"adjacent_boxes": 1} | CHOICES[game]).items()]
+    if start is not None:
+        lines += [f'start = "{_START_NAMES[start]}"']
+    lines += ["", "[data]", 'folder = "data"']
     for slot, port in ports.items():
         lines += ["", f"[device.{slot}]", f'port = "{port}"', f'key = "{slot}.key"']
     return "\n".join(lines) + "\n"
+
+
+def lay_out_people(folder: Path) -> None:
+    """Give a simulated table's data folder people who can sign on: one in each role, all with the bench's PIN."""
+    folder.mkdir(exist_ok=True)
+    for id_, role in BENCH_PEOPLE.items():
+        if not (folder / "people.json").exists() or id_.casefold() not in load_people(folder / "people.json"):
+            add(folder / "people.json", id_, role, BENCH_PIN, cost=Cost(n=1 << 10))
+
+
+def _toml(value: Any) -> str:
+    """Return a choice as TOML has it; all but tables are written as in JSON."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
+    return json.dumps(value)

@@ -1,137 +1,372 @@
 """`table.toml`: read, validated whole, frozen. An unknown key is named with its path and the nearest known one.
 
-So far it says which game is played and which devices stand where. Nothing is opened here.
+Every file that it names is read and checked here as well; nothing is opened for work, made or changed. What may be
+written is in `config_sections`; `config_walk` finds what is wrong with what was written.
 """
 
 from __future__ import annotations
 
+import ipaddress
+import re
+import stat
 import tomllib
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from devices.kinds import KINDS
-from firmware_bridge.errors import BadConfiguration, SerialTwice
-from firmware_bridge.keys import ApprovedFirmware, DeviceKey, load_approved, load_key
+from firmware_bridge.errors import (
+    BadConfiguration,
+    BadKeyFile,
+    BadPort,
+    BadSubmission,
+    ConfigurationError,
+    SerialTwice,
+)
+from firmware_bridge.keys import load_approved, load_key
+from firmware_bridge.transport.ports import check_port, is_path
+from table_controller import config_sections as written
+from table_controller.config_devices import devices_needed, devices_welcome
+from table_controller.config_types import (
+    ControlConfig,
+    JournalConfig,
+    MqttConfig,
+    PanelConfig,
+    SlotConfig,
+    TableConfig,
+)
+from table_controller.config_walk import Written
+from table_controller.journal.store import Policy
+from table_controller.rulebook import check_submission, edition
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
-Game = Literal["asia_poker", "saigon_5_card", "over_under", "dj_wild", "face_up_pai_gow"]
+    from firmware_bridge.keys import ApprovedFirmware
+    from table_controller.rulebook import Edition, Submission
 
+__all__ = [
+    "DEFAULT", "ControlConfig", "Examined", "JournalConfig", "MqttConfig", "PanelConfig", "SlotConfig", "TableConfig",
+    "examine", "is_loopback", "load_config",
+]  # fmt: skip
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table itself."""
-
-    name: str
-    game: Game
-    approved: str  # the list of approved firmware; like every path, relative to the file it stands in
-
-
-class _Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One slot, as the file has it."""
-
-    port: str
-    key: str
-
-
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole file. `device` is by kind, then by number: [device.shuffler.1] is slot shuffler.1."""
-
-    table: _Table
-    device: dict[str, dict[str, _Device]]
+# Where a box keeps it.
+DEFAULT: Final = Path("/etc/pitbox/table.toml")
+_MB: Final = 1 << 20
+# The longest name that a local socket can have on Linux (bytes).
+_SOCKET_NAME: Final = 107
+_MQTT_PORT: Final = 1883
+_MQTT_TLS_PORT: Final = 8883
+SYSTEM: Final = "system"
 
 
-class SlotConfig(msgspec.Struct, frozen=True):
-    """One slot: what kind of device stands there, at which port, and the key of the one that is enrolled."""
+class Examined(msgspec.Struct, frozen=True):
+    """What a file is: a configuration, or everything that is wrong with it."""
 
-    name: str
-    kind: str
-    port: str
-    key: DeviceKey
-
-
-class TableConfig(msgspec.Struct, frozen=True):
-    """A table's configuration, with keys and approved list read."""
-
-    name: str
-    game: str
-    slots: tuple[SlotConfig, ...]
-    approved: frozenset[ApprovedFirmware]
+    config: TableConfig | None
+    problems: tuple[ConfigurationError, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def load_config(path: Path) -> TableConfig:
     """Read a configuration whole; BadConfiguration, BadKeyFile or BadApprovedList say what is wrong and where."""
+    examined = examine(path)
+    if len(examined.problems) == 1:
+        raise examined.problems[0]
+    if examined.config is None:
+        said = [str(problem).removeprefix(f"{path}: ") for problem in examined.problems]
+        raise BadConfiguration(f"{path}: {len(said)} problems: {'; '.join(said)}")
+    return examined.config
+
+
+def examine(path: Path) -> Examined:
+    """Read a configuration and everything it names; never raises for what a person wrote."""
     try:
         raw = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise BadConfiguration(f"{path}: {error.strerror}") from error
+        return Examined(None, (BadConfiguration(f"{path}: {error.strerror}"),))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadConfiguration(f"{path}: not TOML: {error}") from error
-    _check_keys(raw, path)
+        return Examined(None, (BadConfiguration(f"{path}: not TOML: {error}"),))
+    return _Reading(path, Written(raw)).examined()
+
+
+class _Reading:
+    """One pass over a file, going on after every problem with what can still be looked at."""
+
+    def __init__(self, path: Path, file: Written) -> None:
+        self._path = path
+        self._file = file
+        self._warnings: list[str] = []
+        self._problems: list[ConfigurationError] = []
+        for problem in file.problems:
+            self._problem(problem)
+
+    def _problem(self, text: str, kind: type[ConfigurationError] = BadConfiguration) -> None:
+        self._problems.append(kind(f"{self._path}: {text}"))
+
+    def examined(self) -> Examined:
+        """Look at everything; a configuration comes out only if nothing is wrong."""
+        table = self._file.sections.get("table")
+        data = self._file.section("data", written.Data)
+        folder = self._at(data.folder if data else written.Data().folder)
+        slots = tuple(self._slots())
+        self._check_slots(slots)
+        approved = self._approved(table) if table is not None else frozenset()
+        rules = None if table is None else self._edition(table)
+        submission = self._submission(rules) if rules is not None and self._file.rules_sound else None
+        if rules is not None and submission is not None:
+            self._check_devices(rules, submission)
+        site = self._file.section("site", written.Site)
+        id_ = (table.id or _plain(table.name)) if table is not None else ""
+        mqtt = self._mqtt(site, id_)
+        panel, control = self._panel(), self._control(folder)
+        journal = self._journal(folder)
+        people = self._file.section("people", written.People)
+        if not (table and site and rules and submission and panel and control and journal and people):
+            return Examined(None, tuple(self._problems), tuple(self._warnings))
+        if self._problems:
+            return Examined(None, tuple(self._problems), tuple(self._warnings))
+        config = TableConfig(
+            path=self._path, name=table.name, id=id_, game=table.game, site=site, slots=slots, approved=approved,
+            edition=rules, submission=submission, data=folder, journal=journal, mqtt=mqtt, panel=panel,
+            control=control, people=self._at(people.file) if people.file else folder / "people.json",
+            warnings=(*self._warnings, *submission.warnings),
+        )  # fmt: skip
+        return Examined(config, (), config.warnings)
+
+    def _at(self, name: str) -> Path:
+        return (self._path.parent / name).absolute()
+
+    def _may_be_at(self, name: str | None) -> Path | None:
+        return None if name is None else self._at(name)
+
+    # --- the game -----------------------------------------------------------------------------------------------------
+
+    def _edition(self, table: written.Table) -> Edition | None:
+        found = edition(table.game)
+        if table.edition is None or table.edition == found.dated:
+            return found
+        self._problem(f'table.edition = "{table.edition}": this software has {found.chapter} of "{found.dated}"')
+        return None
+
+    def _submission(self, rules: Edition) -> Submission | None:
+        stated = self._file.rules
+        if stated is None:
+            self._warnings.append(f"[rules] is missing: the plainest lawful choices of {rules.chapter} hold")
+        try:
+            return check_submission(rules, {"adjacent_boxes": 1} if stated is None else stated)
+        except BadSubmission as error:
+            self._problems += [
+                BadSubmission((f"{self._path}: {_with_path(objection)}",)) for objection in error.objections
+            ]
+            return None
+
+    # --- devices ------------------------------------------------------------------------------------------------------
+
+    def _approved(self, table: written.Table) -> frozenset[ApprovedFirmware]:
+        try:
+            return load_approved(self._at(table.approved))
+        except ConfigurationError as error:
+            self._problems.append(error)
+            return frozenset()
+
+    def _slots(self) -> Iterator[SlotConfig]:
+        for (kind, number), device in self._file.devices.items():
+            name, port = f"{kind}.{number}", device.port
+            try:
+                check_port(port)
+            except BadPort as error:
+                self._problem(f"device.{name}.port: {error}", BadPort)
+            try:
+                key = load_key(self._at(device.key))
+            except ConfigurationError as error:
+                self._problems.append(error)
+                continue
+            yield SlotConfig(name, kind, str(self._at(port)) if is_path(port) else port, key, self._at(device.key))
+
+    def _check_slots(self, slots: tuple[SlotConfig, ...]) -> None:
+        """One device stands in one slot, at one port, and is of the slot's kind."""
+        by_serial: dict[str, str] = {}
+        by_port: dict[str, str] = {}
+        for slot in slots:
+            if slot.key.kind != slot.kind:
+                self._problem(f"device.{slot.name}.key is the key of a {slot.key.kind}")
+            other = by_serial.setdefault(slot.key.serial, slot.name)
+            if other != slot.name:
+                self._problem(f"{other} and {slot.name} both name serial number {slot.key.serial}", SerialTwice)
+            other = by_port.setdefault(slot.port, slot.name)
+            if other != slot.name:
+                self._problem(f"{other} and {slot.name} are at the same port, {slot.port}")
+
+    def _check_devices(self, rules: Edition, submission: Submission) -> None:
+        """What the Rules Submission needs stands at the table; what it has no use for is only mentioned."""
+        there = {f"{kind}.{number}" for kind, number in self._file.devices}
+        kinds = {slot.partition(".")[0] for slot in there}
+        needed = devices_needed(rules, submission)
+        for kind, why in needed.items():
+            if kind == "bet_sensor":
+                lacking = [f"{kind}.{n}" for n in range(1, submission.seats + 1) if f"{kind}.{n}" not in there]
+                if lacking:
+                    self._problem(f"device.{' and device.'.join(lacking)} missing: {why}")
+            elif kind not in kinds:
+                self._problem(f"device.{kind}.1 is missing: {why}")
+        useful = {*needed, *devices_welcome(rules, submission)}
+        for slot in sorted(there):
+            kind, _, number = slot.partition(".")
+            if kind not in useful:
+                self._warnings.append(f"device.{slot} has no use in what [rules] chose")
+            elif kind == "bet_sensor" and int(number) > submission.seats:
+                self._problem(f"device.{slot}: its number is a seat, and there are {submission.seats}")
+            elif kind != "bet_sensor" and int(number) > 1 and f"{kind}.1" in there:
+                self._warnings.append(f"device.{slot}: a table uses one {kind}, device.{kind}.1")
+
+    # --- what is around the table -------------------------------------------------------------------------------------
+
+    def _journal(self, data: Path) -> JournalConfig | None:
+        said = self._file.section("journal", written.Journal)
+        if said is None:
+            return None
+        folder, copy, archive = data / "journal", self._may_be_at(said.copy), self._may_be_at(said.archive)
+        named = {"the journal's own folder": folder, "journal.copy": copy, "journal.archive": archive}
+        places: dict[Path, str] = {}
+        for name, place in named.items():
+            if place is not None:
+                other = places.setdefault(place.absolute(), name)
+                if other != name:
+                    self._problem(f"{name} is {other}: {place}")
+        if archive is not None and said.keep_days is None and said.keep_mb is None:
+            self._warnings.append("journal.archive: nothing ever leaves without journal.keep_days or journal.keep_mb")
+        policy = Policy(
+            segment_bytes=said.segment_mb * _MB,
+            ballast_bytes=said.ballast_mb * _MB,
+            keep_days=said.keep_days,
+            keep_bytes=None if said.keep_mb is None else said.keep_mb * _MB,
+            archive=archive,
+        )
+        return JournalConfig(folder, copy, policy)
+
+    def _mqtt(self, site: written.Site | None, table: str) -> MqttConfig | None:
+        said: written.Mqtt | None = self._file.sections.get("mqtt")
+        if said is None or site is None:
+            return None
+        before = len(self._problems)
+        tls = said.ca is not None
+        cert, key = self._pair("mqtt", said.cert, said.key)
+        password = self._password(said)
+        if cert is not None and not tls:
+            self._problem(f'mqtt.cert needs mqtt.ca, or ca = "{SYSTEM}"')
+        if password is not None and not tls and not is_loopback(said.host):
+            self._problem(f"mqtt.password_file: no password goes to {said.host} without TLS; set mqtt.ca")
+        ca = None if said.ca in (None, SYSTEM) else self._file_at("mqtt.ca", str(said.ca))
+        if len(self._problems) > before:
+            return None
+        return MqttConfig(
+            host=said.host, port=said.port or (_MQTT_TLS_PORT if tls else _MQTT_PORT),
+            prefix=f"{said.prefix}/{site.id}/{table}", client_id=said.client_id or f"pitbox-{site.id}-{table}",
+            username=said.username, password=password, tls=tls, ca=ca, cert=cert, key=key,
+            keep_alive_s=said.keep_alive_s, in_flight=said.in_flight, outbox_records=said.outbox_records,
+            meters_every_s=said.meters_every_s, health_every_s=said.health_every_s,
+        )  # fmt: skip
+
+    def _password(self, said: written.Mqtt) -> str | None:
+        if (said.username is None) != (said.password_file is None):
+            self._problem("mqtt.username and mqtt.password_file go together")
+        if said.password_file is None:
+            return None
+        path = self._private("mqtt.password_file", said.password_file)
+        if path is None:
+            return None
+        try:
+            password = path.read_text("utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError):
+            password = ""
+        if not password or not password.isprintable():
+            self._problem(f"mqtt.password_file: {path} is not one line of text")
+            return None
+        return password
+
+    def _panel(self) -> PanelConfig | None:
+        said = self._file.section("panel", written.Panel)
+        if said is None:
+            return None
+        cert, key = self._pair("panel", said.cert, said.key)
+        if said.enabled and said.cert is None and not is_loopback(said.listen):
+            self._problem(
+                f'panel.listen = "{said.listen}": PINs would cross the network in the clear; '
+                "set panel.cert and panel.key, or listen on 127.0.0.1"
+            )
+        return PanelConfig(said.enabled, said.listen, said.port, cert, key)
+
+    def _control(self, data: Path) -> ControlConfig | None:
+        said = self._file.section("control", written.Control)
+        if said is None:
+            return None
+        socket = self._at(said.socket) if said.socket else data / "control.sock"
+        length = len(bytes(socket))
+        if length > _SOCKET_NAME:
+            self._problem(f"control.socket: {socket} has {length} bytes, and a socket's name at most {_SOCKET_NAME}")
+        return ControlConfig(socket, said.group)
+
+    # --- files --------------------------------------------------------------------------------------------------------
+
+    def _pair(self, where: str, cert: str | None, key: str | None) -> tuple[Path | None, Path | None]:
+        if (cert is None) != (key is None):
+            self._problem(f"{where}.cert and {where}.key go together")
+        return (
+            None if cert is None else self._file_at(f"{where}.cert", cert),
+            None if key is None else self._private(f"{where}.key", key),
+        )
+
+    def _file_at(self, where: str, name: str) -> Path | None:
+        path = self._at(name)
+        try:
+            with path.open("rb"):
+                return path
+        except OSError as error:
+            self._problem(f"{where}: {path}: {error.strerror}")
+            return None
+
+    def _private(self, where: str, name: str) -> Path | None:
+        """Return a file that is its owner's alone."""
+        path = self._file_at(where, name)
+        if path is not None and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            self._problem(f"{where}: others can read or change {path}; run: chmod 600 {path}", BadKeyFile)
+            return None
+        return path
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+# Objections that name a choice in other words than its key.
+_MEANT: Final = {
+    "two decks": "two_decks",
+    "two batches": "two_decks",
+    "payout limit": "payout_limit_cents",
+    "setting": "settings",
+    "progressive": "wagers",
+}
+
+
+def _with_path(objection: str) -> str:
+    """Return an objection with the path of the key that it is about, if it does not begin with it."""
+    words = re.findall(r"[a-z_]+", objection)
+    if words and words[0] in written.RULE_KEYS:
+        return f"rules.{objection}"
+    keys = [word for word in words if word in written.RULE_KEYS]
+    exact = [key for key in keys if "_" in key]  # no word of the language
+    meant = [key for said, key in _MEANT.items() if said in objection]
+    key = next(iter((*exact, *meant, *keys)), None)
+    return f"rules.{key}: {objection}" if key else f"rules: {objection}"
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether an address never leaves this computer."""
     try:
-        file = msgspec.convert(raw, _File)
-    except msgspec.ValidationError as error:
-        raise BadConfiguration(f"{path}: {_said(error)}") from error
-    slots = tuple(
-        _slot(path, kind, number, device) for kind, numbers in file.device.items() for number, device in numbers.items()
-    )
-    _check_slots(slots, path)
-    return TableConfig(file.table.name, file.table.game, slots, load_approved(path.parent / file.table.approved))
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
-def _slot(path: Path, kind: str, number: str, device: _Device) -> SlotConfig:
-    return SlotConfig(f"{kind}.{number}", kind, device.port, load_key(path.parent / device.key))
-
-
-def _check_slots(slots: tuple[SlotConfig, ...], path: Path) -> None:
-    """One device stands in one slot, at one port, and is of the slot's kind."""
-    by_serial: dict[str, str] = {}
-    by_port: dict[str, str] = {}
-    for slot in slots:
-        if slot.key.kind != slot.kind:
-            raise BadConfiguration(f"{path}: device.{slot.name}.key is the key of a {slot.key.kind}")
-        other = by_serial.setdefault(slot.key.serial, slot.name)
-        if other != slot.name:
-            raise SerialTwice(f"{path}: {other} and {slot.name} both name serial number {slot.key.serial}")
-        other = by_port.setdefault(slot.port, slot.name)
-        if other != slot.name:
-            raise BadConfiguration(f"{path}: {other} and {slot.name} are at the same port, {slot.port}")
-
-
-# --- keys that nobody knows -------------------------------------------------------------------------------------------
-
-_SECTIONS: Final = {"table": _Table, "device": None}
-
-
-def _check_keys(raw: dict[str, Any], path: Path) -> None:
-    """Raise BadConfiguration for the first key that is not known, with its full path and what was probably meant."""
-    _known(raw, list(_SECTIONS), "", path)
-    if isinstance(raw.get("table"), dict):
-        _known(raw["table"], list(_Table.__struct_fields__), "table.", path)
-    if not isinstance(raw.get("device"), dict):
-        return
-    _known(raw["device"], list(KINDS), "device.", path)
-    for kind, numbers in raw["device"].items():
-        if not isinstance(numbers, dict):
-            raise BadConfiguration(f"{path}: device.{kind} needs a number, as in [device.{kind}.1]")
-        for number, device in numbers.items():
-            if not (number.isascii() and number.isdigit() and number[0] != "0" and len(number) <= 2):
-                raise BadConfiguration(f"{path}: device.{kind}.{number}: slots are numbered 1 to 99")
-            if not isinstance(device, dict):
-                raise BadConfiguration(f"{path}: device.{kind}.{number} is a section with port and key")
-            _known(device, list(_Device.__struct_fields__), f"device.{kind}.{number}.", path)
-
-
-def _known(section: dict[str, Any], known: list[str], where: str, path: Path) -> None:
-    for key in section:
-        if key not in known:
-            near = get_close_matches(key, known, 1)
-            meant = f"did you mean {where}{near[0]}?" if near else f"known here: {', '.join(known)}"
-            raise BadConfiguration(f"{path}: unknown key {where}{key}; {meant}")
-
-
-def _said(error: msgspec.ValidationError) -> str:
-    """Return msgspec's sentence with the path as the file has it."""
-    return str(error).replace("`$.", "`").replace(" - at `$`", "")
+def _plain(name: str) -> str:
+    """Return an id made of a name: what may not stand in a topic becomes a dash."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32].strip("-") or "table"

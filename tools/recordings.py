@@ -6,6 +6,7 @@ import io
 from itertools import count
 from random import Random
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -13,9 +14,11 @@ from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
-from simulators.house.demo import Demo
+from simulators.house.picture import WIDTH
 from simulators.house.recording import svg
+from simulators.house.show import Show, ShownTable, mishaps_of, summary
 from simulators.house.stand import ShufflerStand, Stand
+from simulators.house.table import House
 from simulators.machine import approved
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.mutants import spoil
@@ -27,6 +30,12 @@ from table_controller.conformance.bench import Bench
 from table_controller.conformance.hands import Nobody
 from table_controller.conformance.requirements import chosen, kind_chapter, requirements_of
 from table_controller.conformance.runner import Runner
+from table_controller.table.decisions import Found
+
+if TYPE_CHECKING:
+    from table_controller.table.decisions import Decision
+
+_GAME, _SEED, _ROUNDS = "face_up_pai_gow", 7, 6
 
 
 def jam_text() -> str:
@@ -81,10 +90,27 @@ def conform_text() -> str:
 
 
 def demo_svg() -> str:
-    """The demo as a picture, the same as `pitbox demo --fast --record`."""
+    """The demo as a picture: what `pitbox demo` prints, played in memory, with the table at the first irregularity."""
     console = Console(
-        file=io.StringIO(), highlight=False, record=True, width=100, force_terminal=True, color_system="truecolor"
+        file=io.StringIO(), highlight=False, record=True, width=WIDTH, force_terminal=True, color_system="truecolor"
     )
+
+    async def play(screen: Screen) -> None:
+        house = House(_GAME, seed=_SEED)
+        show = Show(house, screen, f"pitbox demo · {_GAME}")
+        drawn: list[int] = []
+
+        def draw_first(_event: object, decisions: list[Decision]) -> None:
+            if not drawn and any(isinstance(decision, Found) for decision in decisions):
+                drawn.append(1)
+                screen.show(show.picture(), last=True)
+
+        house.watchers.append(draw_first)
+        day = await ShownTable(_GAME, _SEED, mishaps_of(_GAME, _SEED, _ROUNDS, "some"), house, show).play(_ROUNDS)
+        screen.line()
+        for line in summary(day, progressive=True):
+            screen.line(line.plain, str(line.style))
+
     with Screen(console, live=False, every=0) as screen:
-        run_virtual(Demo(screen, seed=7, speed=1.0, fast=True).run())
+        run_virtual(play(screen))
     return svg(console, "pitbox demo")

@@ -1,50 +1,117 @@
-"""`pitbox demo`: the product's main job, as far as it exists, on simulated machines. The scenes are in the house."""
+"""`pitbox demo`: a whole simulated table played through the real service, drawn live. The play is in the house."""
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
+from simulators.house.storm import LEVELS
+from simulators.table import GAMES
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.house.demo import Tally
+    from simulators.house.soak import Day
     from table_controller.cli.screen import Screen
 
-HELP = "show what the box does, on simulated machines over real ptys; ends by itself"
-EXAMPLE = "pitbox demo --speed 4"
+HELP = "play a whole simulated table through the real service, over real ptys; ends by itself"
+EXAMPLE = "pitbox demo --game dj_wild --faults storm"
+
+_ROUNDS: Final = 6
+_MQTT: Final = "tell a broker, too; without HOST an installed Mosquitto is started on loopback for the show"
+# In virtual time a round costs milliseconds.
+_FAST_ROUNDS: Final = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("--seed", type=int, default=7, help="the same seed gives the same show (default 7)")
-    parser.add_argument("--speed", type=float, default=6.0, help="times faster than real machines (default 6)")
-    parser.add_argument("--fast", action="store_true", help="in memory and virtual time: the same show in a second")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="also write the show as an SVG picture")
+    parser.add_argument("--game", choices=list(GAMES), default="face_up_pai_gow", help="default: face_up_pai_gow")
+    parser.add_argument("--seed", type=int, default=7, help="the same seed brings the same mishaps (default 7)")
+    parser.add_argument("--rounds", type=int, help=f"default {_ROUNDS}, with --fast {_FAST_ROUNDS}")
+    parser.add_argument("--speed", type=float, default=20.0, help="times faster than a real table (default 20)")
+    parser.add_argument("--faults", choices=LEVELS, default="some", help="how much goes wrong (default some)")
+    parser.add_argument(
+        "--fast", action="store_true", help="the whole stack in memory and virtual time; prints rounds/s"
+    )
+    parser.add_argument("--mqtt", nargs="?", const="", metavar="HOST[:PORT]", help=_MQTT)
+    parser.add_argument("--record", type=Path, metavar="FILE", help="also write the end of the show as an SVG picture")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play the demo; exit code 1 if a bad deck was given out."""
-
-    from simulators.house.demo import Demo
-    from simulators.house.recording import svg
-    from simulators.virtual_time import run_virtual
-    from table_controller.cli.screen import PatientConsole, Screen
-
-    if not 0.1 <= args.speed <= 100:
-        raise ConfigurationError("--speed takes a number from 0.1 to 100")
+    """Play the demo; exit code 1 if a promise was broken."""
+    usual = _FAST_ROUNDS if args.fast else _ROUNDS
+    rounds = usual if args.rounds is None else args.rounds
+    if not 0.1 <= args.speed <= 200:
+        raise ConfigurationError("--speed takes a number from 0.1 to 200")
+    if not 1 <= rounds <= 100_000:
+        raise ConfigurationError("--rounds takes a number from 1 to 100000")
     if args.record and not args.record.parent.is_dir():
         raise ConfigurationError(f"{args.record}: there is no folder {args.record.parent}")
-    console = PatientConsole(highlight=False, record=args.record is not None, width=100 if args.record else None)
+    if args.mqtt is not None and args.fast:
+        raise ConfigurationError("--mqtt needs real time: leave --fast away")
+    from simulators.house.recording import svg
+    from table_controller.cli.screen import PatientConsole, Screen
 
-    async def play(screen: Screen) -> Tally:
-        return await Demo(screen, seed=args.seed, speed=args.speed, fast=args.fast).run()
-
-    with Screen(console, live=False if args.record or args.fast else None, every=0) as screen:
-        tally = run_virtual(play(screen)) if args.fast else asyncio.run(play(screen))
+    console = PatientConsole(highlight=False, record=args.record is not None)
+    with Screen(console, every=0) as screen:
+        code = _fast(args, rounds, screen) if args.fast else asyncio.run(_play(args, rounds, screen))
     if args.record:
         args.record.write_text(svg(console, "pitbox demo"), "utf-8")
-    return 1 if tally.bad_given_out else 0
+    return code
+
+
+async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
+    from simulators.house.broker import own_broker, parse_broker
+    from simulators.house.checkers import Broken
+    from simulators.house.remote import RemoteHouse
+    from simulators.house.show import Show, ShownTable, mishaps_of
+
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pitbox-demo-")))
+        broker = None
+        if args.mqtt is not None:
+            broker = parse_broker(args.mqtt) if args.mqtt else stack.enter_context(own_broker(folder))
+            screen.line(f"listen with: mosquitto_sub -h {broker[0]} -p {broker[1]} -v -t 'pitbox/#'", "dim")
+        house = RemoteHouse(args.game, folder, seed=args.seed, speed=args.speed, broker=broker)
+        title = f"pitbox demo · {args.game} · {args.speed:g} times as fast as a real table"
+        show = Show(house, screen, title)
+        table = ShownTable(args.game, args.seed, mishaps_of(args.game, args.seed, rounds, args.faults), house, show)
+        show.begin()
+        try:
+            day = await table.play(rounds)
+        except Broken as broken:
+            screen.line(f"a promise was broken: {broken}", "bold red")
+            return 1
+        finally:
+            await show.end()
+    _summary(day, screen, progressive=house.controller.table.context.progressive)
+    return 1 if day.bad_after else 0
+
+
+def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
+    from simulators.house.soak import Day, run_table, tables
+
+    whole = Day()
+    for seed, length, mishaps in tables(args.game, rounds, args.seed, args.faults):
+        day, failure = run_table(args.game, seed, length, mishaps)
+        whole.add(day)
+        if failure is not None:
+            screen.line(f"a promise was broken at seed {seed}: {failure.how}", "bold red")
+            return 1
+    _summary(whole, screen, progressive=bool(whole.bets))
+    screen.line(
+        f"{whole.rounds / whole.seconds:.1f} rounds/s of processor time, the whole stack in virtual time", "bold"
+    )
+    return 1 if whole.bad_after else 0
+
+
+def _summary(day: Day, screen: Screen, *, progressive: bool) -> None:
+    from simulators.house.show import summary
+
+    screen.line()
+    for line in summary(day, progressive=progressive):
+        screen.line(line.plain, str(line.style))

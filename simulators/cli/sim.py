@@ -18,7 +18,7 @@ from simulators.hosts.pty import PtyHost
 from simulators.hosts.usb import UsbHost
 from simulators.models import MODELS, make
 from simulators.mutants import check_mutant, spoil
-from simulators.table import GAMES, STARTS, layout, make_table, table_toml
+from simulators.table import BENCH_PEOPLE, BENCH_PIN, GAMES, STARTS, lay_out_people, layout, make_table, table_toml
 from simulators.usbip.server import UsbIpServer
 
 if TYPE_CHECKING:
@@ -157,11 +157,13 @@ def _greet_machine(args: argparse.Namespace, machine: Machine, port: str, folder
 def _greet_table(
     args: argparse.Namespace, machines: list[Machine], ports: dict[str, str], folder: Path, where: str
 ) -> None:
-    text, file = table_toml(args.game, ports), folder / "table.toml"
+    text, file = table_toml(args.game, ports, args.start), folder / "table.toml"
     file.write_text(text, "utf-8")
+    lay_out_people(folder / "data")
     print(text)
     print(f"# {len(machines)} machines, seed {args.seed}; the configuration above is in {file}")
     print(f"# try     pitbox devices --config {file}")
+    print(f"# run     pitbox run --config {file}; who signs on: {', '.join(BENCH_PEOPLE)}, PIN {BENCH_PIN}")
     print(f"# break   pitbox sim inject {machines[0].slot} jam{where}")
     print(f"# truth   pitbox sim world {machines[0].slot}{where}")
 

@@ -47,6 +47,8 @@ class People:
     def __init__(self, house: House) -> None:
         self.house = house
         self.lies: dict[str, int] = {}
+        self.slips: dict[str, int] = {}  # by how much the next answer to a kind of question is wrong, once
+        self.twice = False  # the next answer is given by two people at once
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
         self.asked: list[Prompt] = []
         self.ignoring = False  # they see what an irregularity asks of them and do nothing about it
@@ -180,6 +182,8 @@ class People:
             number = found if found is not None else number
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
+        if number is not None and prompt.kind in self.slips:
+            number = max(0, number + self.slips.pop(prompt.kind))
         choice = self.choose(prompt)
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
@@ -193,8 +197,12 @@ class People:
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
         if not self.house.dark:
-            answer = ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, self.name_seats(prompt))
-            self.house.controller.submit(answer)
+            who, seats = _PEOPLE[prompt.role], self.name_seats(prompt)
+            self.house.controller.submit(ev.Answer(prompt.id, choice, who, number, seats))
+            if self.twice:
+                self.twice = False
+                other = ev.Person(who.role, f"{who.role}-2")
+                self.house.controller.submit(ev.Answer(prompt.id, choice, other, number, seats))
 
     def choose(self, prompt: Prompt) -> str:
         """What is chosen where there is a choice."""

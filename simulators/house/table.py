@@ -10,7 +10,7 @@ from simulators.house.disk import Disk, PowerCut
 from simulators.house.power import Box, HouseClock, Mains
 from simulators.house.truth import Truth
 from simulators.models import make
-from simulators.table import layout
+from simulators.table import CHOICES, layout
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
@@ -30,23 +30,10 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
     from table_controller.table.decisions import Decision
 
+__all__ = ["CHOICES", "ROUND_TIME", "House"]
+
 # Far longer than any round takes at its pace (s of virtual time).
 ROUND_TIME: Final = 3600.0
-# What the certificate holder of a simulated table chose: every machine that the game can have.
-CHOICES: Final[dict[str, dict[str, Any]]] = {
-    "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "over_under": {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
-    "dj_wild": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
-    "face_up_pai_gow": {
-        "dealing": "automated_shoe",
-        "shuffler": "deck",
-        "shuffler_counts": True,
-        "two_decks": True,
-        "wagers": ["progressive"],
-        "paytables": {"progressive": "688a-progressive-1"},
-    },
-}
 
 
 class House:
@@ -79,6 +66,7 @@ class House:
         self.stub = 0
         self._asked_again: list[str] = []
         self.strays: dict[str, list[Any]] = {}  # cards with other backs that lie among a deck
+        self.watchers: list[Callable[[ev.Event, list[Decision]], None]] = []  # see every step once it is durable
         self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
         self.chips = Chips()
         self.disk = disk or Disk(seed)
@@ -152,6 +140,8 @@ class House:
         round_ = self.controller.table.state.round
         if any(getattr(d, "what", "") == "round" and getattr(d, "state", "") == mc.DEALING for d in decisions):
             self.dealt_rounds.append((round_.number, round_.deck or "", self.whole(round_.deck or "")))
+        for watch in self.watchers:
+            watch(event, decisions)
 
     # --- cards --------------------------------------------------------------------------------------------------------
 
@@ -271,6 +261,8 @@ class House:
         """Play one round from open to idle, or as far as it goes."""
         self.controller.submit(ev.OpenRound(DEALER))
         await self.wait(1.0)
+        if bets:  # players see whether their sensor takes bets
+            await self.until(lambda: self.dark or not self._opening())
         for seat in bets:
             betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
             if betting and not self.chips.at(f"bet_sensor.{seat}/spot"):
@@ -281,6 +273,9 @@ class House:
         if self.controller.table.state.round.state == mc.BETTING:
             self.controller.submit(ev.NoMoreBets(DEALER))
         await self.rest()
+
+    def _opening(self) -> bool:
+        return any(issued.act == "open_bets" for issued in self.controller.table.state.commands.values())
 
     async def rest(self, seconds: float = ROUND_TIME) -> None:
         """Let everybody do what is to be done, until nobody has anything to do, or the box has no power."""

@@ -20,18 +20,21 @@ class Chips:
     """Where every chip is. Chips are made and moved, never copied or lost."""
 
     def __init__(self) -> None:
-        self._where: dict[int, str] = {}  # by chip; a place's chips lie in the order in which they came
+        self._where: dict[int, str] = {}
+        self._lying: dict[str, dict[int, None]] = {}  # a place's chips, in the order in which they came
 
     def make(self, place: str, count: int = 1) -> list[int]:
         """Mint chips and put them somewhere; return which."""
         minted = list(range(len(self._where) + 1, len(self._where) + 1 + count))
         self._where |= dict.fromkeys(minted, place)
+        self._lying.setdefault(place, {}).update(dict.fromkeys(minted))
         return minted
 
     def move(self, chip: int, to: str) -> None:
         """Take a chip from where it is and put it on top of another place."""
-        del self._where[chip]
+        del self._lying[self._where[chip]][chip]
         self._where[chip] = to
+        self._lying.setdefault(to, {})[chip] = None
 
     def move_all(self, source: str, to: str) -> int:
         """Move everything from one place to another; return how many chips that were."""
@@ -42,9 +45,8 @@ class Chips:
 
     def at(self, place: str) -> list[int]:
         """Return the chips at a place, the first that came first."""
-        return [chip for chip, where in self._where.items() if where == place]
+        return list(self._lying.get(place, ()))
 
     def census(self) -> dict[str, int]:
         """Return how many chips are where, empty places left out."""
-        places = sorted(set(self._where.values()))
-        return {place: len(self.at(place)) for place in places}
+        return {place: len(chips) for place, chips in sorted(self._lying.items()) if chips}

@@ -17,17 +17,27 @@ if TYPE_CHECKING:
 
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
+    "answer": "table_controller.cli.answer",
+    "config": "table_controller.cli.config",
     "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
+    "enroll": "table_controller.cli.enroll",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
     "journal": "table_controller.cli.journal",
+    "keys": "table_controller.cli.keys",
     "payback": "table_controller.cli.payback",
+    "people": "table_controller.cli.people",
+    "prompts": "table_controller.cli.prompts",
     "rng": "table_controller.cli.rng",
     "rules": "table_controller.cli.rules",
+    "run": "table_controller.cli.run",
+    "say": "table_controller.cli.say",
+    "status": "table_controller.cli.status",
     "trace": "table_controller.cli.trace",
     "usb": "table_controller.cli.usb",
+    "version": "table_controller.cli.version",
 }
 
 # Exit codes, for scripts.
@@ -35,8 +45,11 @@ OK: Final = 0
 FAULT: Final = 1  # a device refused, failed, or is not what it should be
 USAGE: Final = 2  # what was typed or configured cannot be used
 LINK: Final = 3  # a device cannot be reached
-TRUST: Final = 4  # a device did not prove who it is
+TRUST: Final = 4  # a device or a person did not prove who it is
 UNKNOWN: Final = 5  # nobody knows whether a command was carried out
+NO_BOX: Final = 6  # no box answers, or another one uses the data folder
+LOCKED: Final = 7  # the box is locked
+REFUSED: Final = 8  # whoever asked may not
 INTERRUPTED: Final = 130
 
 
@@ -88,8 +101,14 @@ def exit_code(error: Exception) -> int:
         (errors.TrustError, TRUST),
         (errors.OutcomeUnknown, UNKNOWN),
         (errors.ConfigurationError, USAGE),
+        (errors.NotAllowed, REFUSED),
+        (errors.BadRequest, USAGE),
+        (errors.BoxLocked, LOCKED),
+        (errors.BoxFailed, LOCKED),
+        (errors.BoxError, NO_BOX),
     ]
-    return next((code for kind, code in table if isinstance(error, kind)), FAULT)
+    said: type[BaseException] = getattr(error, "named", type(error))  # what a box said instead of doing it
+    return next((code for kind, code in table if issubclass(said, kind)), FAULT)
 
 
 def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Namespace | None]:
@@ -100,7 +119,8 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
         description="Drives a card table's machines and makes them obey the table-game regulations.",
         epilog="example: pitbox demo\n\n"
         "exit codes: 0 done, 1 a device refused or failed, 2 what was typed cannot be used, 3 a device cannot\n"
-        "be reached, 4 a device did not prove who it is, 5 the outcome is unknown, 130 interrupted",
+        "be reached, 4 a device or a person did not prove who it is, 5 the outcome is unknown, 6 no box answers or\n"
+        "another one runs, 7 the box is locked, 8 whoever asked may not, 130 interrupted",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"pitbox {VERSION}")

@@ -1,6 +1,6 @@
 """`pitbox journal`: read, check, export and restore a table's journal. What records mean is told elsewhere.
 
-Everything but `restore` only reads, beside a box that writes or without one.
+Everything but `restore` and `begin-copy` only reads, beside a box that writes or without one.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError, RestoreRefused
 from table_controller.cli import FAULT, OK
+from table_controller.cli.pins import add_people_arguments, ask_pin, people_file
 from table_controller.journal import reader
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-HELP = "read a table's journal: tail, verify, export, show a round, restore from the second copy"
+HELP = "read a table's journal: tail, verify, export, show a round; begin its second copy, restore from it"
 EXAMPLE = "pitbox journal show /var/lib/pitbox/journal 812"
 
 _LINES: Final = 20
@@ -65,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for each in (tail, verify, export, show):
         each.add_argument("folder", help="the journal's folder, or a second copy's")
     show.add_argument("round", type=int, help="the round's number")
+    begin = command(
+        "begin-copy", "mark an empty folder as the place of a second copy, on purpose: an unmounted disk is empty, too",
+        "begin-copy /mnt/copy/journal", _begin_copy,
+    )  # fmt: skip
+    begin.add_argument("folder", help="an empty folder, on another disk")
     restore = command(
         "restore", "make a journal in an empty folder from a copy, under two credentials",
         "restore --from /mnt/copy --to /var/lib/pitbox/journal --floorperson F17 --auditor A3", _restore,
@@ -73,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument("--to", required=True, metavar="FOLDER", help="an empty folder, or one that is not there yet")
     for role in _PEOPLE:
         restore.add_argument(f"--{role}", metavar="CRED", help=f"the credential of the {role} who answers for it")
+    add_people_arguments(restore)
     restore.add_argument("--against", metavar="HEAD", help="a head that left the box: it must be among the records")
     restore.add_argument("--accept-loss", action="store_true", help="take what is before the first bad record")
 
@@ -186,7 +193,33 @@ def _show(args: argparse.Namespace) -> int:
     return OK
 
 
-# --- restoring --------------------------------------------------------------------------------------------------------
+# --- the second copy --------------------------------------------------------------------------------------------------
+
+
+def _begin_copy(args: argparse.Namespace) -> int:
+    from table_controller.journal.copy import begin_copy
+
+    folder = Path(args.folder)
+    if not folder.is_dir():
+        raise ConfigurationError(f"{folder} is no folder; make one, on another disk than the journal's")
+    begin_copy(folder)
+    print(f"{folder} is the place of a second copy; name it in table.toml: [journal] copy = ...")
+    return OK
+
+
+def _proved(args: argparse.Namespace, by: dict[str, str]) -> dict[str, str]:
+    """Have both people prove their credentials; each must have its role, and they must be two."""
+    from table_controller.people_check import Checker
+
+    checker = Checker(people_file(args))
+    found = {role: checker.check(id_, ask_pin(args, id_)) for role, id_ in by.items()}
+    for role, who in found.items():
+        if who.role != role:
+            raise RestoreRefused(f"a restore is answered for by a {role}, and {who.id} is a {who.role}")
+    one, other = found.values()
+    if one.same(other):
+        raise RestoreRefused("a restore is answered for by two people; these credentials are one person's")
+    return {role: who.id for role, who in found.items()}
 
 
 def _restore(args: argparse.Namespace) -> int:
@@ -202,6 +235,7 @@ def _restore(args: argparse.Namespace) -> int:
         raise RestoreRefused(f"a restore is answered for by two people; {args.auditor} is one")
     against = _head(args.against)
     source, target = _folder(args.copy), Path(args.to)
+    by = _proved(args, by)
     ack = restore(source, target, against=against, accept_loss=args.accept_loss, by=by)
     people = " and ".join(f"{role} {credential}" for role, credential in by.items())
     print(f"restored into {target}: records up to {ack.seq - 1}, and record {ack.seq} which names {people}")

@@ -43,7 +43,7 @@ class Screen:
     def __init__(self, console: Console | None = None, *, live: bool | None = None, every: int = 10) -> None:
         """`live`: redraw in place (default: on a terminal); `every`: else a line for so many of 50 cards, 0: none."""
         self.console = console or PatientConsole(highlight=False)
-        self._lives = self.console.is_terminal if live is None else live
+        self.lives = self.console.is_terminal if live is None else live
         self._every = every
         self.unheard: OSError | None = None
         self._live: Live | None = None
@@ -84,7 +84,7 @@ class Screen:
 
     def show(self, picture: RenderableType, *, last: bool, brief: RenderableType | None = None) -> None:
         """Show a picture that lives until the `last` one; where it cannot, print `brief` meanwhile if there is one."""
-        if self._lives:
+        if self.lives:
             if self._live is None:
                 self._live = Live(picture, console=self.console, refresh_per_second=20, transient=False)
                 self._live.start()

@@ -19,8 +19,25 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
 
 # Numbers that no journal knows: far above all that starts give out, told apart by the time (microseconds).
-_FIRST: Final = 1 << 61
+BARE: Final = 1 << 61
 _OPEN: Final = (bet_sensor.State.AWAITING, bet_sensor.State.PLACED)
+
+
+def bare_stop(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
+    """Tell a machine that answers to stand still, without any core; None if it has nothing to stop, or is not there."""
+    driver, kind = slot.driver, slot.kind.name
+    if driver.reported is None:
+        return None
+    try:
+        if kind in ("shuffler", "shoe"):
+            return driver.stop(number)  # type: ignore[no-any-return]
+        if kind == "shaker":
+            return driver.disarm(number)  # type: ignore[no-any-return]
+        if kind == bet_sensor.KIND:
+            return driver.lock(round_, number)  # type: ignore[no-any-return]
+    except PitboxError:
+        return None  # its link is down: it is met again as a device that nobody lets serve
+    return None
 
 
 class LockedBox:
@@ -30,7 +47,7 @@ class LockedBox:
         self.cause = cause
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.stopped: list[str] = []
-        self._next = _FIRST + clock.now()[0] // 1000
+        self._next = BARE + clock.now()[0] // 1000
         self._tasks: set[asyncio.Future[Any]] = set()
 
     def listener(self, name: str) -> Callable[[Any], None]:

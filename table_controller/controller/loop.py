@@ -7,18 +7,21 @@ are told then, and permissive commands go out then, if they are still permitted 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from firmware_bridge.commands import Settled
-from firmware_bridge.errors import DiskFull, JournalFailed, PitboxError
+from firmware_bridge.errors import BoxFailed, DiskFull, JournalFailed, PitboxError
 from table_controller.controller.actuate import begin, ended
 from table_controller.controller.asking import Asking
 from table_controller.controller.deadlines import Deadlines
+from table_controller.controller.locked import BARE, bare_stop
 from table_controller.controller.permission import still_permitted
 from table_controller.controller.translate import translate
+from table_controller.journal.records import Note
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Deadline, Decision, Moved
@@ -32,13 +35,23 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 
+log = logging.getLogger(__name__)
+
+# A disk takes milliseconds; after so long (s) whoever waits looks whether the journal has failed meanwhile.
+NOTE_PATIENCE: Final = 0.25
+
+
 class Step(msgspec.Struct, frozen=True):
-    """A step that is on disk: its number in the journal, when it was taken, what happened and what was decided."""
+    """A step that is on disk: its number in the journal, when it was taken, what happened and what was decided.
+
+    `head` is the journal's head after it.
+    """
 
     seq: int
     wall_ns: int
     event: ev.Event
     decisions: list[Decision]
+    head: bytes = b""
 
 
 class Controller:
@@ -53,12 +66,14 @@ class Controller:
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.followers: list[Callable[[Step], None]] = []
         self.halted: PitboxError | None = None
+        self.durable = 0  # the number of the last step of this start that is on disk
         self.on_halted: Callable[[PitboxError], None] | None = None
         self._recorder = recorder
         self._on_step = on_step
         self._waiting: deque[ev.Event] = deque()
         self._stepping = False
         self._closed = False
+        self._stopping = False
         self._tasks: set[asyncio.Future[Any]] = set()
         self._deadlines = Deadlines(recorder, self._due)
         self._asking = Asking(table, self.submit)
@@ -111,7 +126,11 @@ class Controller:
         now = self._recorder.stamp()
         if isinstance(event, ev.Due):
             self._recorder.timers.came(event.timer)
-        decisions = self.table.step(event)
+        try:
+            decisions = self.table.step(event)
+        except Exception as bug:  # noqa: BLE001 - whatever it is, the machines are made safe
+            self._core_failed(event, bug)
+            return
         self._make_safe(decisions)
         self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions))
         for decision in decisions:
@@ -130,15 +149,16 @@ class Controller:
         """A step is on disk: tell people, send what it permits and what is still permitted, then tell followers."""
         if self._closed:
             return
+        self.durable = record.seq
         self._on_step(event, decisions)
         for decision in decisions:
             if self.halted is None and isinstance(decision, Command) and not decision.safe:
-                if still_permitted(self.table, decision):
+                if not self._stopping and still_permitted(self.table, decision):
                     self._send(decision)
                 else:
                     self.submit(ev.CommandEnded(decision.id, "revoked"))
         if self.followers:
-            self._tell(Step(record.seq, record.wall_ns, event, decisions))
+            self._tell(Step(record.seq, record.wall_ns, event, decisions, record.head))
 
     def _tell(self, step: Step) -> None:
         """Tell whoever follows; one that fails is reported and stands in nobody's way."""
@@ -148,6 +168,26 @@ class Controller:
             except Exception as error:  # noqa: BLE001 - a panel's mistake must never reach the table
                 context = {"message": f"who follows the table failed at record {step.seq}", "exception": error}
                 asyncio.get_running_loop().call_exception_handler(context)
+
+    @property
+    def newest(self) -> int:
+        """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
+        return self._recorder.newest
+
+    def note(self, note: Note) -> None:
+        """Write down what is no step of the table; once halted or closed nothing is written."""
+        if self.halted is None and not self._closed:
+            self._recorder.note(note)
+
+    async def noted(self, note: Note) -> None:
+        """Write something down and wait until it is on disk; JournalFailed if it never will be."""
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._recorder.note(note, lambda _: None if durable.done() else durable.set_result(None))
+        while self.halted is None and not self._closed:
+            done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
+            if done:
+                return
+        raise JournalFailed("the journal failed before this was written down")
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
@@ -200,6 +240,34 @@ class Controller:
         if self.on_halted is not None:
             self.on_halted(known)
 
+    def _core_failed(self, event: ev.Event, bug: Exception) -> None:
+        """The core itself failed, and nobody knows what its state is worth: make every machine safe without it."""
+        context = {"message": f"the core failed at {type(event).__name__}", "exception": bug}
+        asyncio.get_running_loop().call_exception_handler(context)
+        failed = BoxFailed(f"the core failed at {type(event).__name__}: {bug!r}")
+        self._recorder.note(Note("failed", f"{failed.code}: {failed}"))
+        self.halted = failed
+        number = BARE + self._recorder.stamp().wall_ns // 1000
+        for slot in self.slots.values():
+            number += 1
+            work = bare_stop(slot, self.table.state.round.number, number)
+            if work is not None:
+                self._watch(asyncio.ensure_future(work))
+        self._deadlines.close()
+        if self.on_halted is not None:
+            self.on_halted(failed)
+
+    def _watch(self, work: asyncio.Future[Any]) -> None:
+        """See a stop through to its end, whatever that is."""
+        self._tasks.add(work)
+
+        def ended(done: asyncio.Future[Any]) -> None:
+            self._tasks.discard(done)
+            if not done.cancelled() and done.exception() is not None:
+                log.error("a machine did not confirm its stop: %s", done.exception())
+
+        work.add_done_callback(ended)
+
     def _disk_full(self) -> None:
         self.journal_failed(DiskFull("the journal's disk is full; the ballast gave room to say so"))
 
@@ -210,6 +278,11 @@ class Controller:
         """
         if self.halted is None and not self._closed and self.table.state.round.state == mc.IDLE:
             self._recorder.snapshot(self.table)
+
+    def stop(self) -> None:
+        """The box is stopped in order: stop what moves, lock what is open, and permit nothing from here on."""
+        self._stopping = True
+        self.submit(ev.BoxHalted(0))
 
     def dead(self) -> None:
         """Be as if power had gone: nothing is taken, sent or told from here on."""

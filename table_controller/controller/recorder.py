@@ -59,6 +59,7 @@ class Recorder:
         self._digests = dict(digests)
         self._every = every
         self._since = recovered.steps
+        self.newest = 0  # the number of the step that was handed over last in this start
         now = self.stamp()
         self.back = recovered.stamp is not None and back_since(recovered.stamp.wall_ns, now.wall_ns) > BACK_NS
         self.set = clock.synchronised()
@@ -94,7 +95,11 @@ class Recorder:
         self._last = now
         self.timers.take(decisions, now)
         self._since += 1
-        self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
+        self.newest = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
+
+    def note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> None:
+        """Write down what is no step of the table."""
+        self._append(rec.NOTE, self.stamp(), rec.encode_body(note), on_durable)
 
     def snapshot_if_due(self, table: Table) -> None:
         """Keep the state after the step recorded last, if enough steps have passed; called between rounds."""
@@ -106,5 +111,5 @@ class Recorder:
         self._since = 0
         self.writer.snapshot(keep(table, self.timers, self._digests, self._last), _nothing)
 
-    def _append(self, kind: str, now: rec.Stamp, body: bytes, on_durable: Callable[[Record], None]) -> None:
-        self.writer.append(kind, now.wall_ns, now.mono_ns, self.boot, body, on_durable)
+    def _append(self, kind: str, now: rec.Stamp, body: bytes, on_durable: Callable[[Record], None]) -> int:
+        return self.writer.append(kind, now.wall_ns, now.mono_ns, self.boot, body, on_durable)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic
 
 from devices.kinds import D, Kind, V
 from devices.report import LinkDown, Reported
 from devices.service import Service
+from firmware_bridge.errors import LinkError
 from firmware_bridge.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -45,8 +47,22 @@ class Slot(Generic[D, V]):
             name, open_port, trust, kind.decoder, self.driver, capture=capture, jitter=jitter or Random()
         )
         self._on_event = on_event
+        self.on_failed: Callable[[Exception], None] | None = None  # told when the driver's own code failed
 
     def _take(self, event: Any) -> None:
+        """Take an event. What was not taken is not known: then the link is dropped, and the device is read anew."""
+        try:
+            self._fold(event)
+        except Exception as bug:  # noqa: BLE001 - one machine's driver must not stop the others
+            context = {"message": f"{self.name}: its driver failed at {type(event).__name__}", "exception": bug}
+            asyncio.get_running_loop().call_exception_handler(context)
+            if self.on_failed is not None:
+                self.on_failed(bug)
+            link = self.supervisor.link
+            if link is not None:
+                link.fail(LinkError(f"{self.name}: its driver failed: {bug!r}"))
+
+    def _fold(self, event: Any) -> None:
         self.view = self.kind.fold(self.view, event)
         self.service.take(self.kind.trigger(event), unsettled=bool(self.view.unsettled))
         if isinstance(event, LinkDown):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
@@ -15,12 +15,19 @@ from table_controller.journal.copy import Ack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.journal.chain import Record
     from table_controller.journal.copy import Copy
     from table_controller.journal.store import Store
 
 # A copy that cannot be reached is tried again after so long (s): soon enough after a cable is back, no load until then.
 RETRY: Final = 5.0
+
+
+class Numbered(Protocol):
+    """Whatever has a record's number."""
+
+    @property
+    def seq(self) -> int:
+        """The number."""
 
 
 class CopyState(msgspec.Struct, frozen=True):
@@ -70,8 +77,8 @@ class Copier:
         self._thread = threading.Thread(target=self._run, args=(copy,), name="journal copy", daemon=True)
         self._thread.start()
 
-    def durable(self, record: Record) -> None:
-        """A record is durable: ship it. Called on the loop."""
+    def durable(self, record: Numbered) -> None:
+        """A record is durable: ship it and whatever is before it. Called on the loop."""
         self._newest = record.seq
         if self._copy is not None:
             self._changed(self.state.ack, self.state.code, self.state.error)

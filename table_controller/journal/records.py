@@ -12,7 +12,7 @@ import msgspec
 
 from table_controller.journal.terms import Terms
 from table_controller.table.decisions import Decision
-from table_controller.table.events import Event
+from table_controller.table.events import Event, Person
 
 # The newest version of record bodies that this software writes and understands.
 VERSION: Final = 1
@@ -21,6 +21,7 @@ STEP: Final = "step"
 BOX: Final = "box"
 CLOCK: Final = "clock"
 MIGRATION: Final = "migration"
+NOTE: Final = "note"
 
 
 def _below(base: type) -> tuple[Any, ...]:
@@ -60,6 +61,17 @@ class Migrated(msgspec.Struct, frozen=True):
     name: str
     old: dict[str, str]  # digests
     new: dict[str, str]
+
+
+class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Body of a `note` record: what the box did or saw besides the table's own steps. Replay does not read it."""
+
+    kind: str  # signed_on, signed_off, service, died, restarted, escalated, enrolled, ...
+    text: str
+    who: Person | None = None
+    second: Person | None = None
+    slot: str | None = None
+    hold: int | None = None
 
 
 class Stamp(msgspec.Struct, frozen=True):
@@ -104,7 +116,7 @@ def decode_step(body: bytes) -> Step:
     return Step(found.event, found.decisions)
 
 
-def encode_body(body: Box | ClockStep | Migrated) -> bytes:
+def encode_body(body: Box | ClockStep | Migrated | Note) -> bytes:
     """Return the body of another record."""
     return _encode(body)
 

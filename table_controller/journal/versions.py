@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
 
 # What decides at a table. Tools and simulators do not.
-_PACKAGES: Final = ("firmware_bridge", "devices", "table_controller")
+PACKAGES: Final = ("firmware_bridge", "devices", "table_controller")
 _SUFFIXES: Final = (".py", ".toml")
 
 
@@ -43,11 +43,16 @@ def _plain(value: Any) -> Any:
 def software_digest() -> str:
     """Return the digest of every source and data file of the packages that decide at a table."""
     whole = sha256()
-    for package in _PACKAGES:
-        for name, data in sorted(_sources(files(package), package)):
+    for package in PACKAGES:
+        for name, data in sources(package):
             whole.update(f"{name} {len(data)}\n".encode())
             whole.update(data)
     return whole.hexdigest()
+
+
+def sources(package: str) -> list[tuple[str, bytes]]:
+    """Return the name and content of every source and data file of a package, in order."""
+    return sorted(_sources(files(package), package))
 
 
 def _sources(folder: Any, name: str) -> list[tuple[str, bytes]]:

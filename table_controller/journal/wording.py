@@ -159,6 +159,9 @@ def _own(record: Record, said: Any) -> str:
             return f"{what} changed between rounds; the state was taken over by the migration {said.get('name')}"
         case rec.CLOCK:
             return f"the wall clock was stepped by {said.get('by_ns', 0) / _NS:+.1f} s"
+        case rec.NOTE:
+            by = " and ".join(person(said[key]) for key in ("who", "second") if said.get(key))
+            return f"{plain(said.get('kind', '?'))}: {said.get('text')}" + (f" ({by})" if by else "")
     return _details(said) if isinstance(said, dict) else f"{len(record.body)} bytes"
 
 

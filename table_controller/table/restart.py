@@ -101,9 +101,14 @@ def _lock(c: Context, name: str) -> None:
 
 
 def halted(c: Context, _event: ev.BoxHalted) -> None:
-    """Nothing can be recorded any more: stop what moves and lock what is open. Nothing else follows."""
+    """The box stops, in order or because nothing can be recorded any more: stop what moves, lock what is open.
+
+    Bets that were open are closed by it, as by a start: what the sensors confirm is what was bet.
+    """
+    if c.state.round.state == mc.BETTING and c.progressive:
+        _close(c)
     for name, slot in c.state.slots.items():
         if slot.kind in STOPPABLE and c.in_flight(name):
             c.command("stop", name, safe=True)
-        elif slot.kind == "bet_sensor" and c.state.progressive.state in (mc.OPEN, mc.LOCKING):
-            c.command("lock", name, number=c.state.round.number, safe=True)
+        elif slot.kind == "bet_sensor" and c.state.progressive.state == mc.LOCKING:
+            _lock(c, name)

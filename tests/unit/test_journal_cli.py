@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from firmware_bridge.errors import ConfigurationError
-from table_controller.cli import FAULT, INTERRUPTED, OK, USAGE, main
+from table_controller import people
+from table_controller.cli import FAULT, INTERRUPTED, OK, TRUST, USAGE, main
 from table_controller.cli import journal as command
 from table_controller.journal import export, reader
 from table_controller.journal.accounts import book_of, number_at_begin
@@ -23,6 +24,7 @@ from table_controller.journal.copy import Copy, begin_copy
 from table_controller.journal.records import VERSION
 from table_controller.journal.rounds import round_of
 from table_controller.journal.store import Policy
+from table_controller.people import Cost
 from table_controller.table import events as ev
 from table_controller.table.decisions import BetAccepted, Found, Moved
 from tests.support.audited import GAMES, Recorded
@@ -61,7 +63,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> s
 
 
 def test_every_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    for what in ("tail", "verify", "export", "show", "restore"):
+    for what in ("tail", "verify", "export", "show", "begin-copy", "restore"):
         with pytest.raises(SystemExit) as left:
             main(["journal", what, "--help"])
         assert left.value.code == 0
@@ -306,11 +308,34 @@ def copy(pai_gow: Recorded, tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
+def test_a_copy_begins_in_an_empty_folder_and_nowhere_else(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    assert "is no folder" in said(capsys, "begin-copy", str(folder), expect=USAGE)
+    folder.mkdir()
+    assert "is the place of a second copy" in said(capsys, "begin-copy", str(folder))
+    assert [path.name for path in folder.iterdir()] == ["copy"]
+    assert "is not empty" in said(capsys, "begin-copy", str(folder), expect=FAULT)
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> list[str]:
+    """The words that name a people file and the PINs of everybody in it; 4711 has two credentials."""
+    file, pins, cheap = tmp_path / "people.json", tmp_path / "pins", Cost(n=2, r=1, p=1)
+    for id_, role, person in (
+        ("F1", "floorperson", "4711"), ("A1", "auditor", "4712"), ("A2", "auditor", "4711"), ("A3", "auditor", "4713"),
+    ):  # fmt: skip
+        people.add(file, id_, role, "739164", person=person, cost=cheap)
+    people.revoke(file, "A3")
+    pins.write_text("F1 739164\nA1 739164\nA2 739164\nA3 739164\nA4 739164\n")
+    pins.chmod(0o600)
+    return ["--people", str(file), "--pin-file", str(pins)]
+
+
 def test_a_restore_brings_the_meters_over_under_two_credentials(
-    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, copy: Path, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, copy: Path, tmp_path: Path, known: list[str]
 ) -> None:
-    people = ["--floorperson", "F1", "--auditor", "A1"]
-    shown = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *people)
+    who = ["--floorperson", "f1", "--auditor", "A1", *known]
+    shown = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who)
     last = list(reader.read(tmp_path / "new", 1))[-1]
     assert last.kind == RESTORED
     assert msgspec.json.decode(last.body)["by"] == {"floorperson": "F1", "auditor": "A1"}
@@ -320,29 +345,60 @@ def test_a_restore_brings_the_meters_over_under_two_credentials(
     assert re.search(rf"current value +{re.escape(amount)}", shown), shown
     assert "cumulative payout" in shown
     assert "restored up to record" in said(capsys, "tail", "-n", "1", str(tmp_path / "new"))
-    again = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *people, expect=FAULT)
+    again = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, expect=FAULT)
     assert "is not empty" in again
 
 
 @pytest.mark.parametrize(
-    "people",
+    "who",
     [[], ["--floorperson", "F1"], ["--auditor", "A1"], ["--floorperson", "F1", "--auditor", " f1"],
-     ["--floorperson", " ", "--auditor", "A1"]],
+     ["--floorperson", " ", "--auditor", "A1"], ["--floorperson", "F1", "--auditor", "A2"]],
 )  # fmt: skip
 def test_a_restore_wants_two_people(
-    capsys: pytest.CaptureFixture[str], copy: Path, tmp_path: Path, people: list[str]
+    capsys: pytest.CaptureFixture[str], copy: Path, tmp_path: Path, who: list[str], known: list[str]
 ) -> None:
-    told = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *people, expect=FAULT)
+    told = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, *known, expect=FAULT)
     assert "PB-722" in told
     assert "two people" in told
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("floorperson", "auditor", "pin", "code", "expect"),
+    [
+        ("F1", "A1", "739165", "PB-320", TRUST),
+        ("F1", "A3", "739164", "PB-320", TRUST),
+        ("F1", "A4", "739164", "PB-320", TRUST),
+        ("F1", "A9", "739164", "PB-610", USAGE),
+        ("A1", "F1", "739164", "PB-722", FAULT),
+    ],
+)
+def test_a_restore_wants_credentials_that_are_proved_valid_and_of_the_right_role(
+    capsys: pytest.CaptureFixture[str], copy: Path, tmp_path: Path, known: list[str],
+    floorperson: str, auditor: str, pin: str, code: str, expect: int,
+) -> None:  # fmt: skip
+    pins = tmp_path / "pins"
+    pins.write_text(pins.read_text().replace("A1 739164", f"A1 {pin}"))
+    who = ["--floorperson", floorperson, "--auditor", auditor, *known]
+    told = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, expect=expect)
+    assert code in told
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_restore_asks_nobody_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str], copy: Path, tmp_path: Path, known: list[str]
+) -> None:
+    words = ["--from", str(copy), "--to", str(tmp_path / "new"), "--floorperson", "F1", "--auditor", "A1"]
+    told = said(capsys, "restore", *words, *known[:2], expect=USAGE)
+    assert "asked for on a terminal" in told
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_damaged_copy_is_restored_only_with_the_loss_accepted(
-    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded, tmp_path: Path, known: list[str]
 ) -> None:
     bad = str(_damaged(pai_gow.folder, tmp_path / "bad", 200))
-    words = ["--from", bad, "--to", str(tmp_path / "new"), "--floorperson", "F1", "--auditor", "A1"]
+    words = ["--from", bad, "--to", str(tmp_path / "new"), "--floorperson", "F1", "--auditor", "A1", *known]
     told = said(capsys, "restore", *words, expect=FAULT)
     assert "record 200" in told
     assert not (tmp_path / "new").exists()

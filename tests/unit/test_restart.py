@@ -12,6 +12,7 @@ from firmware_bridge.commands import Outcome, Settled
 from table_controller.controller.asking import never_came
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
+from table_controller.table.betting import seat_of
 from table_controller.table.decisions import BetAccepted, Command, Prompt
 from tests.support.core import DEALER, Floor, acts, findings, of
 
@@ -143,6 +144,21 @@ def test_a_halt_stops_what_moves_and_locks_what_is_open_and_nothing_else() -> No
     dealing = Floor(GAME).start().to(mc.DEALING)
     sent = of(Command, dealing.step(ev.BoxHalted(716)))
     assert [(c.slot, c.act, c.safe) for c in sent] == [("shoe.1", "stop", True)]
+
+
+def test_bets_that_a_stop_closed_count_as_the_sensors_confirm_them_and_the_next_start_asks_for_no_seat() -> None:
+    floor = Floor(GAME).start().to(mc.BETTING)
+    locks = {seat_of(c.slot): c.id for c in of(Command, floor.table.step(ev.BoxHalted(0))) if c.act == "lock"}
+    number = floor.state.round.number
+    decided = [
+        decision
+        for seat, lock in locks.items()
+        for decision in floor.table.step(ev.SeatLatched(seat, number, lock, seat, bet=seat == 2))
+    ]
+    assert [(d.seat, d.round) for d in of(BetAccepted, decided)] == [(2, number)]
+    floor.table.step(ev.BoxStarted(2))
+    assert floor.state.progressive.accepted == [2]
+    assert not [p for p in floor.state.prompts.values() if p.kind == "undecided"]
 
 
 @pytest.mark.parametrize(

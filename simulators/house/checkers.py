@@ -1,0 +1,283 @@
+"""Who watches a simulated table from outside: belief against truth, at every step and after every round.
+
+The truth is the world: cards, chips, what machines really latched. Of the box only what it journaled is read (events and
+decisions, once durable), and after a round the state that it shows. Permits and rules of the core are never asked.
+Nothing is put right here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from simulators.world.chips import TRAY
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import (
+    BetAccepted,
+    BetReturned,
+    BetSettled,
+    Booked,
+    Finding,
+    Found,
+    HitClaimed,
+    Moved,
+    Prompt,
+    Refused,
+    WagersReturned,
+)
+
+if TYPE_CHECKING:
+    from simulators.house.table import House
+    from table_controller.table.decisions import Decision
+
+
+class Broken(Exception):
+    """A promise was broken; `promise` is its name."""
+
+    def __init__(self, promise: str, how: str) -> None:
+        super().__init__(f"{promise}: {how}")
+        self.promise = promise
+
+
+class Checkers:
+    """All checkers of one table. `step` sees what is durable; `round_over` looks at a table at rest. `broken`: what
+    was found."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.broken: list[Broken] = []
+        self.figures: Counter[str] = Counter()
+        self.clauses: Counter[str] = Counter()
+        self.decks = DeckChecker(house)
+        self.money = MoneyChecker(house)
+        self.rounds = RoundChecker(house)
+
+    def step(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """See one durable step."""
+        self.figures["steps"] += 1
+        for decision in decisions:
+            if isinstance(decision, Found):
+                self.figures["irregularities"] += 1
+                self.clauses.update(decision.clauses)
+        try:
+            self.decks.step(event, decisions)
+            self.money.step(event, decisions)
+            self.rounds.step(event, decisions)
+            self.house.world.check()
+        except Broken as broken:
+            self.broken.append(broken)
+
+    def round_over(self) -> None:
+        """Look at a table at rest; raise what was found, here or before."""
+        if not self.broken:
+            self.decks.at_rest()
+            self.money.at_rest()
+            self.rounds.at_rest()
+            machines_are_as_believed(self.house)
+        for broken in self.broken:
+            raise broken
+
+
+# --- cards ------------------------------------------------------------------------------------------------------------
+
+# Where cards are that nobody at the table reaches or counts.
+_LOST: Final = ("under_the_rail", "set_aside", "quarantine")
+
+
+class DeckChecker:
+    """No hand is dealt from a deck after a check that was able to see that it is wrong; the book's counts hold."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.seen: dict[str, str] = {}  # decks that a check has, or could have, found wrong: which check
+        self.bad_rounds: list[int] = []  # dealt from cards that were not whole, before any check could see it
+        self._whole = house.edition.cards.count
+        self._asked: dict[int, Prompt] = {}
+        self._dealt = 0
+
+    def step(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """Take the checks that an event reports; then whether cards are dealt."""
+        if not any(isinstance(decision, Refused) for decision in decisions):
+            self._check(event)
+        for decision in decisions:
+            if isinstance(decision, Prompt):
+                self._asked[decision.id] = decision
+        for number, deck, whole in self.house.dealt_rounds[self._dealt :]:
+            self._dealt += 1
+            if not whole and deck in self.seen:
+                raise Broken("bad deck", f"round {number} is dealt from {deck}, which {self.seen[deck]} found wrong")
+            if not whole:
+                self.bad_rounds.append(number)
+
+    def _check(self, event: ev.Event) -> None:
+        match event:
+            case ev.ShuffleEnded() if event.count is not None:
+                real = self._real(event.slot, gate=True)
+                self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
+            case ev.ShoeLoaded() if event.count is not None:
+                real = self._real(event.slot, gate=False)
+                self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
+            case ev.Answer() if event.prompt in self._asked and event.number is not None:
+                prompt = self._asked[event.prompt]
+                if prompt.kind in ("cards_together", "deck_counted", "count_deck") and prompt.deck:
+                    self._checked(prompt.deck, event.number, event.number, f"a count by hand ({prompt.kind})")
+
+    def _checked(self, deck: str, told: int, real: int, check: str) -> None:
+        if told == real == self._whole:
+            self.seen.pop(deck, None)
+        elif deck:
+            self.seen[deck] = check
+
+    def _real(self, slot: str, *, gate: bool) -> int:
+        """The truth: how many playing cards a machine has to count; those behind its shelves were not counted out."""
+        world = self.house.world
+        places = [p for p in world.census() if p.startswith(f"{slot}/") and (not gate or "behind_shelves" not in p)]
+        return sum(world.playing_cards(place) for place in places)
+
+    def at_rest(self) -> None:
+        """The accounts of every deck sum to what it was received with, and a belief about a machine is its content."""
+        state = self.house.controller.table.state
+        for deck, accounts in state.book.held.items():
+            if sum(accounts.values()) != self._whole:
+                raise Broken("card book", f"the accounts of {deck} do not sum to {self._whole}: {accounts}")
+            negative = [name for name, cards in accounts.items() if cards < 0 and name != "unaccounted"]
+            if negative:
+                raise Broken("card book", f"{deck} has accounts below zero: {accounts}")
+
+
+# --- money ------------------------------------------------------------------------------------------------------------
+
+
+class MoneyChecker:
+    """Chips, latches and the meter: every chip in the tray is a bet that counts, and the meter is what they add."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.accepted: Counter[tuple[int, int]] = Counter()
+        self.returned: Counter[tuple[int, int]] = Counter()
+        self.settled: set[tuple[int, int]] = set()
+        self.paid = 0  # micro-dollars that hits took out of the meter, or brought back
+        self.reconciled = 0  # rounds after which everything was the same
+        self._accounts: Counter[str] = Counter()
+        self._decided: set[tuple[int, int]] = (
+            set()
+        )  # seats of a round of which a floorperson said that a bet lies there
+        self._asked: dict[int, Prompt] = {}
+
+    def step(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """Take what money did."""
+        number = self.house.controller.table.state.round.number
+        if isinstance(event, ev.Answer) and event.prompt in self._asked and event.choice == "bet":
+            self._decided.add((number, self._asked[event.prompt].seat or 0))
+        for decision in decisions:
+            if isinstance(decision, Prompt) and decision.kind == "seat_undecided":
+                self._asked[decision.id] = decision
+            elif isinstance(decision, BetAccepted):
+                self._accept(decision)
+            elif isinstance(decision, BetReturned):
+                self.returned[decision.round, decision.seat] += 1
+            elif isinstance(decision, BetSettled):
+                self.settled.add((decision.round, decision.seat))
+            if isinstance(decision, Booked):
+                for transfer in decision.entry.transfers:
+                    self._accounts[transfer.source] -= transfer.amount
+                    self._accounts[transfer.to] += transfer.amount
+                if isinstance(decision, HitClaimed):
+                    self.paid += decision.entry.meter_before - decision.entry.meter_after
+
+    def _accept(self, bet: BetAccepted) -> None:
+        """A bet that counts was latched with a chip on its spot, or a floorperson saw it lie there."""
+        key = bet.round, bet.seat
+        self.accepted[key] += 1
+        if self.accepted[key] > 1 + self.returned[key]:
+            raise Broken("counted twice", f"the bet of seat {bet.seat} in round {bet.round}")
+        machine: Any = self.house.machines[f"bet_sensor.{bet.seat}"]
+        latched = any(latch.round == bet.round and lying for latch, lying in machine.latched[-6:])
+        if not latched and key not in self._decided:
+            raise Broken(
+                "late bet", f"seat {bet.seat} in round {bet.round}: accepted, and no chip lay there at the latch"
+            )
+
+    def at_rest(self) -> None:
+        """Chips, bets and meter after a round."""
+        house = self.house
+        rules = house.controller.table.context.meter
+        if rules is None:
+            return
+        kept = self.accepted - self.returned
+        tray = len(house.chips.at(TRAY))
+        if tray != kept.total():
+            raise Broken("chips and bets", f"{tray} chips in the tray, {kept.total()} bets that count")
+        left = [slot for slot in house.machines if house.chips.at(f"{slot}/spot")]
+        if left:
+            raise Broken("chips and bets", f"chips were left on {', '.join(left)}")
+        meter = house.controller.table.state.money.book.meters.current
+        if self.accepted:
+            right = rules.seed + tray * (rules.unit * rules.rate_bp // 10_000) - self.paid
+            if meter != right:
+                raise Broken("meter", f"it shows {meter} micro-dollars; {tray} chips make it {right}")
+        booked = {account: amount for account, amount in house.controller.table.state.money.book.held.items() if amount}
+        if booked != {account: amount for account, amount in self._accounts.items() if amount}:
+            raise Broken("meter", "the book holds other amounts than the decisions moved")
+        self.reconciled += 1
+
+
+# --- rounds -----------------------------------------------------------------------------------------------------------
+
+
+class RoundChecker:
+    """A void round returns what it must and settles nothing; what is listed as affected was dealt since a good check."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.voids: dict[int, tuple[str, ...]] = {}  # with the wagers that are settled all the same
+        self.complete: set[int] = set()
+        self.opened = 0
+        self._number = 0
+        self._listed: list[tuple[str, tuple[int, ...]]] = []
+
+    def step(self, event: ev.Event, decisions: list[Decision]) -> None:
+        """Take how a round ends."""
+        del event
+        for decision in decisions:
+            match decision:
+                case Moved(what="round", state=mc.BETTING):
+                    self._number += 1
+                    self.opened += 1
+                case Moved(what="round", state=mc.COMPLETE):
+                    self.complete.add(self._number)
+                case WagersReturned(seat=None):
+                    self.voids[decision.round] = decision.settled
+                case BetSettled() if decision.round in self.voids and "progressive" not in self.voids[decision.round]:
+                    raise Broken("void round", f"round {decision.round} is void, and seat {decision.seat} is settled")
+                case Finding(kind="affected_rounds"):
+                    self._listed.append((decision.deck or "", decision.rounds))
+
+    def at_rest(self) -> None:
+        """Void rounds have left nothing; the affected rounds are the truth's."""
+        for number in self.voids:
+            if number in self.complete:
+                raise Broken("void round", f"round {number} was void, and is complete")
+            if "progressive" not in self.voids[number] and self.house.people.collected.get(number):
+                raise Broken("void round", f"round {number} was void, and its chips are in the tray")
+        if self._listed != self.house.truth.wrong:
+            raise Broken("affected rounds", f"listed {self._listed}, the truth is {self.house.truth.wrong}")
+
+
+# --- machines ---------------------------------------------------------------------------------------------------------
+
+
+def machines_are_as_believed(house: House) -> None:
+    """A slot that is in service has a machine that lives, is connected, and moves nothing that nobody ordered."""
+    for name, slot in house.controller.table.state.slots.items():
+        machine = house.machines[name]
+        if slot.state != "in_service":
+            continue
+        if not machine.board.alive:
+            raise Broken("service", f"{name} is believed in service and has no power")
+        inside = getattr(house.slots[name].view, "inside", None)
+        if inside is not None and name.startswith("shuffler"):
+            real = machine.mechanics.inside()  # type: ignore[attr-defined]
+            if inside != real:
+                raise Broken("belief", f"{name} is believed to hold {inside} cards and holds {real}")

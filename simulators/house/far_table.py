@@ -1,0 +1,224 @@
+"""A table whose box is another process: machines on ptys, people and truth are here, the box is behind its socket.
+
+Whatever people say and a technician orders goes over the control socket, signed on; what they see is what is on the
+box's disk. The box itself is started and ended by whoever uses this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgspec
+
+from devices.kinds import kind_named
+from firmware_bridge.errors import LinkClosed, NoBox, PitboxError
+from simulators.control import lay_out_trust
+from simulators.hosts.pty import PtyHost
+from simulators.house.table import House
+from simulators.table import BENCH_PEOPLE, BENCH_PIN, lay_out_people, table_toml
+from table_controller.controller.client import BoxClient
+from table_controller.controller.told import lively
+from table_controller.journal import reader
+from table_controller.journal import records as rec
+from table_controller.table.core import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from table_controller.table import events as ev
+
+# Far more than a box needs to start on a busy computer (s).
+PATIENCE: Final = 30.0
+_LOOK: Final = 0.02
+
+
+class FarDriver:
+    """A driver behind the box's socket; the box numbers its commands itself."""
+
+    def __init__(self, box: FarBox, slot: str) -> None:
+        self._box, self._slot = box, slot
+
+    def __getattr__(self, method: str) -> Any:
+        """Return what orders or asks this of the device."""
+        return lambda _command=0, *rest: self._box.call(self._slot, method, rest)
+
+
+class FarSlot:
+    """A slot, as people need it."""
+
+    def __init__(self, box: FarBox, name: str, kind: str) -> None:
+        self.driver = FarDriver(box, name)
+        self.kind = kind_named(kind)
+        self.view = self.kind.blank
+
+    def take(self, event: Any) -> None:
+        """See what the machine told."""
+        self.view = self.kind.fold(self.view, event)
+
+
+class FarBox:
+    """The box as its people see it: a table that follows what the box says is on disk. `powered`: it answers."""
+
+    def __init__(self, house: FarTable, table: Table) -> None:
+        self.house = house
+        self.table = table
+        self.controller = self
+        self.slots: Any = {name: FarSlot(self, name, machine.kind) for name, machine in house.machines.items()}
+        self.powered = False
+        self.seq = 0
+        self.client: BoxClient | None = None
+        self.refused: list[str] = []  # what the box did not even take
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._early: list[dict[str, Any]] = []
+
+    async def connect(self, socket: Path, journal: Path) -> None:
+        """Meet a box that has started: sign everybody on, and follow it. What was recorded before is in its journal."""
+        if self.client is not None:
+            await self.client.close()
+            self.client = None
+        self.client = await BoxClient.connect(socket, self._pushed)
+        self._go(self._watch(self.client))
+        for credential in BENCH_PEOPLE:
+            await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
+        self._early = []
+        told = await self.client.request("follow", told=True)
+        for record in reader.read(journal, self.seq + 1, told["seq"]):
+            if record.kind == rec.STEP:
+                self._step(record.body)
+        assert self.table.snapshot() == msgspec.convert(told["state"], bytes), "the box's state is not its journal's"
+        self.seq, self.powered = told["seq"], True
+        early, self._early = self._early, []
+        for push in early:
+            self._take(push)
+        self.house.people.look_again()
+
+    async def _watch(self, client: BoxClient) -> None:
+        await client.gone.wait()
+        self.powered = False
+
+    def _pushed(self, told: dict[str, Any]) -> None:
+        if self.powered:
+            self._take(told)
+        else:
+            self._early.append(told)
+
+    def _take(self, told: dict[str, Any]) -> None:
+        if "step" in told:
+            self.seq = told["step"]["seq"]
+            self._step(msgspec.json.encode(told["step"]))
+        elif "told" in told:
+            slot = told["told"]["slot"]
+            event = lively(slot.partition(".")[0], told["told"])
+            if event is not None:
+                self.slots[slot].take(event)
+                self.house.people.told(slot, event)
+
+    def _step(self, body: bytes) -> None:
+        step = rec.decode_step(body)
+        decided = self.table.step(step.event)
+        assert decided == step.decisions, "the box decides otherwise than its own core"
+        self.house.stepped(step.event, step.decisions)
+
+    def _go(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def submit(self, event: ev.Event) -> None:
+        """Somebody says something to the box."""
+        if self.powered:
+            self._go(self._say(event))
+
+    async def _say(self, event: ev.Event) -> None:
+        said = msgspec.to_builtins(event)
+        by = said.pop("who", {"credential": "dealer-1"})["credential"]
+        second = said.pop("second", None)
+        assert self.client is not None
+        try:
+            more = {} if second is None else {"second": second["credential"]}
+            await self.client.request("say", event=said, by=by, **more)
+        except NoBox:
+            return
+        except PitboxError as refused:
+            self.refused.append(f"{refused.code} {refused}")
+
+    async def call(self, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
+        """A technician uses a driver through the box; LinkClosed if it cannot."""
+        if not self.powered or self.client is None:
+            raise LinkClosed("the box is dark")
+        named = {"mode": arguments[0].name} if arguments else {}
+        await self.client.request("device", slot=slot, call=method, arguments=named, by="tech-1")
+
+    def keep(self) -> None:
+        """Nothing of the box is in this process."""
+
+    async def bury(self) -> None:
+        """Hang up."""
+        self.powered = False
+        if self.client is not None:
+            await self.client.close()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+
+class FarTable(House):
+    """`async with FarTable(folder, game)`: machines on ptys and a table.toml in a folder; `meet` a box that runs it."""
+
+    box: Any
+
+    def __init__(self, folder: Path, game: str, **options: Any) -> None:
+        self.folder = folder
+        super().__init__(game, **options)
+        self._hosts: list[PtyHost] = []
+
+    @property
+    def config(self) -> Path:
+        """The configuration of the box that belongs here."""
+        return self.folder / "table.toml"
+
+    @property
+    def socket(self) -> Path:
+        """Where that box answers."""
+        return self.folder / "data" / "control.sock"
+
+    def _ask_again(self) -> bool:
+        """Tell that nobody does: the box itself asks a device in doubt again."""
+        return False
+
+    def _start(self) -> Any:
+        kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}
+        return FarBox(self, Table(self.edition, self.submission, kinds))
+
+    def stepped(self, event: ev.Event, decisions: Any) -> None:
+        """People see a step that is on disk."""
+        self._stepped(event, decisions)
+
+    async def __aenter__(self) -> Self:
+        """Plug every machine in."""
+        ports: dict[str, str] = {}
+        for name, machine in self.machines.items():
+            lay_out_trust(machine, self.folder)
+            host = PtyHost(machine, self.folder / name)
+            self._hosts.append(host)
+            ports[name] = str(host.port)
+        self.config.write_text(table_toml(self.edition.game, ports), "utf-8")
+        lay_out_people(self.folder / "data")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Send the people home and unplug the machines."""
+        await self.people.close()
+        await self.box.bury()
+        for host in self._hosts:
+            host.close()
+
+    async def meet(self) -> None:
+        """Wait until the box answers, and begin to follow it."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                with suppress(NoBox):
+                    await self.box.connect(self.socket, self.folder / "data" / "journal")
+                    return
+                await asyncio.sleep(_LOOK)

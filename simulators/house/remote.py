@@ -1,0 +1,93 @@
+"""A simulated table with the real service in a process of its own, started, killed and ended as the show wants it."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from devices.service import IN_SERVICE
+from firmware_bridge.errors import NoBox
+from simulators.house.far_table import PATIENCE, FarTable
+from simulators.table import layout
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Every machine serves long before this (s of a real table's time).
+_SERVING: float = 3600.0
+
+
+class RemoteHouse(FarTable):
+    """`open` starts `pitbox run` on the machines of a folder, `close` ends it. Power leaves the box by `cut`."""
+
+    def __init__(
+        self, game: str, folder: Path, *, seed: int, speed: float, broker: tuple[str, int] | None = None
+    ) -> None:
+        """`folder`: empty; everything of this table is put there. `broker`: host and port of the one that is told."""
+        asked = {slot: model for slot, model in layout(game).items() if slot.startswith(("keypad", "meter_sign"))}
+        super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=asked)
+        self._broker = broker
+        self._service: asyncio.subprocess.Process | None = None
+
+    async def open(self, *decks: str) -> None:
+        """Plug the machines in, start the service, sign everybody on, bring decks."""
+        await self.__aenter__()
+        if self._broker is not None:
+            host, port = self._broker
+            with self.config.open("a", encoding="utf-8") as config:
+                config.write(f'\n[mqtt]\nhost = "{host}"\nport = {port}\n')
+        await self._boot()
+        await self.until(
+            lambda: all(slot.state == IN_SERVICE for slot in self.controller.table.state.slots.values()), _SERVING
+        )
+        for back in decks:
+            await self.bring(back)
+
+    async def _boot(self) -> None:
+        """Start the service and wait until it answers; what it said instead is the error."""
+        said = self.folder / "service.log"
+        with said.open("ab") as log:
+            self._service = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "table_controller.cli", "run", "--config", str(self.config),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+        meeting = asyncio.create_task(self.meet())
+        ended = asyncio.create_task(self._service.wait())
+        await asyncio.wait({meeting, ended}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        if not meeting.done():
+            meeting.cancel()
+            raise NoBox(f"the box does not start: {said.read_text('utf-8', 'replace').strip()}")
+        meeting.result()
+
+    def cut(self) -> None:
+        """Power leaves the box, at once and without a word."""
+        if self._service is not None and self._service.returncode is None and self.box.powered:
+            self.disk.cuts += 1
+            self._service.kill()
+            self.box.powered = False
+
+    async def power_up(self) -> None:
+        """Power comes back."""
+        assert self._service is not None
+        await self._service.wait()
+        await self.box.bury()
+        await self._boot()
+
+    async def close(self) -> None:
+        """End everything, in order; every card must still be in exactly one place."""
+        await self.people.close()
+        await self.box.bury()
+        if self._service is not None and self._service.returncode is None:
+            self._service.terminate()
+            try:
+                await asyncio.wait_for(self._service.wait(), PATIENCE)
+            except TimeoutError:
+                self._service.kill()
+                await self._service.wait()
+        await self.__aexit__()
+        for machine in self.machines.values():
+            machine.board.power_off()
+        self.world.check()

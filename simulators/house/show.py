@@ -1,0 +1,181 @@
+"""The demo: a whole table played before the viewer's eyes, drawn live, with what goes wrong and how it is resolved.
+
+Everything that is drawn comes from what the box says is on disk; the truth only appears in the summary, which compares.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.text import Text
+
+from simulators.house import storm
+from simulators.house.picture import EVENTS, draw
+from simulators.house.remote import RemoteHouse
+from simulators.house.soak import Table
+from simulators.house.storm import HOUSE_SLOT, Mishap
+from table_controller.journal.wording import plain
+from table_controller.ledger.money import dollars
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import (
+    BetAccepted,
+    Cleared,
+    Finding,
+    Found,
+    HitClaimed,
+    Moved,
+    WagersReturned,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simulators.house.soak import Day
+    from simulators.house.storm import Level
+    from simulators.house.table import House
+    from table_controller.cli.screen import Screen
+    from table_controller.table.decisions import Decision
+
+# The picture is drawn so often (s): quick enough for cards, slow enough for a small computer.
+_EVERY: Final = 0.1
+
+
+class ShownTable(Table):
+    """One table of a soak that is also shown; power leaves a real box by killing its process."""
+
+    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], house: House, show: Show) -> None:
+        super().__init__(game, seed, mishaps, lambda *_, **__: house)
+        self._show = show
+
+    def _happen(self, house: House, mishap: Mishap) -> None:
+        self._show.happens(mishap)
+        if isinstance(house, RemoteHouse) and mishap.fault.startswith("box_power_cut"):
+            self.day.mishaps["box_power_cut"] += 1
+            house.cut()
+        else:
+            super()._happen(house, mishap)
+
+
+# What a short show with some faults is about: round, second of it, where, what.
+_TOUR: Final = (
+    Mishap(1, 12.0, "shuffler.1", "jam:segment=lift,card=27"),
+    Mishap(2, 1.5, HOUSE_SLOT, "card_falls"),
+    Mishap(4, 6.0, "shoe.1", "jam:segment=exit,card=3"),
+    Mishap(5, 14.0, HOUSE_SLOT, "box_power_cut:at=sync,points=1"),
+)
+
+
+def mishaps_of(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
+    """Return what goes wrong in a show: the tour first, then what chance brings. No clock of a computer is set."""
+    tour = [mishap for mishap in _TOUR if game != "over_under" or mishap.slot != "shoe.1"] if level == "some" else []
+    drawn = storm.draw(game, seed, rounds, level)
+    later = [mishap for mishap in drawn if mishap.round > (tour[-1].round if tour else 0)]
+    return [*tour, *(mishap for mishap in later if not mishap.fault.startswith("clock_step"))]
+
+
+class Show:
+    """Watches one table and draws it: a living picture on a terminal, a line for whatever matters elsewhere."""
+
+    def __init__(self, house: House, screen: Screen, title: str) -> None:
+        self._house = house
+        self._screen = screen
+        self._title = title
+        self._recent: list[Text] = []
+        self._drawing: asyncio.Task[None] | None = None
+        self._holds: dict[int, str] = {}
+        house.watchers.append(self._step)
+
+    def happens(self, mishap: Mishap) -> None:
+        """Say what goes wrong, before the box knows."""
+        where = "at the table" if mishap.slot == HOUSE_SLOT else f"in {mishap.slot}"
+        self._say(Text(f"⚡ {plain(mishap.fault.partition(':')[0])} {where}", "bold yellow"))
+
+    def _step(self, event: ev.Event, decisions: list[Decision]) -> None:
+        for line in self._lines(event, decisions):
+            self._say(line)
+
+    def _say(self, line: Text) -> None:
+        line.no_wrap = True
+        self._recent = [*self._recent, line][-EVENTS:]
+        if not self._screen.lives:
+            self._screen.line(line.plain, str(line.style))
+
+    def _lines(self, event: ev.Event, decisions: list[Decision]) -> Iterator[Text]:
+        number = self._house.controller.table.state.round.number
+        if isinstance(event, ev.BoxStarted):
+            yield Text(f"the box starts (boot {event.boot}); nothing moves before everything has reported", "cyan")
+        for decision in decisions:
+            match decision:
+                case Moved(what="round", state=mc.BETTING):
+                    yield Text(f"round {number}: bets are open")
+                case Moved(what="round", state=mc.COMPLETE):
+                    yield Text(f"round {number}: complete", "green")
+                case BetAccepted():
+                    yield Text(f"round {number}: bet of seat {decision.seat} accepted, on disk with its contribution")
+                case HitClaimed():
+                    amount = dollars(decision.fixed + decision.share)
+                    yield Text(
+                        f"round {number}: seat {decision.seat} claims {plain(decision.hand)}, {amount}", "magenta"
+                    )
+                case Found():
+                    self._holds[decision.hold] = plain(decision.trigger)
+                    yield Text(f"found: {_about(decision)}", "bold red")
+                    orders = ", ".join(plain(outcome) for outcome in decision.outcomes)
+                    yield Text(f"   the rule orders: {orders}   [{', '.join(decision.clauses)}]", "red")
+                case WagersReturned(seat=None):
+                    yield Text(f"round {number}: void, all wagers go back", "bold red")
+                case Finding():
+                    rounds = f": rounds {', '.join(map(str, decision.rounds))}" if decision.rounds else ""
+                    yield Text(f"   {decision.text}{rounds}", "red")
+                case Cleared():
+                    what = self._holds.pop(decision.hold, "irregularity")
+                    yield Text(f"cleared: {what}, acknowledged by {decision.credential}", "green")
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Draw from now on, if the screen can."""
+        if self._screen.lives:
+            self._drawing = asyncio.get_running_loop().create_task(self._draw_on())
+
+    async def _draw_on(self) -> None:
+        while True:
+            self._screen.show(self.picture(), last=False)
+            await asyncio.sleep(_EVERY)
+
+    def picture(self) -> Any:
+        """Return the table as it stands."""
+        views = {name: slot.view for name, slot in self._house.slots.items()}
+        return draw(self._house.controller.table, views, self._recent, self._title)
+
+    async def end(self) -> None:
+        """Draw once more, and leave that standing."""
+        if self._drawing is not None:
+            self._drawing.cancel()
+            await asyncio.wait({self._drawing})
+            self._screen.show(self.picture(), last=True)
+
+
+def _about(found: Found) -> str:
+    parts = [plain(found.trigger), found.slot, found.deck and f"deck {found.deck}", found.seat and f"seat {found.seat}"]
+    return " ".join(str(part) for part in parts if part)
+
+
+def summary(day: Day, *, progressive: bool) -> list[Text]:
+    """Return what the whole show came to, counted against the world's truth."""
+    lines = [
+        Text(
+            f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal; power cuts: {day.cuts}"
+        ),
+        Text(f"mishaps: {sum(day.mishaps.values())}; irregularities found, by clause: {day.irregularities}"),
+    ]
+    lines += [Text(f"   {count:3d} x {clause}", "dim") for clause, count in sorted(day.clauses.items())]
+    style = "bold red" if day.bad_after else "bold green"
+    lines.append(Text(f"hands from a bad deck after the first check able to see it: {day.bad_after}", style))
+    if progressive:
+        lines.append(
+            Text(f"{day.bets} bets; chips, bets and meter the same after {day.reconciled} looks, to the micro-dollar")
+        )
+    return lines

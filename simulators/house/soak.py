@@ -1,0 +1,250 @@
+"""Rounds without end at simulated tables in virtual time, with whatever goes wrong; checkers look on. No terminal here.
+
+A soak is a row of tables, each a day long at most, each with a seed of its own: what fails is one table, and its list of
+mishaps is cut down to those that it needs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from random import Random
+from time import process_time
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from simulators.house.checkers import Broken, Checkers
+from simulators.house.storm import Mishap, draw, happen
+from simulators.house.table import CHOICES, House
+from simulators.virtual_time import run_virtual
+from simulators.world.chips import hand
+from table_controller.table import machines as mc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simulators.house.storm import Level
+
+GAMES: Final = tuple(CHOICES)
+# Rounds of one table: about four hours of play. The next table is another one, with another seed.
+DAY: Final = 200
+BETTORS: Final = (1, 2, 4, 6)
+# A table that does not open a round after so many tries goes on no more.
+TRIES: Final = 6
+# Chips that a player who has few buys.
+_STAKE: Final = 20
+_COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
+
+
+class Day(msgspec.Struct):
+    """What happened at one table, or at several."""
+
+    rounds: int = 0
+    voids: int = 0
+    steps: int = 0
+    bets: int = 0
+    cuts: int = 0
+    irregularities: int = 0
+    clauses: Counter[str] = msgspec.field(default_factory=Counter)
+    mishaps: Counter[str] = msgspec.field(default_factory=Counter)
+    bad_before: int = 0  # rounds from bad cards before any check could see them
+    bad_after: int = 0  # and after: must be none
+    reconciled: int = 0
+    seconds: float = 0.0  # of processor time
+    virtual: float = 0.0  # of the table's own time
+
+    def add(self, other: Day) -> None:
+        """Take another day's figures."""
+        for name in self.__struct_fields__:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            setattr(self, name, mine + theirs)
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A promise that was broken at one table."""
+
+    game: str
+    seed: int
+    rounds: int  # as many as it took
+    promise: str
+    how: str
+    mishaps: list[Mishap]
+
+
+class Table:
+    """One table for one day."""
+
+    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], make: Callable[..., House] = House) -> None:
+        """`make` gives the house: another one than the usual to see whether the checkers notice."""
+        self.day = Day()
+        self.round = 0
+        self._game, self._seed, self._make = game, seed, make
+        self._mishaps: dict[int, list[Mishap]] = {}
+        for mishap in mishaps:
+            self._mishaps.setdefault(mishap.round, []).append(mishap)
+        self._timers: list[asyncio.TimerHandle] = []
+        self._unseen: list[dict[str, Any]] = []
+
+    async def play(self, rounds: int, on_round: Callable[[], None] | None = None) -> Day:
+        """Play so many rounds; Broken if a promise is broken, or the table cannot go on."""
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: self._unseen.append(context))
+        began = process_time()
+        house = self._make(self._game, seed=self._seed)
+        checkers = Checkers(house)
+        house.watchers.append(checkers.step)
+        try:
+            await house.open("blue", "red")
+            while checkers.rounds.opened < rounds:
+                await self._round(house, checkers)
+                if on_round is not None:
+                    on_round()
+        finally:
+            for timer in self._timers:
+                timer.cancel()
+            self._note(house, checkers)
+            await house.close()
+            self.day.seconds = process_time() - began
+            self.day.virtual = loop.time()
+        return self.day
+
+    async def _round(self, house: House, checkers: Checkers) -> None:
+        """Open a round and play it to its end, whatever happens; then look at everything."""
+        self.round += 1
+        rng = Random(f"{self._seed} {self.round}")
+        loop = asyncio.get_running_loop()
+        for mishap in self._mishaps.get(self.round, ()):
+            self._timers.append(loop.call_later(mishap.moment * house.pace, self._happen, house, mishap))
+        opened = checkers.rounds.opened
+        for _ in range(TRIES):
+            bets = tuple(seat for seat in BETTORS if rng.random() < 0.7)
+            await self._try(house, checkers, bets if house.controller.table.context.progressive else ())
+            if checkers.rounds.opened > opened:
+                break
+        else:
+            raise Broken("stuck", f"no round opens any more: {_why(house)}")
+        self._timers = [timer for timer in self._timers if timer.when() > loop.time()]
+
+    async def _try(self, house: House, checkers: Checkers, bets: tuple[int, ...]) -> None:
+        try:
+            await house.round(bets)
+            await lead_on(house)
+        except TimeoutError as late:
+            raise Broken("stuck", f"{late}; {_why(house)}") from late
+        for context in self._unseen:
+            error = context.get("exception")
+            raise Broken("crash", f"{context['message']}: {error!r}") from error
+        checkers.round_over()
+        for seat in BETTORS if bets else ():
+            if not house.chips.at(hand(f"bet_sensor.{seat}")):
+                house.chips.make(hand(f"bet_sensor.{seat}"), _STAKE)
+
+    def _happen(self, house: House, mishap: Mishap) -> None:
+        word = mishap.fault.partition(":")[0]
+        self.day.mishaps[word if happen(house, mishap) else "(could not happen)"] += 1
+
+    def _note(self, house: House, checkers: Checkers) -> None:
+        day = self.day
+        day.rounds, day.voids = checkers.rounds.opened, len(checkers.rounds.voids)
+        day.steps, day.irregularities = checkers.figures["steps"], checkers.figures["irregularities"]
+        day.clauses, day.cuts = checkers.clauses, house.disk.cuts
+        day.bets, day.reconciled = checkers.money.accepted.total(), checkers.money.reconciled
+        day.bad_before = len(checkers.decks.bad_rounds)
+        day.bad_after = sum(broken.promise == "bad deck" for broken in checkers.broken)
+
+
+async def lead_on(house: House) -> None:
+    """People bring the table to rest: power comes back, a round that stood open is played, new decks come."""
+    for _ in range(TRIES):
+        if house.dark:
+            await house.power_up()
+        await house.rest()
+        if house.dark:
+            continue
+        if house.controller.table.state.round.state == mc.BETTING:
+            await house.round()
+            continue
+        if house.controller.table.state.round.state != mc.IDLE:
+            raise Broken("stuck", f"the round is {house.controller.table.state.round.state}; {_why(house)}")
+        if not await _new_deck(house) and not house.dark:
+            return
+    if house.dark or house.controller.table.state.round.state != mc.IDLE:
+        raise Broken("stuck", f"the table does not come to rest; {_why(house)}")
+
+
+async def _new_deck(house: House) -> bool:
+    """Bring a deck if one was removed; tell whether."""
+    decks = house.controller.table.state.decks
+    if sum(deck.state != mc.REMOVED for deck in decks.values()) >= 2:
+        return False
+    names = (*_COLOURS, *(f"pack {number}" for number in range(len(decks) + 1)))
+    await house.bring(next(name for name in names if name not in decks))
+    return True
+
+
+def _why(house: House) -> str:
+    """What the table waits for, as far as its screen shows."""
+    if house.dark:
+        return "the box has no power"
+    table = house.controller.table
+    reasons = [reason.key for reason in table.permit("open_bets")]
+    kinds = [prompt.kind for prompt in table.state.prompts.values()]
+    slots = {name: slot.state for name, slot in table.state.slots.items() if slot.state != "in_service"}
+    decks = {deck.name: (deck.state, deck.place) for deck in table.state.decks.values() if deck.state != mc.REMOVED}
+    holds = [hold.trigger for hold in table.state.holds.values()]
+    return (
+        f"reasons {reasons}, questions {kinds}, holds {holds}, slots {slots}, decks {decks}, notes {house.notes[-3:]}"
+    )
+
+
+# --- one table, and what it takes to fail ------------------------------------------------------------------------------
+
+
+def run_table(
+    game: str,
+    seed: int,
+    rounds: int,
+    mishaps: Sequence[Mishap],
+    on_round: Callable[[], None] | None = None,
+    make: Callable[..., House] = House,
+) -> tuple[Day, Failure | None]:
+    """Play one table in virtual time."""
+    table = Table(game, seed, mishaps, make)
+    try:
+        return run_virtual(table.play(rounds, on_round)), None
+    except Broken as broken:
+        until = [mishap for mishap in mishaps if mishap.round <= table.round]
+        return table.day, Failure(game, seed, table.round, broken.promise, str(broken), until)
+
+
+def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = House) -> Failure:
+    """Return the same failure with as few mishaps as it needs: replayed with the same seed, part by part left out."""
+
+    def fails(mishaps: list[Mishap]) -> Failure | None:
+        _, found = run_table(failure.game, failure.seed, failure.rounds, mishaps, make=make)
+        return found if found is not None and found.promise == failure.promise else None
+
+    least, parts = failure, 2
+    nothing = fails([])
+    if nothing is not None:
+        return nothing
+    while tries > 0 and len(least.mishaps) > 1:
+        size = -(-len(least.mishaps) // parts)
+        for start in range(0, len(least.mishaps), size):
+            tries -= 1
+            found = fails(least.mishaps[:start] + least.mishaps[start + size :])
+            if found is not None:
+                least, parts = found, max(2, parts - 1)
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(len(least.mishaps), parts * 2)
+    return least
+
+
+def tables(game: str, rounds: int, seed: int, level: Level) -> list[tuple[int, int, list[Mishap]]]:
+    """Return the tables of a soak: seed, rounds and mishaps of each."""
+    days = [min(DAY, rounds - start) for start in range(0, rounds, DAY)]
+    return [(seed + at, length, draw(game, seed + at, length, level)) for at, length in enumerate(days)]

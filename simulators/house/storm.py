@@ -1,0 +1,215 @@
+"""Everything that may go wrong at a simulated table: drawn by seed as a list, and let happen. Judged elsewhere.
+
+A mishap is a round, a moment in it, a slot and a word of the one vocabulary of faults. The list is all that chance
+decides about faults, so any part of it can be played again with the same seed.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+
+from firmware_bridge.errors import BadFault, ConfigurationError
+from simulators.faults import HOUSE_KIND, parse_fault
+from simulators.house.dealer import DEALER
+from simulators.table import layout
+from table_controller.table import events as ev
+
+if TYPE_CHECKING:
+    from simulators.faults import Fault
+    from simulators.house.table import House
+
+Level = Literal["none", "some", "storm"]
+LEVELS: Final[tuple[Level, ...]] = ("none", "some", "storm")
+# How many mishaps a round has on average.
+_RATES: Final[dict[str, float]] = {"none": 0.0, "some": 0.12, "storm": 0.9}
+# The slot of what happens at the table itself.
+HOUSE_SLOT: Final = HOUSE_KIND
+# Mishaps come at any moment of a round (s); a round takes about a minute, and whatever comes later finds the next one.
+_LATEST: Final = 60.0
+# Chips land up to so long after a round opened (s): no more bets is called after two.
+_BETTING: Final = 2.6
+
+_SHUFFLER_SEGMENTS: Final = ("feed", "bridge", "lift", "shelf", "unload", "stack", "drop")
+_SHUFFLER_SENSED: Final = ("feed", "bridge", "lift", "unload", "stack")
+_SHOE_SEGMENTS: Final = ("feed", "store", "draw", "exit", "drop")
+_QUESTIONS: Final = ("stub", "chips", "announce", "cards_together", "deck_counted", "cut")
+
+
+class Mishap(msgspec.Struct, frozen=True, order=True):
+    """One thing that goes wrong: in which round, how many seconds after its opening, where, and what."""
+
+    round: int
+    moment: float
+    slot: str
+    fault: str
+
+    def __str__(self) -> str:
+        return f"{self.round}@{self.moment:g} {self.slot} {self.fault}"
+
+
+def read_mishap(text: str) -> Mishap:
+    """Read a mishap as it is printed; ConfigurationError says what is wrong with it."""
+    try:
+        when, slot, fault = text.split()
+        number, _, moment = when.partition("@")
+        mishap = Mishap(int(number), float(moment), slot, fault)
+    except ValueError:
+        raise ConfigurationError(f"{text!r} is no mishap; '17@12.5 shuffler.1 jam:segment=lift' is one") from None
+    kind = mishap.slot.partition(".")[0]
+    try:
+        parse_fault(mishap.fault, kind)
+    except (BadFault, KeyError) as bad:
+        raise ConfigurationError(f"{text!r}: {bad}") from bad
+    return mishap
+
+
+def draw(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
+    """Draw what goes wrong in so many rounds, in order."""
+    rng = Random(f"storm {game} {seed}")
+    rate, slots = _RATES[level], [slot for slot in layout(game) if not slot.startswith(("keypad", "meter"))]
+    drawn: list[Mishap] = []
+    for number in range(1, rounds + 1):
+        left = rate
+        while rng.random() < left / (1 + left):  # geometric, with this mean
+            drawn.append(_one(rng, number, slots, game))
+    return sorted(drawn)
+
+
+def _one(rng: Random, number: int, slots: list[str], game: str) -> Mishap:
+    moment = round(rng.uniform(0, _LATEST), 3)
+    sort = rng.random()
+    if sort < 0.12:
+        return Mishap(number, moment, HOUSE_SLOT, _of_box(rng))
+    if sort < 0.28:
+        return Mishap(number, moment, HOUSE_SLOT, rng.choice(_of_people(rng)))
+    slot = rng.choice([*slots, *[s for s in slots if s.startswith(("shuffler", "shoe"))] * 2])
+    kind = slot.partition(".")[0]
+    if kind == "bet_sensor" and rng.random() < 0.7:
+        word = rng.choice(["place_bet", "place_bet", "take_bet", "place_bet:chips=2", "edge_bet", "drop_chip"])
+        return Mishap(number, round(rng.uniform(0.5, _BETTING), 4), slot, word)
+    words = _DISTURBANCES(rng) if rng.random() < 0.45 else _OWN[kind](rng, game)
+    return Mishap(number, moment, slot, rng.choice(words))
+
+
+def _of_box(rng: Random) -> str:
+    if rng.random() < 0.15:
+        return f"clock_step:to={rng.choice(['back', 'ahead'])},minutes={rng.choice([1, 20, 60])}"
+    return f"box_power_cut:at={rng.choice(['sync', 'before', 'after'])},points={rng.randint(1, 60)}"
+
+
+def _of_people(rng: Random) -> list[str]:
+    return [
+        "card_falls", "card_aside", "card_swapped", "answer_twice", "open_again", "call_again",
+        f"miscount:question={rng.choice(_QUESTIONS)},by={rng.choice([1, 2, 7])},way={rng.choice(['more', 'less'])}",
+    ]  # fmt: skip
+
+
+def _DISTURBANCES(rng: Random) -> list[str]:  # noqa: N802 - a table with dice in it
+    """What can happen to any machine and goes away by itself or by a technician's hand."""
+    return [
+        "reboot", f"power_cut:seconds={rng.randint(1, 9)}", f"hang:seconds={rng.choice([1, 6])}",
+        f"unplug:seconds={rng.choice([1, 5, 20])}", f"garbage:bytes={rng.choice([1, 300, 4000])}",
+        f"drop:frames={rng.randint(1, 6)}", f"corrupt:frames={rng.randint(1, 6)}",
+        f"duplicate:frames={rng.randint(1, 6)}", "withhold:message=GetStatus",
+    ]  # fmt: skip
+
+
+def _of_shuffler(rng: Random, game: str) -> list[str]:
+    card = rng.randint(0, 300 if game == "over_under" else 50)
+    words = [
+        f"jam:segment={rng.choice(_SHUFFLER_SEGMENTS)},card={card}",
+        f"torn_card:segment={rng.choice(_SHUFFLER_SENSED)},card={card}",
+        f"double_feed:card={card},offset={rng.choice([10, 30, 60])}",
+        f"card_left_inside:card={card}",
+        f"wear:segment={rng.choice(_SHUFFLER_SEGMENTS)},percent={rng.choice([10, 20])}",
+        f"dust:sensor={rng.choice(_SHUFFLER_SENSED[:3])},percent={rng.choice([10, 30, 60])}",
+        "sort_mode", "missing_card", "foreign_card", "swapped_card", "door:to=open", "door:to=closed",
+        "withhold:message=StartCycle",
+    ]  # fmt: skip
+    return [*words, f"cards_left_inside:count=16,card={card}", f"card_migrates:card={card}"]
+
+
+def _of_shoe(rng: Random, game: str) -> list[str]:
+    if game == "over_under":
+        return [
+            f"double_feed:offset={rng.choice([10, 45, 70])}", f"jam:segment={rng.choice(['exit', 'drop'])}",
+            f"face_up:depth={rng.randint(0, 9)}",
+        ]  # fmt: skip
+    card = rng.randint(0, 40)
+    return [
+        f"jam:segment={rng.choice(_SHOE_SEGMENTS)},card={card}", f"torn_card:segment=exit,card={card}",
+        f"double_feed:segment={rng.choice(['feed', 'draw'])},card={card},offset={rng.choice([10, 30, 60])}",
+        f"card_left_inside:card={card}", f"wear:segment={rng.choice(_SHOE_SEGMENTS)},percent={rng.choice([10, 20])}",
+        f"dust:sensor={rng.choice(['feed', 'draw', 'exit'])},percent={rng.choice([10, 30, 60])}",
+        "missing_card", "foreign_card", f"face_up:depth={rng.randint(0, 40)}", "door:to=open", "door:to=closed",
+        "withhold:message=Dispense", "withhold:message=Load",
+    ]  # fmt: skip
+
+
+def _of_shaker(rng: Random, _: str) -> list[str]:
+    die = rng.randint(1, 3)
+    return [
+        f"lean:die={die}", f"stack:die={die}", f"spill:die={die}", f"tremble:seconds={rng.choice([1, 4])}",
+        f"dust:die={die},percent={rng.choice([20, 60])}", "deaf", "bump",
+    ]  # fmt: skip
+
+
+def _of_bet_sensor(rng: Random, _: str) -> list[str]:
+    return [
+        f"drift:percent={rng.choice([10, 30])}", f"interference:noise={rng.choice([50, 200])}", "dead_lamp",
+        "foreign_object",
+    ]  # fmt: skip
+
+
+_OWN: Final[dict[str, Any]] = {
+    "shuffler": _of_shuffler,
+    "shoe": _of_shoe,
+    "shaker": _of_shaker,
+    "bet_sensor": _of_bet_sensor,
+}
+
+
+def happen(house: House, mishap: Mishap) -> bool:
+    """Let one thing go wrong; tell whether it could: hands cannot reach what is inside a machine."""
+    if mishap.slot == HOUSE_SLOT:
+        _at_table(house, parse_fault(mishap.fault, HOUSE_KIND))
+        return True
+    try:
+        house.machines[mishap.slot].inject(mishap.fault)
+    except BadFault:
+        return False
+    return True
+
+
+def _at_table(house: House, fault: Fault) -> None:
+    match fault.kind.name:
+        case "box_power_cut":
+            ahead, at = (
+                fault.whole("points"),
+                ("sync", "before", "after")[fault.one_of("at", ("sync", "before", "after"))],
+            )
+            if at == "sync":
+                house.disk.cut_at = house.disk.points + ahead
+            else:
+                house.mains.cut_at, house.mains.before = house.mains.writes + ahead, at == "before"
+        case "clock_step":
+            minutes = fault.whole("minutes") * (-1, 1)[fault.one_of("to", ("back", "ahead"))]
+            house.clock.ahead_ns += minutes * 60_000_000_000
+        case "card_falls":
+            house.on_collect = house.lose_one
+        case "card_aside":
+            house.on_collect = lambda back: house.lose_one(back, "set_aside")
+        case "card_swapped":
+            house.on_collect = house.swap_one
+        case "miscount":
+            by = fault.whole("by") * (1, -1)[fault.one_of("way", ("more", "less"))]
+            house.people.slips[fault.text("question")] = by
+        case "answer_twice":
+            house.people.twice = True
+        case "open_again" if not house.dark:
+            house.controller.submit(ev.OpenRound(DEALER))
+        case "call_again" if not house.dark:
+            house.controller.submit(ev.NoMoreBets(DEALER))

@@ -1,0 +1,89 @@
+"""How a command finds a running box and signs on there. No command of its own."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+import tomllib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.errors import BadConfiguration, NotAllowed
+from table_controller.controller.client import Caller
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+# Where Debian keeps what an administrator writes.
+CONFIG: Final = Path("/etc/pitbox/table.toml")
+_DATA: Final = "/var/lib/pitbox"
+
+
+def add_config_argument(parser: argparse.ArgumentParser) -> None:
+    """Describe how a configuration is named."""
+    given = Path(os.environ.get("PITBOX_CONFIG", CONFIG))
+    parser.add_argument("--config", type=Path, default=given, metavar="FILE", help=f"table.toml (default {given})")
+
+
+def add_box_arguments(parser: argparse.ArgumentParser, *, people: int = 0) -> None:
+    """Describe how a running box is named, and who signs on."""
+    add_config_argument(parser)
+    parser.add_argument("--socket", type=Path, metavar="PATH", help="its control socket, if not as configured")
+    if people:
+        parser.add_argument("--as", dest="by", required=True, metavar="CRED", help="the credential that says it")
+        parser.add_argument("--pin-file", type=Path, metavar="FILE", help="a file with its PIN (default: asked for)")
+    if people > 1:
+        parser.add_argument("--second", metavar="CRED", help="the other credential, where two people are asked for")
+        parser.add_argument("--second-pin-file", type=Path, metavar="FILE", help="a file with that one's PIN")
+
+
+def socket_of(args: argparse.Namespace) -> Path:
+    """Return where the control socket is; only this is read of the configuration, whatever else is in it."""
+    if args.socket is not None:
+        named: Path = args.socket
+        return named
+    path: Path = args.config
+    try:
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise BadConfiguration(f"{path}: {error.strerror}; name the box with --config or --socket") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadConfiguration(f"{path}: not TOML: {error}") from error
+    data, control = raw.get("data"), raw.get("control")
+    folder = str(data.get("folder", _DATA)) if isinstance(data, dict) else _DATA
+    named_there = control.get("socket") if isinstance(control, dict) else None
+    return path.parent / (str(named_there) if named_there else f"{folder}/control.sock")
+
+
+@contextmanager
+def box(args: argparse.Namespace) -> Iterator[Caller]:
+    """Connect to the box; NoBox if none answers."""
+    with Caller(socket_of(args)) as caller:
+        yield caller
+
+
+def sign_on(caller: Caller, args: argparse.Namespace) -> dict[str, Any]:
+    """Sign on whoever was named; return what a `say` needs to know of them."""
+    found: dict[str, Any] = {"by": _sign_on(caller, args.by, args.pin_file)}
+    if getattr(args, "second", None):
+        found["second"] = _sign_on(caller, args.second, args.second_pin_file)
+    return found
+
+
+def _sign_on(caller: Caller, credential: str, file: Path | None) -> str:
+    told = caller.ask("sign_on", credential=credential, pin=_pin(credential, file))
+    return str(told["credential"])
+
+
+def _pin(credential: str, file: Path | None) -> str:
+    if file is not None:
+        try:
+            return file.read_text("utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadConfiguration(f"{file}: {error}") from error
+    if not sys.stdin.isatty():
+        raise NotAllowed("no terminal to ask for the PIN; name a file with --pin-file")
+    return getpass.getpass(f"PIN of {credential}: ")

@@ -1,0 +1,107 @@
+"""`pitbox config`: check a table.toml, write an example, print its schema. What is valid is decided elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from table_controller.cli import OK, USAGE
+from table_controller.rulebook.vocabulary import GAMES
+
+if TYPE_CHECKING:
+    import argparse
+
+    from table_controller.config import TableConfig
+
+HELP = "check a table's configuration, write an example of one, print its schema"
+EXAMPLE = "pitbox config check /etc/pitbox/table.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
+    about = "read a table.toml and everything it names; say all that is wrong with it (exit code 2) or what it means"
+    check = commands.add_parser(
+        "check", help=about, description=about, epilog="example: pitbox config check table.toml",
+        formatter_class=parser.formatter_class,
+    )  # fmt: skip
+    check.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: /etc/pitbox/table.toml")
+    check.set_defaults(do=_check)
+    about = "print a table.toml with every key that there is and what it means"
+    example = commands.add_parser(
+        "example", help=about, description=about, formatter_class=parser.formatter_class,
+        epilog="example: pitbox config example --game saigon_5_card > table.toml",
+    )  # fmt: skip
+    example.add_argument("--game", choices=GAMES, default="face_up_pai_gow", help="default: face_up_pai_gow")
+    example.set_defaults(do=_example)
+    about = "print the JSON Schema of table.toml, for editors"
+    schema = commands.add_parser(
+        "schema", help=about, description=about, epilog="example: pitbox config schema > table.schema.json",
+        formatter_class=parser.formatter_class,
+    )  # fmt: skip
+    schema.set_defaults(do=_schema)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    done: int = args.do(args)
+    return done
+
+
+def _check(args: argparse.Namespace) -> int:
+    from table_controller.config import DEFAULT, examine
+    from table_controller.config_check import problems_here, warnings_here
+
+    examined = examine(args.file or DEFAULT)
+    problems, warnings = list(examined.problems), list(examined.warnings)
+    if examined.config is not None:
+        problems += problems_here(examined.config)
+        warnings += warnings_here(examined.config)
+    for problem in problems:
+        print(f"{problem.code}  {problem}")
+    for warning in warnings:
+        print(f"note    {warning}")
+    if problems or examined.config is None:
+        print(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}: a box does not start with this file")
+        return USAGE
+    print("\n".join(_meaning(examined.config)))
+    return OK
+
+
+def _meaning(config: TableConfig) -> list[str]:
+    """Say in lines what the file means."""
+    submission, rules, policy = config.submission, config.edition, config.journal.policy
+    kept = [f"{policy.keep_days} days"] if policy.keep_days else []
+    kept += [f"{policy.keep_bytes >> 20} MB"] if policy.keep_bytes else []
+    broker = "none" if config.mqtt is None else f"{config.mqtt.host}:{config.mqtt.port} as {config.mqtt.prefix}"
+    panel = f"{'https' if config.panel.cert else 'http'}://{config.panel.listen}:{config.panel.port}/"
+    rows = {
+        "table": f"{config.name} ({config.site.id}/{config.id})",
+        "edition": f"{rules.title}, chapter {rules.chapter}, {rules.dated}, digest {rules.digest}",
+        "rules": f"dealing {submission.dealing}, shuffler {submission.shuffler}"
+        + (f", start {submission.start}" if submission.start else "")
+        + f", wagers {', '.join(submission.wagers) or 'no optional ones'}",
+        "devices": ", ".join(config.kinds),
+        "journal": f"{config.journal.folder}, kept {' or '.join(kept) or 'for ever'}",
+        "copy": str(config.journal.copy or "none"),
+        "broker": broker + (" with TLS" if config.mqtt is not None and config.mqtt.tls else ""),
+        "panel": panel if config.panel.enabled else "none",
+        "control": str(config.control.socket),
+        "people": str(config.people),
+    }
+    return [f"{name:8s}{what}" for name, what in rows.items()] + [f"{config.path} can be used"]
+
+
+def _example(args: argparse.Namespace) -> int:
+    from table_controller.config_example import example
+
+    print(example(args.game), end="")
+    return OK
+
+
+def _schema(_args: argparse.Namespace) -> int:
+    from table_controller.config_schema import schema
+
+    print(json.dumps(schema(), indent=2))
+    return OK

@@ -1,0 +1,73 @@
+"""How commands learn a PIN and find the people file: from the terminal without showing it, or from a private file."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firmware_bridge.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_people_arguments(parser: argparse.ArgumentParser, *, pins: bool = True) -> None:
+    """Describe where the people file is and, if wanted, where PINs come from."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--people", type=Path, metavar="FILE", help="the people file")
+    where.add_argument(
+        "--config", type=Path, metavar="FILE", help="the table.toml that names it (default: /etc/pitbox/table.toml)"
+    )
+    if pins:
+        parser.add_argument(
+            "--pin-file", type=Path, metavar="FILE",
+            help="lines of a credential and its PIN, mode 0600, instead of asking on the terminal",
+        )  # fmt: skip
+
+
+def people_file(args: argparse.Namespace) -> Path:
+    """Return the people file that was named, by itself or by a configuration."""
+    from table_controller.config import DEFAULT, load_config
+
+    named: Path | None = args.people
+    if named is not None:
+        return named
+    if args.config is None and not DEFAULT.exists():
+        raise ConfigurationError(f"name the people file with --people, or a table.toml with --config ({DEFAULT}: none)")
+    return load_config(args.config or DEFAULT).people
+
+
+def ask_pin(args: argparse.Namespace, id_: str, *, twice: bool = False) -> str:
+    """Return the PIN that a person gives for a credential."""
+    file: Path | None = args.pin_file
+    if file is not None:
+        return _from_file(file, id_)
+    if not sys.stdin.isatty():
+        raise ConfigurationError(f"the PIN of {id_} is asked for on a terminal; elsewhere use --pin-file")
+    from getpass import getpass
+
+    try:
+        pin = getpass(f"PIN of {id_}: ")
+        if twice and getpass("once more: ") != pin:
+            raise ConfigurationError("the two PINs are not the same; nothing was changed")
+    except EOFError:
+        raise ConfigurationError("no PIN was entered; nothing was changed") from None
+    return pin
+
+
+def _from_file(file: Path, id_: str) -> str:
+    try:
+        mode = file.stat().st_mode
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not text"
+        raise ConfigurationError(f"{file}: {reason}") from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigurationError(f"{file}: others can read these PINs; run: chmod 600 {file}")
+    for line in lines:
+        name, _, pin = line.strip().partition(" ")
+        if name.casefold() == id_.casefold():
+            return pin.strip()
+    raise ConfigurationError(f"{file}: no line begins with {id_}; each is a credential, a space and its PIN")

@@ -1,0 +1,46 @@
+"""`pitbox run`: the box of one table, until it is told to stop. Reads the configuration; the rest is elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from table_controller.cli import OK
+
+if TYPE_CHECKING:
+    import argparse
+
+    from table_controller.config import TableConfig
+    from table_controller.controller.serve import Besides
+
+HELP = "run the box of one table: its machines, its journal, its people"
+EXAMPLE = "pitbox run --config /etc/pitbox/table.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    from table_controller.cli.box_link import add_config_argument
+
+    add_config_argument(parser)
+
+
+def _besides(config: TableConfig) -> Besides:
+    """Return what runs beside the table; what is not configured is not even imported."""
+    if config.mqtt is None:
+        return {}
+    from table_controller.uplink.beside import TASK, keep_told
+
+    return {TASK: keep_told}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run until SIGTERM or SIGINT."""
+    import asyncio
+
+    from table_controller.config import load_config
+    from table_controller.controller.log_lines import start_logging
+    from table_controller.controller.serve import serve
+
+    config = load_config(args.config)
+    start_logging(config.id)
+    asyncio.run(serve(config, _besides(config)))
+    return OK

@@ -1,0 +1,85 @@
+"""`pitbox status`: how a running box stands, in words or as JSON. Asks the box; knows nothing itself."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from table_controller.cli import LOCKED, OK
+from table_controller.cli.box_link import add_box_arguments, box
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+HELP = "how a running box stands: round, decks, slots, what is locked and who may clear it"
+EXAMPLE = "pitbox status --config table.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_box_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="everything, as the box told it")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask and print; the exit code says whether the table can go on."""
+    with box(args) as caller:
+        told = caller.ask("status")
+    if args.json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told), indent=2).decode() + "\n")
+    else:
+        print("\n".join(status_lines(told)))
+    return OK if told["cause"] is None else LOCKED
+
+
+def status_lines(told: dict[str, Any]) -> Iterator[str]:
+    """Yield a status in words, the most important first."""
+    yield f"{told['table']} ({told['game']}), software {told['version']}, start {told['boot']}: {told['phase']}"
+    if told["cause"] is not None:
+        yield f"LOCKED by {told['cause']['code']}: {told['cause']['text']}"
+    if told["state"] is not None:
+        yield from _table(told, told["state"])
+    for slot in told["slots"]:
+        cause = slot["cause"]
+        why = f"  {cause['code']}: {cause['text']}" if cause and not slot["connected"] else ""
+        deck = f"  holds {slot['deck']}" if slot["deck"] else ""
+        yield f"  {slot['name']:14s} {slot['state']:22s} {slot['serial']:10s}{deck}{why}"
+    yield told["copy"]["words"]
+    for task in told["tasks"]:
+        if task["restarts"]:
+            yield f"task {task['name']}: {task['state']}, started again {task['restarts']} times; {task['error']}"
+        elif task["error"]:
+            yield f"task {task['name']}: {task['error']}"
+
+
+def _table(told: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
+    round_ = state["round"]
+    dealer = f"dealer {told['dealer']}" if told["dealer"] else "no dealer is signed on"
+    yield f"round {round_['number']}: {round_['state']}; {dealer}"
+    for name, deck in state["decks"].items():
+        yield f"deck {name}: {deck['state']}, {deck['place']}{'' if deck['verified'] else ', not found whole'}"
+    if state["meters"] is not None:
+        from table_controller.ledger.money import dollars
+
+        yield ", ".join(f"{name} {dollars(state['meters'][name])}" for name in ("current", "reserve", "pending"))
+    for each in state["holds"]:
+        hold = each["hold"]
+        about = ", ".join(str(hold[key]) for key in ("slot", "deck", "seat") if hold[key] is not None)
+        waits = f"waits for the {hold['acknowledges']}"
+        waits += f"; ESCALATED {each['escalated']} times" if each["escalated"] else ""
+        yield f"IRREGULARITY {hold['id']}: {hold['trigger']} ({about or 'the table'}), {waits}"
+    for prompt in state["prompts"]:
+        yield f"asks the {prompt['role']}: {prompt_words(prompt)}"
+    opening = next(permit for permit in state["permits"] if permit["act"] == "open_bets")
+    for reason in opening["reasons"]:
+        yield f"no round: {reason['text']} [{reason['clause']}]; {reason['clears']}: {reason['evidence']}"
+
+
+def prompt_words(prompt: dict[str, Any]) -> str:
+    """Return a question with its number and its answers."""
+    about = ", ".join(f"{key} {prompt[key]}" for key in ("slot", "deck", "seat") if prompt[key] is not None)
+    asks = " (with a number)" if prompt["number"] else " (with seats)" if prompt["seats"] else ""
+    return f"{prompt['id']} {prompt['kind']}{f' ({about})' if about else ''}: {' | '.join(prompt['choices'])}{asks}"

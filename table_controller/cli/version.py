@@ -1,0 +1,72 @@
+"""`pitbox version`: exactly what this box runs, and what differs from another box or another day."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.version import VERSION
+from table_controller.cli import FAULT, OK
+
+if TYPE_CHECKING:
+    import argparse
+
+    from table_controller.manifest import Manifest
+
+HELP = "what this box runs: every component with its digest, and what differs from another list"
+EXAMPLE = "pitbox version --diff approved.json here"
+
+HERE: Final = "here"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--manifest", action="store_true", help="list every component with its digest")
+    what.add_argument(
+        "--diff", nargs=2, metavar=("A", "B"),
+        help=f"compare two manifests written with --json, or one with {HERE!r}; exit code 1 if they differ",
+    )  # fmt: skip
+    parser.add_argument("--config", type=Path, metavar="FILE", help="list this table.toml as well")
+    parser.add_argument("--json", action="store_true", help="with --manifest: as JSON, to be kept and compared")
+    parser.add_argument("--files", action="store_true", help="with --manifest: every single file of ours, too")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    if args.diff:
+        return _diff(args)
+    if not args.manifest:
+        if args.json or args.files or args.config:
+            raise ConfigurationError("--json, --files and --config go with --manifest or --diff")
+        from table_controller.journal.versions import software_digest
+
+        print(f"pitbox {VERSION}")
+        print(f"software {software_digest()}")
+        return OK
+    from table_controller.manifest import as_json, lines
+
+    made = _here(args)
+    if args.json:
+        sys.stdout.write(as_json(made).decode())
+    else:
+        print("\n".join(lines(made, files=args.files)))
+    return FAULT if any(each.altered for each in made.components) else OK
+
+
+def _here(args: argparse.Namespace) -> Manifest:
+    from table_controller.config import load_config
+    from table_controller.manifest import manifest
+
+    return manifest(None if args.config is None else load_config(args.config))
+
+
+def _diff(args: argparse.Namespace) -> int:
+    from table_controller.manifest import differences, read_manifest
+
+    old, new = (_here(args) if name == HERE else read_manifest(Path(name)) for name in args.diff)
+    found = differences(old, new)
+    print("\n".join(found) if found else f"the same: {len(old.components)} components")
+    return FAULT if found else OK

@@ -1,0 +1,36 @@
+"""Which devices a Rules Submission needs, and which it has a use for. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from table_controller.table.view import START_KINDS
+
+if TYPE_CHECKING:
+    from table_controller.rulebook import Edition, Submission
+
+
+def devices_needed(rules: Edition, submission: Submission) -> dict[str, str]:
+    """Return the kinds of devices without which the table could not play as it chose, and why."""
+    needed: dict[str, str] = {}
+    if submission.shuffler != "none":
+        needed["shuffler"] = f'rules.shuffler = "{submission.shuffler}" ({rules.cards.clause})'
+    if submission.dealing == "automated_shoe":
+        method = rules.method(submission.dealing)
+        needed["shoe"] = f'rules.dealing = "{submission.dealing}" ({method.clause if method else rules.deal.clause})'
+    if submission.start in ("shaker", "rng"):
+        clause = next(start.clause for start in rules.starts if start.name == submission.start)
+        needed[START_KINDS[submission.start]] = f'rules.start = "{submission.start}" ({clause})'
+    if rules.progressive is not None and rules.progressive.wager in submission.wagers:
+        wager = rules.wager(rules.progressive.wager)
+        clause = wager.clause if wager else rules.chapter
+        needed["bet_sensor"] = f'rules.wagers has "{rules.progressive.wager}", and every seat is sensed ({clause})'
+    return needed
+
+
+def devices_welcome(rules: Edition, submission: Submission) -> tuple[str, ...]:
+    """Return the kinds of devices that are used where they stand, and that people can do without."""
+    shoe = ("shoe",) if submission.dealing in ("manual_shoe", "dealing_shoe") else ()
+    button = ("button",) if submission.start == "flat_button" else ()
+    sign = ("meter_sign",) if "bet_sensor" in devices_needed(rules, submission) else ()
+    return ("keypad", *shoe, *button, *sign)

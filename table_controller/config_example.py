@@ -1,0 +1,182 @@
+"""A `table.toml` for each game, with every key that there is and what it means. Made from the sections; reads no files.
+
+Lines that begin with `#` and a key are choices that are not made: without the sign they are valid, too.
+"""
+
+from __future__ import annotations
+
+import json
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
+
+import msgspec
+
+from table_controller.config_devices import devices_needed
+from table_controller.config_sections import DEVICE, KNOWN, RULES, RULES_MEAN, SECTIONS, Device
+from table_controller.config_walk import allowed, meaning
+from table_controller.rulebook import check_submission, edition
+from table_controller.rulebook.hands.house_way import HOUSE_WAYS, turning_ranks
+
+if TYPE_CHECKING:
+    from table_controller.config_sections import Section
+    from table_controller.rulebook import Edition
+
+_WIDTH: Final = 118
+# A whole table's least wager and payout limit in the examples (cents).
+_LEAST: Final = 500
+_LIMIT: Final = 25_000_000
+_PROGRESSIVE: Final = "progressive"
+
+
+def example(game: str) -> str:
+    """Return the file as text."""
+    rules = edition(game)
+    lines = _said(f"table.toml for {rules.title}, chapter {rules.chapter} ({rules.dated}).")
+    lines += _said("Paths are relative to this file. A key behind a # is not set; what it would be is a valid value.")
+    for name in KNOWN:
+        lines.append("")
+        if name == RULES:
+            lines += _rules(rules)
+        elif name == DEVICE:
+            lines += _devices(rules)
+        else:
+            lines += _section(name, SECTIONS[name], rules)
+    return "\n".join(lines) + "\n"
+
+
+def _said(text: str) -> list[str]:
+    return [f"# {line}" for line in wrap(text, _WIDTH)]
+
+
+# --- sections ---------------------------------------------------------------------------------------------------------
+
+
+def _section(name: str, kind: type[Section], rules: Edition) -> list[str]:
+    """A section is written if the box needs it; its keys if they are required."""
+    off = "" if name == "table" else "#"
+    lines = [*_said((kind.__doc__ or "").partition("\n")[0]), f"{off}[{name}]"]
+    hints = get_type_hints(kind, include_extras=True)
+    for field in msgspec.structs.fields(kind):
+        hint = hints[field.name]
+        value = field.default if field.default not in (None, msgspec.NODEFAULT) else _example_of(hint)
+        if (name, field.name) == ("table", "game"):
+            value = rules.game
+        if (name, field.name) == ("table", "edition"):
+            value = rules.dated
+        takes = allowed(hint)
+        lines += _said(meaning(hint) + ("" if takes.startswith(("a path", "a text", "true")) else f" ({takes})"))
+        lines.append(f"{'' if field.required else '#'}{off if field.required else ''}{field.name} = {toml(value)}")
+    return lines
+
+
+def _example_of(hint: Any) -> Any:
+    return next(meta.examples[0] for meta in hint.__metadata__ if getattr(meta, "examples", None))
+
+
+def _devices(rules: Edition) -> list[str]:
+    submission = check_submission(rules, choices(rules)[0])
+    needed = devices_needed(rules, submission)
+    slots = [
+        f"{kind}.{n}" for kind in needed for n in range(1, submission.seats + 1 if kind == "bet_sensor" else 2)
+    ] + ["keypad.1"]
+    slots += ["shoe.1"] if "shoe" not in needed else []
+    slots += ["meter_sign.1"] if "bet_sensor" in needed else []
+    lines = _said((Device.__doc__ or "").partition("\n")[0])
+    hints = get_type_hints(Device, include_extras=True)
+    lines += [line for name, hint in hints.items() for line in _said(f"{name}: {meaning(hint)}")]
+    for number, slot in enumerate(slots):
+        lines += ["", f"[{DEVICE}.{slot}]"]
+        lines += [f'port = "/dev/ttyUSB{number}"', f'key = "keys/{slot}.key"']
+    return lines
+
+
+# --- the Rules Submission ---------------------------------------------------------------------------------------------
+
+
+def choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the example chooses, and what could be chosen besides: lawful alone, and together with all of it."""
+    batch = rules.second_set is not None and rules.second_set.allowed_with == "batch_shuffler"
+    chosen: dict[str, Any] = {
+        "dealing": "dealing_shoe" if batch else "automated_shoe",
+        "shuffler": "batch" if batch else "deck",
+        "shuffler_counts": True,
+        "two_decks": True,
+        "adjacent_boxes": 1,
+    }
+    if rules.starts:
+        chosen["start"] = rules.starts[0].name
+    if rules.progressive is not None:
+        chosen |= _progressive(rules)
+    offered = chosen.get("wagers", [])
+    besides: dict[str, Any] = {"seats": rules.seats.most, "reshuffles": True, "face_check_rounds": 100}
+    if not rules.approved_device.counts:
+        besides["approved_procedure"] = "approval 4711"
+    played = [wager for wager in rules.wagers if not wager.option or wager.name in offered]
+    besides["least_wagers_cents"] = {wager.name: _LEAST for wager in played}
+    if rules.payout_limit is not None:
+        besides["payout_limit_cents"] = _LIMIT
+    besides |= dict.fromkeys(rules.submission_choices, True)
+    way = next(iter(HOUSE_WAYS.get(rules.game, {})), None)
+    if way is not None:
+        besides |= {"house_way": way, "house_way_ranks": turning_ranks(way)}
+    if "settings" not in chosen:
+        besides["settings"] = _settings(rules, offered)
+    if "wagers" not in chosen:  # written out, and none of them offered
+        besides |= {"wagers": [], "paytables": {played[0].name: played[0].tables[0]}}
+    return chosen, besides
+
+
+def _progressive(rules: Edition) -> dict[str, Any]:
+    """Offer the progressive, with everything that the text wants said then."""
+    assert rules.progressive is not None
+    name = rules.progressive.wager
+    wager = rules.wager(name)
+    assert wager is not None
+    offer: dict[str, Any] = {"wagers": [name], "paytables": {name: wager.tables[0]}}
+    if rules.progressive.rate == "submission":
+        offer["progressive_rate_bp"] = 2500
+    if rules.progressive.fold_survival == "submission":
+        offer["folded_progressive"] = False
+    offer["settings"] = _settings(rules, [name])
+    return offer
+
+
+def _settings(rules: Edition, offered: list[str]) -> dict[str, str]:
+    return {
+        setting.name: setting.default or setting.values[0]
+        for setting in rules.settings
+        if setting.needs is None or setting.needs in offered
+    }
+
+
+def _rules(rules: Edition) -> list[str]:
+    chosen, besides = choices(rules)
+    lines = [*_said("The choices of the Rules Submission, within what the edition permits."), f"[{RULES}]"]
+    elsewhere = []
+    for key, means in RULES_MEAN.items():
+        if key in chosen:
+            lines += [*_said(means + _lawful(rules, key)), f"{key} = {toml(chosen[key])}"]
+        elif key in besides:
+            lines += [*_said(means + _lawful(rules, key)), f"#{key} = {toml(besides[key])}"]
+        else:
+            elsewhere.append(key)
+    return lines + _said(f"No choice in this game: {', '.join(elsewhere)}.") if elsewhere else lines
+
+
+def _lawful(rules: Edition, key: str) -> str:
+    """Return the names that a choice takes in this game, where it takes names."""
+    names: dict[str, list[str]] = {
+        "dealing": [method.name for method in rules.deal.methods],
+        "start": [start.name for start in rules.starts],
+        "wagers": [wager.name for wager in rules.wagers if wager.option],
+        "settings": [f"{setting.name} = {'/'.join(setting.values)}" for setting in rules.settings],
+        "house_way": list(HOUSE_WAYS.get(rules.game, {})),
+    }
+    return f" ({', '.join(names[key])})" if names.get(key) else ""
+
+
+def toml(value: Any) -> str:
+    """Return a value as TOML has it; all but tables are written as in JSON."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,66 @@
+"""The JSON Schema of `table.toml`, made from the types that check it. Editors complete and underline with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from devices.kinds import KINDS
+from table_controller.config_sections import DEVICE, KNOWN, REQUIRED, RULES, RULES_MEAN, SECTIONS, Device
+from table_controller.rulebook import Submission
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema as JSON values."""
+    refs, defs = msgspec.json.schema_components([*SECTIONS.values(), Device], ref_template="#/$defs/{name}")
+    sections: dict[str, Any] = dict(zip(SECTIONS, refs, strict=False))
+    sections[DEVICE] = {
+        "description": "[device.KIND.NUMBER]; the number of a bet sensor is its seat",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            kind: {
+                "type": "object",
+                "additionalProperties": False,
+                "patternProperties": {"^[1-9][0-9]?$": refs[-1]},
+            }
+            for kind in KINDS
+        },
+    }
+    sections[RULES] = _rules()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "table.toml",
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(REQUIRED),
+        "properties": {name: sections[name] for name in KNOWN},
+        "$defs": {name: _without_null(made) for name, made in defs.items()},
+    }
+
+
+def _rules() -> dict[str, Any]:
+    """The Rules Submission's choices; which of them a game has, its edition says."""
+    known = msgspec.json.schema(Submission)["$defs"]["Submission"]["properties"]
+    made = {
+        "description": "the choices of the Rules Submission, within what the edition permits",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {key: {**known[key], "description": means} for key, means in RULES_MEAN.items()},
+    }
+    return dict(_without_null(made))
+
+
+def _without_null(made: Any) -> Any:
+    """TOML has no null: a key that may be left out is left out, so neither the type nor the default can be null."""
+    if isinstance(made, list | tuple):
+        return [_without_null(each) for each in made]
+    if not isinstance(made, dict):
+        return made
+    kept = {key: _without_null(each) for key, each in made.items() if not (key == "default" and each is None)}
+    some = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
+    if len(some) == 1:
+        del kept["anyOf"]
+        kept = {**some[0], **kept}
+    return kept

@@ -1,0 +1,276 @@
+"""One start of a table's box: journal, core, slots and people as one thing, with an orderly start and stop.
+
+Everything outside comes in as an argument, so that the same box runs on real ports with a disk, or in memory in virtual
+time. Nobody is served here: whoever shows the table follows it (`followers`, `on_told`, `on_halted`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace as struct_replace
+
+from devices.kinds import kind_named
+from firmware_bridge.errors import BoxLocked, JournalBusy, JournalError, PitboxError
+from table_controller.controller.enroll import Revoked
+from table_controller.controller.escalation import Escalation
+from table_controller.controller.keypad import Keypad
+from table_controller.controller.locked import LockedBox
+from table_controller.controller.numbers import ServiceNumbers
+from table_controller.controller.presence import Presence, last_dealer
+from table_controller.controller.recorder import SNAPSHOT_EVERY
+from table_controller.controller.sign import Sign
+from table_controller.controller.slot import Slot
+from table_controller.controller.start import start
+from table_controller.controller.supervise import Tasks, TaskState
+from table_controller.controller.tap import Tap
+from table_controller.journal import records as rec
+from table_controller.journal.copier import CopyState
+from table_controller.journal.versions import digests_of
+from table_controller.table.core import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
+
+    from firmware_bridge.keys import DeviceKey
+    from table_controller.controller.clock import Clock
+    from table_controller.controller.loop import Controller, Step
+    from table_controller.controller.plan import Place, Plan
+    from table_controller.controller.recorder import Writer
+    from table_controller.journal.copier import Copier
+    from table_controller.journal.port import Journal
+    from table_controller.people import Person
+    from table_controller.table import events as ev
+    from table_controller.table.decisions import Decision
+
+    # Opens the journal under these digests; a JournalError says why it cannot be taken.
+    OpenJournal = Callable[[Mapping[str, str]], tuple[Journal, Writer]]
+
+log = logging.getLogger(__name__)
+
+# A stop or a lock has its answer within milliseconds; for a machine that has none, nobody waits longer than this (s).
+STOP_PATIENCE: Final = 1.0
+
+
+class Box:
+    """`controller` runs the table, or `locked` says why nobody does. `cause` is what people are shown."""
+
+    def __init__(self, plan: Plan, clock: Clock, *, snapshot_every: int = SNAPSHOT_EVERY, threads: bool = True) -> None:
+        """`threads`: whether slow work, as checking a PIN, has a thread; in virtual time there is none."""
+        self.plan = plan
+        self._threads = threads
+        self.clock = clock
+        self.started_ns = clock.now()[0]
+        self.controller: Controller | None = None
+        self.locked: LockedBox | None = None
+        self.presence: Presence | None = None
+        self.escalation: Escalation | None = None
+        self.copier: Copier | None = None
+        self.slots: dict[str, Slot[Any, Any]] = {}
+        self.taps: dict[str, Tap] = {}
+        self.checks: list[tuple[str, str]] = []  # what the self-check found, for people
+        self.stopping = False
+        self.boot = 0
+        self.revoked = None if plan.revoked is None else Revoked(plan.revoked)
+        self._check_keys()
+        self.on_told: list[Callable[[str, Any], None]] = []
+        self.on_halted: list[Callable[[PitboxError], None]] = []
+        self.tasks = Tasks(self._died)
+        kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
+        self.digests = digests_of(plan.edition, plan.submission, kinds)
+        self._kinds = kinds
+        self._snapshot_every = snapshot_every
+        self._joined: list[Sign | Keypad] = []
+        self._store: Journal | None = None
+        self._writer: Writer | None = None
+
+    def _check_keys(self) -> None:
+        """Raise KeyRevoked if a slot is configured with a key that was replaced."""
+        for place in self.plan.places if self.revoked is not None else ():
+            for key in place.trust.keys.values():
+                assert self.revoked is not None
+                self.revoked.check(key, place.name)
+
+    @property
+    def cause(self) -> PitboxError | None:
+        """Why nothing goes on, if nothing does."""
+        if self.locked is not None:
+            return self.locked.cause
+        return self.controller.halted if self.controller is not None else None
+
+    @property
+    def copy(self) -> CopyState:
+        """How far the second copy reaches."""
+        return CopyState(False) if self.copier is None else self.copier.state
+
+    @property
+    def store(self) -> Journal | None:
+        """The journal, while it is open."""
+        return self._store
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not yet known to be durable."""
+        return 0 if self._writer is None else self._writer.waiting
+
+    def running(self) -> Controller:
+        """Return the controller of a table that goes on; BoxLocked if none does."""
+        if self.controller is None or self.cause is not None:
+            cause = self.cause
+            raise BoxLocked("the box has not started" if cause is None else f"{cause.code}: {cause}")
+        return self.controller
+
+    # --- start --------------------------------------------------------------------------------------------------------
+
+    async def begin(self, open_journal: OpenJournal, copier: Callable[[Journal], Copier | None] | None = None) -> None:
+        """Take the journal and recover the table from it, then open the ports. What cannot be taken locks the box.
+
+        JournalBusy is raised: then another box has this table, and nothing here may touch its machines.
+        """
+        try:
+            self._store, self._writer = open_journal(self.digests)
+            self.boot = self._store.boot
+            self._recover(self._store, self._writer)
+        except JournalBusy:
+            raise
+        except JournalError as cause:
+            await self._lock(cause)
+        else:
+            self.copier = copier(self._store) if copier is not None else None
+        self._fill()
+        if self.controller is not None:
+            self._join(self.controller)
+            self.controller.begin()
+        for name, slot in self.slots.items():
+            self.tasks.supervise(name, slot.supervisor.run)
+
+    def _recover(self, store: Journal, writer: Writer) -> None:
+        table = Table(self.plan.edition, self.plan.submission, self._kinds)
+        self.controller = controller = start(
+            table, store, writer, self.clock, self.digests, self._stepped, snapshot_every=self._snapshot_every
+        )
+        controller.on_halted = self._halted
+        self.presence = Presence(last_dealer(store), controller.submit, controller.note)
+        self.escalation = Escalation(self.plan.escalate_after, table, controller.note)
+        controller.followers += [self.escalation.take, self._copy_on]
+
+    def _join(self, controller: Controller) -> None:
+        """Have signs show what is on disk, and keypads ask what the dealer enters."""
+        fresh = ServiceNumbers(self.clock).fresh
+        sign = Sign(controller, self.slots, fresh)
+        keypad = Keypad(controller, self.slots, lambda: self.presence.dealer if self.presence else None, fresh)
+        self.on_told += [sign.told, keypad.told]
+        self._joined = [sign, keypad]
+
+    async def _lock(self, cause: JournalError) -> None:
+        """Serve all the same, and only say why."""
+        log.error("the box is locked: %s %s", cause.code, cause)
+        self.controller, self.locked = None, LockedBox(cause, self.clock)
+        await self._close_journal()
+
+    def _fill(self) -> None:
+        owner = self.controller or self.locked
+        assert owner is not None
+        for place in self.plan.places:
+            self.taps[place.name] = Tap(place.name)
+            self.slots[place.name] = self._slot(place, owner.listener(place.name))
+        owner.slots = self.slots
+
+    def _slot(self, place: Place, submit: Callable[[Any], None]) -> Slot[Any, Any]:
+        def take(event: Any) -> None:
+            submit(event)
+            for told in self.on_told:
+                told(place.name, event)
+
+        slot: Slot[Any, Any] = Slot(
+            place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name]
+        )
+        slot.on_failed = lambda bug: self.note(
+            rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
+        )
+        return slot
+
+    # --- while it runs ------------------------------------------------------------------------------------------------
+
+    def _stepped(self, _event: ev.Event, _decisions: list[Decision]) -> None:
+        """A step is on disk; whoever wants to know follows the controller."""
+
+    def _copy_on(self, step: Step) -> None:
+        if self.copier is not None:
+            self.copier.durable(step)
+
+    def _halted(self, cause: PitboxError) -> None:
+        log.critical("halted: %s %s", cause.code, cause)
+        for told in self.on_halted:
+            told(cause)
+
+    def _died(self, task: TaskState) -> None:
+        self.note(rec.Note("died", f"{task.name} died of {task.error} and is started again ({task.restarts} so far)"))
+
+    def note(self, note: rec.Note) -> None:
+        """Write down what is no step of the table, if anything can be written."""
+        if self.controller is not None:
+            self.controller.note(note)
+
+    async def check_person(self, credential: str, pin: str, place: str) -> Person:
+        """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile."""
+        if self._threads:
+            return await asyncio.to_thread(self.plan.people.check, credential, pin, place)
+        return self.plan.people.check(credential, pin, place)
+
+    def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run something beside the table, as an uplink or a panel: whatever becomes of it, the table goes on."""
+        self.tasks.supervise(name, work)
+
+    def expect(self, slot: str, key: DeviceKey) -> None:
+        """From now on, only the device of this key serves in a slot."""
+        places = [
+            replace(place, trust=struct_replace(place.trust, keys={key.serial: key})) if place.name == slot else place
+            for place in self.plan.places
+        ]
+        self.plan = replace(self.plan, places=tuple(places))
+        self.slots[slot].supervisor.trust = next(place.trust for place in places if place.name == slot)
+
+    # --- stop ---------------------------------------------------------------------------------------------------------
+
+    async def stop(self) -> None:
+        """End in order, also in the middle of a deal: stop and lock, close the journal, give the ports back."""
+        self.stopping = True
+        if self.controller is not None and self.controller.halted is None:
+            self.controller.stop()
+            await self._until_still(self.controller)
+            self.controller.keep()
+        if self.escalation is not None:
+            self.escalation.close()
+        for joined in self._joined:
+            await joined.close()
+        owner = self.controller or self.locked
+        if owner is not None:
+            await owner.close()
+        await self.tasks.close()
+        await self._close_journal()
+
+    async def _until_still(self, controller: Controller) -> None:
+        """Wait until every stop and lock has its answer, or will have none."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_PATIENCE):
+                while _stops(controller):  # noqa: ASYNC110 - the ends of a few commands, once in a box's life
+                    await asyncio.sleep(0.01)
+
+    async def _close_journal(self) -> None:
+        writer, self._writer, store, self._store = self._writer, None, self._store, None
+        if writer is not None:
+            await writer.close()
+        if self.copier is not None:
+            await self.copier.close()
+        if store is not None:
+            store.close()
+
+
+def _stops(controller: Controller) -> bool:
+    """Tell whether a stop or a lock has not ended."""
+    return any(issued.act in ("stop", "lock") for issued in controller.table.state.commands.values())

@@ -1,0 +1,206 @@
+"""How a program talks to a running box: an asyncio client, and one question for a command line. Knows no rule."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.errors import NoBox, PitboxError, code_of
+
+if TYPE_CHECKING:
+    import io
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+# A box answers at once, but for what waits for a disk or a machine (s).
+PATIENCE: Final = 30.0
+# The longest line that a box sends: a whole state.
+_MAX_LINE: Final = 8 << 20
+_CHUNK: Final = 1 << 16
+
+
+class Refused(PitboxError):
+    """What a box said instead of doing it, with its own code."""
+
+    def __init__(self, text: str, code: str, act: str) -> None:
+        super().__init__(text)
+        self._code = code
+        self.act = act
+
+    @property
+    def code(self) -> str:
+        """The code that the box gave."""
+        return self._code
+
+    @property
+    def named(self) -> type[PitboxError]:
+        """The error of ours that has this code."""
+        return next((kind for kind in _tree(PitboxError) if code_of(kind.number) == self._code), PitboxError)
+
+
+def _tree(root: type[PitboxError]) -> Iterator[type[PitboxError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _tree(child)
+
+
+def _answered(told: dict[str, Any]) -> Any:
+    error = told.get("error")
+    if error is not None:
+        raise Refused(error["text"], error["code"], error.get("act", ""))
+    return told.get("ok")
+
+
+class Caller:
+    """A connection that waits for each answer in turn; for commands. Use as a context."""
+
+    def __init__(self, path: Path, *, patience: float = PATIENCE) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(patience)
+        self._numbers = count(1)
+        try:
+            self._socket.connect(str(path))
+            self._file: io.BufferedReader = self._socket.makefile("rb")
+        except OSError as error:
+            self._socket.close()
+            raise NoBox(f"no box answers at {path}: {error.strerror or error}") from error
+        self._path = path
+        greeting = self._next()
+        if "hello" not in greeting:
+            self.close()
+            _answered(greeting)
+        self.hello: dict[str, Any] = greeting["hello"]
+
+    def ask(self, do: str, **details: Any) -> Any:
+        """Ask for one thing; return the answer, or raise what the box says instead."""
+        number = next(self._numbers)
+        try:
+            self._socket.sendall(msgspec.json.encode({"do": do, "id": number, **details}) + b"\n")
+        except OSError as error:
+            raise NoBox(f"the box at {self._path} is gone: {error}") from error
+        while True:
+            told = self._next()
+            if told.get("id") == number or ("error" in told and "id" not in told):
+                return _answered(told)
+
+    def pushes(self, until: float | None = None) -> Iterator[dict[str, Any]]:
+        """Yield what the box tells by itself, until it ends or this moment (of `time.monotonic`) has come."""
+        waiting = bytearray()
+        while until is None or time.monotonic() < until:
+            self._socket.settimeout(None if until is None else max(0.001, until - time.monotonic()))
+            try:
+                more = self._file.read1(_CHUNK)
+            except TimeoutError:
+                return
+            if not more:
+                raise NoBox(f"the box at {self._path} has ended")
+            waiting += more
+            *lines, rest = waiting.split(b"\n")
+            waiting = bytearray(rest)
+            for line in lines:
+                yield msgspec.json.decode(line)
+
+    def _next(self) -> dict[str, Any]:
+        try:
+            line = self._file.readline(_MAX_LINE)
+        except TimeoutError as error:
+            raise NoBox(f"the box at {self._path} does not answer") from error
+        except OSError as error:
+            raise NoBox(f"the box at {self._path} is gone: {error}") from error
+        if not line:
+            raise NoBox(f"the box at {self._path} has ended")
+        told: dict[str, Any] = msgspec.json.decode(line)
+        return told
+
+    def close(self) -> None:
+        """Hang up."""
+        if hasattr(self, "_file"):
+            self._file.close()
+        self._socket.close()
+
+    def __enter__(self) -> Caller:
+        """Use as a context."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Hang up."""
+        self.close()
+
+
+class BoxClient:
+    """A connection for a program with a loop: `request` awaits an answer, `on_push` is told everything else.
+
+    `gone` is set when the box has ended or hung up.
+    """
+
+    def __init__(self, on_push: Callable[[dict[str, Any]], None] | None = None) -> None:
+        self.on_push = on_push
+        self.hello: dict[str, Any] = {}
+        self.gone = asyncio.Event()
+        self._numbers = count(1)
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._writer: asyncio.StreamWriter | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def connect(cls, path: Path, on_push: Callable[[dict[str, Any]], None] | None = None) -> BoxClient:
+        """Connect; NoBox if none answers, Refused if it does not take us."""
+        client = cls(on_push)
+        try:
+            reader, client._writer = await asyncio.open_unix_connection(path, limit=_MAX_LINE)
+            greeting = msgspec.json.decode(await reader.readline() or b"{}")
+        except OSError as error:
+            await client.close()
+            raise NoBox(f"no box answers at {path}: {error.strerror or error}") from error
+        if "hello" not in greeting:
+            await client.close()
+            _answered(greeting)
+            raise NoBox(f"the box at {path} hung up")
+        client.hello = greeting["hello"]
+        client._task = asyncio.get_running_loop().create_task(client._read(reader))
+        return client
+
+    async def request(self, do: str, **details: Any) -> Any:
+        """Ask for one thing; return the answer, or raise what the box says instead."""
+        if self._writer is None or self.gone.is_set():
+            raise NoBox("the box has ended")
+        number = next(self._numbers)
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self._writer.write(msgspec.json.encode({"do": do, "id": number, **details}) + b"\n")
+        try:
+            return _answered(await answer)
+        finally:
+            self._waiting.pop(number, None)
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while line := await reader.readline():
+                told = msgspec.json.decode(line)
+                waiting = self._waiting.get(told.get("id", 0))
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(told)
+                elif self.on_push is not None:
+                    self.on_push(told)
+        except OSError:
+            pass  # as if it had hung up
+        finally:
+            self.gone.set()
+            for answer in self._waiting.values():
+                if not answer.done():
+                    answer.set_exception(NoBox("the box has ended"))
+
+    async def close(self) -> None:
+        """Hang up."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        if self._writer is not None:
+            self._writer.close()
+            with suppress(OSError):
+                await self._writer.wait_closed()

@@ -1,0 +1,50 @@
+"""A box's folder: its lock, its journal, its socket. Where things lie, and that only one box uses them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import BoxRuns, DataFolderUnusable, JournalBusy
+from table_controller.journal.store import take_lock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+JOURNAL: Final = "journal"
+SOCKET: Final = "control.sock"
+
+
+class DataFolder:
+    """One table's folder, held by this process until `close`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder
+        self._lock = -1
+        if not folder.is_dir():
+            raise DataFolderUnusable(f"{folder} is no folder; make it: mkdir -p {folder}")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise DataFolderUnusable(f"{folder} cannot be written by user {os.geteuid()}")
+        try:
+            self._lock = take_lock(folder)
+        except JournalBusy as busy:
+            owner = str(busy).rpartition(": ")[2].removesuffix(" writes this journal")
+            raise BoxRuns(f"{folder}: {owner} is a box that uses it") from None
+        except OSError as error:
+            raise DataFolderUnusable(f"{folder}: {error.strerror}") from error
+
+    @property
+    def journal(self) -> Path:
+        """Where its journal is."""
+        return self.path / JOURNAL
+
+    @property
+    def socket(self) -> Path:
+        """Where its control socket is."""
+        return self.path / SOCKET
+
+    def close(self) -> None:
+        """Let another box use it."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1

@@ -1,0 +1,77 @@
+"""Holds that nobody clears: after a while each is escalated, in the journal and in the log. Changes nothing.
+
+The table stands still all the same; this is for the people who should have come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from table_controller.journal import records as rec
+from table_controller.table.decisions import Cleared, Found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.controller.loop import Step
+    from table_controller.table.core import Table
+
+log = logging.getLogger(__name__)
+
+
+class Escalation:
+    """`escalated` is how often each open hold was escalated; `since` when it was first seen in this start (loop time).
+
+    A hold that is older than the start of the box begins anew: how long nobody came while the box was off says nothing.
+    """
+
+    def __init__(self, after: float, table: Table, note: Callable[[rec.Note], None]) -> None:
+        self.escalated: dict[int, int] = {}
+        self.since: dict[int, float] = {}
+        self._after = after
+        self._table = table
+        self._note = note
+        self._loop = asyncio.get_running_loop()
+        self._timers: dict[int, asyncio.TimerHandle] = {}
+        for hold in table.state.holds:
+            self._watch(hold)
+
+    def take(self, step: Step) -> None:
+        """See what was found and what was cleared."""
+        for decision in step.decisions:
+            if isinstance(decision, Found):
+                self._watch(decision.hold)
+            elif isinstance(decision, Cleared):
+                self._forget(decision.hold)
+
+    def _watch(self, hold: int) -> None:
+        if hold not in self._timers:
+            self.since[hold] = self._loop.time()
+            self._timers[hold] = self._loop.call_later(self._after, self._due, hold)
+
+    def _forget(self, hold: int) -> None:
+        timer = self._timers.pop(hold, None)
+        if timer is not None:
+            timer.cancel()
+        self.escalated.pop(hold, None)
+        self.since.pop(hold, None)
+
+    def _due(self, hold: int) -> None:
+        found = self._table.state.holds.get(hold)
+        if found is None:
+            self._forget(hold)
+            return
+        self.escalated[hold] = times = self.escalated.get(hold, 0) + 1
+        minutes = (self._loop.time() - self.since[hold]) / 60
+        text = f"irregularity {hold} ({found.trigger}) waits for the {found.acknowledges} for {minutes:.0f} minutes"
+        log.error("escalated: %s", text)
+        self._note(rec.Note("escalated", f"{text}; escalated {times} times", slot=found.slot, hold=hold))
+        self._timers[hold] = self._loop.call_later(self._after, self._due, hold)
+
+    def close(self) -> None:
+        """Wait for nobody any more."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()

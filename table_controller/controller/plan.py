@@ -1,0 +1,51 @@
+"""What a box is built from: the table's rules, its places, its people. Data only; nothing is opened here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from firmware_bridge.handshake import Trust
+    from firmware_bridge.wire import Transport
+    from table_controller.people import Person
+    from table_controller.rulebook import Edition, Submission
+
+# A hold that nobody has cleared after so long (s) is escalated: long enough for a floorperson to come and decide.
+ESCALATE_AFTER: Final = 300.0
+
+
+class People(Protocol):
+    """Who may say something at this table."""
+
+    def check(self, id_: str, pin: str, place: str = "") -> Person:
+        """Return the person; CredentialRefused if there is none, or the PIN is another. May take a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One slot before it is filled: which kind of device, how its port is opened, and what it must prove."""
+
+    name: str
+    kind: str
+    open_port: Callable[[], Awaitable[Transport]]
+    trust: Trust
+    port: str = ""  # its address, for people
+    key_file: Path | None = None  # where the key of the enrolled device lies, if another one may be enrolled
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A table before its box runs. `group` is the system group that may use the control socket besides the owner."""
+
+    name: str
+    edition: Edition
+    submission: Submission
+    places: tuple[Place, ...]
+    people: People
+    escalate_after: float = ESCALATE_AFTER
+    revoked: Path | None = None  # the list of keys that never serve again
+    group: str | None = None

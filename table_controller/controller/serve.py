@@ -1,0 +1,110 @@
+"""A box on a real computer: data folder, journal on disk, control socket, signals, from start to stop.
+
+What runs beside the table (an uplink, a panel) is given as `besides`, by name. It is kept alive, and can never stop the
+table.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from firmware_bridge.errors import DataFolderUnusable
+from table_controller.controller.box import Box
+from table_controller.controller.clock import BoxClock
+from table_controller.controller.control import Control
+from table_controller.controller.data_folder import DataFolder
+from table_controller.controller.from_config import plan_of
+from table_controller.controller.notify import Notifier
+from table_controller.controller.self_check import check_software, look_around
+from table_controller.journal.copier import Copier
+from table_controller.journal.copy import Copy
+from table_controller.journal.records import VERSION
+from table_controller.journal.store import Store
+from table_controller.journal.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
+
+    from table_controller.config import TableConfig
+    from table_controller.journal.copier import CopyState
+
+    # What runs beside the table, given the box and its configuration.
+    Besides = Mapping[str, Callable[[Box, TableConfig], Coroutine[Any, Any, None]]]
+
+log = logging.getLogger(__name__)
+
+
+def _taken_over(_: Exception) -> None:
+    """Until the controller listens, whoever opened the journal hears of its failure."""
+
+
+def _copied(state: CopyState) -> None:
+    level = logging.ERROR if state.error else logging.INFO if state.configured else logging.WARNING
+    log.log(level, "%s", state.words)
+
+
+async def serve(config: TableConfig, besides: Besides | None = None) -> None:
+    """Run one box until it is told to stop. What forbids the start is raised before any machine is touched."""
+    data = DataFolder(config.data)
+    try:
+        await _serve(config, data, besides or {})
+    finally:
+        data.close()
+
+
+async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    notifier = Notifier()
+    clock = BoxClock()
+    box = Box(plan_of(config), clock)
+    box.checks = [check_software(config.path.parent, box.digests)]
+    box.checks += look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
+    for what, found in box.checks:
+        log.info("self-check: %s: %s", what, found)
+
+    def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
+        policy, folder = config.journal.policy, config.journal.folder
+        store = Store.open(folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now)
+        return store, Writer(store, _taken_over)
+
+    def copier(store: Any) -> Copier:
+        copy = config.journal.copy
+        return Copier(store, None if copy is None else Copy(config.journal.folder, copy), _copied)
+
+    control = Control(box, config.control.socket)
+    try:
+        await box.begin(open_journal, copier)
+        await _open(control, box)
+        for name, work in besides.items():
+            box.supervise(name, partial(work, box, config))
+        phase = "running" if box.cause is None else f"locked: {box.cause.code} {box.cause}"
+        gc.collect()
+        gc.freeze()  # what is there now stays; the collector need not walk it in the middle of a deal
+        notifier.ready(phase)
+        box.supervise("watchdog", notifier.watchdog)
+        log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
+        await stop.wait()
+        log.info("stopping: told to")
+    finally:
+        notifier.stopping()
+        await box.stop()
+        await control.close()
+        log.info("ended")
+
+
+async def _open(control: Control, box: Box) -> None:
+    """Open the control socket. A box that is locked goes on without it: its machines are safe, its log says why."""
+    try:
+        await control.start()
+    except DataFolderUnusable as error:
+        if box.cause is None:
+            raise
+        log.error("%s %s", error.code, error)  # noqa: TRY400 - the message is what people need

@@ -1,0 +1,102 @@
+"""What a technician may ask and order of a device through a running box, and when. No wire.
+
+Questions are always answered. What moves something needs a technician, and a machine that no round needs: out of
+service, named by an irregularity, or permitted to be tested. There is no call that deals a card or opens a bet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from devices.report import Reported
+from devices.shuffler.messages import Mode
+from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
+from firmware_bridge.messages import Message
+from table_controller.journal import records as rec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.controller.box import Box
+    from table_controller.table.core import Table
+    from table_controller.table.decisions import Reason
+    from table_controller.table.events import Person
+
+_QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "where", "shown")
+_ORDERS: Final = ("self_test", "clear_jam", "eject", "set_mode", "reset", "stop", "disarm", "blank", "clear")
+# These only make things safe: no permit is asked.
+_SAFE: Final = ("stop", "disarm")
+_ROLES: Final = ("technician",)
+# Service commands have numbers of their own, far above those of the core; told apart by the time (microseconds).
+_FIRST: Final = 1 << 62
+
+
+def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
+    """Return every reason against a technician's order to a slot; none means granted."""
+    known = table.state.slots[slot]
+    reasons = table.permit("test", slot, known.deck)
+    busy = tuple(reason for reason in reasons if reason.key == "device_busy")
+    if name in _SAFE:
+        return ()
+    if not table.context.serves(slot) or table.context.held(slot=slot, deck=known.deck):
+        return busy  # no round uses it as it is; only what it was told before must have ended
+    return reasons
+
+
+async def call(
+    box: Box, slot: str, name: str, arguments: dict[str, Any], who: Callable[[], Person]
+) -> dict[str, Any] | None:
+    """Ask or order; return what the device told, as plain data. Orders are written down, with how they ended."""
+    found = box.slots.get(slot)
+    if found is None:
+        raise BadRequest(f"there is no slot {slot}; there are: {', '.join(box.slots)}")
+    method = getattr(found.driver, name, None) if name in (*_QUESTIONS, *_ORDERS) else None
+    if method is None:
+        offered = [each for each in (*_QUESTIONS, *_ORDERS) if hasattr(found.driver, each)]
+        raise BadRequest(f"a {found.kind.name} has no {name!r} here; it has: {', '.join(offered)}")
+    if name in _QUESTIONS:
+        return _plain(await _called(method, arguments))
+    person = who()
+    if person.role not in _ROLES:
+        raise NotAllowed(f"{name} is for the technician; {person.credential} is signed on as {person.role}")
+    reasons = against(box.running().table, slot, name)
+    if reasons:
+        raise NotAllowed(f"{name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
+    if "mode" in arguments:
+        arguments = arguments | {"mode": _mode(arguments["mode"])}
+    number = _FIRST + box.clock.now()[0] // 1000
+    outcome = "done"
+    try:
+        return _plain(await _called(method, arguments | {"command": number}))
+    except PitboxError as error:
+        outcome = f"{error.code} {error}"
+        raise
+    finally:
+        box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
+
+
+def _mode(name: Any) -> Mode:
+    try:
+        return Mode[str(name).upper()]
+    except KeyError:
+        raise BadRequest(f"there is no mode {name!r}; there are: {', '.join(m.name.lower() for m in Mode)}") from None
+
+
+async def _called(method: Any, arguments: dict[str, Any]) -> Any:
+    try:
+        work = method(**arguments)
+    except TypeError as error:
+        raise BadRequest(str(error)) from error
+    return await work
+
+
+def _plain(told: Any) -> dict[str, Any] | None:
+    """Return an answer as plain data, without cards."""
+    if isinstance(told, Reported):
+        told = told.inventory
+    if told is None or (isinstance(told, Message) and told.carries_cards):
+        return None
+    fields = {name: msgspec.to_builtins(getattr(told, name), enc_hook=str) for name in told.__struct_fields__}
+    return {"type": type(told).__name__, **fields}

@@ -1,0 +1,194 @@
+"""What a box says of itself: one picture of table, slots, permits, meters and copy. Only reads.
+
+The panel, the CLI, the metrics page and a dossier show this same picture.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.version import VERSION
+from table_controller.controller.supervise import TaskState
+from table_controller.table.decisions import Prompt, Reason
+from table_controller.table.state import Deck, Hold, Progressive, Round
+
+if TYPE_CHECKING:
+    from firmware_bridge.errors import PitboxError
+    from table_controller.controller.box import Box
+    from table_controller.controller.loop import Controller
+    from table_controller.controller.slot import Slot
+    from table_controller.table.core import Table
+
+# The number of the control socket's protocol, raised when an old client would misunderstand.
+PROTOCOL: Final = 1
+# What is asked of the permits, by kind of device.
+_ACTS: Final[dict[str, tuple[Any, ...]]] = {
+    "shuffler": ("shuffle", "eject", "clear_out", "return_to_service", "test"),
+    "shoe": ("load", "dispense", "start_round", "give_stub", "return_to_service", "test"),
+    "shaker": ("arm_dice", "return_to_service", "test"),
+    "rng": ("draw", "return_to_service", "test"),
+    "bet_sensor": ("light", "unlock", "return_to_service", "test"),
+}
+_ANY: Final = ("return_to_service", "test")
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """An error as people see it."""
+
+    code: str
+    text: str
+
+
+class SlotStatus(msgspec.Struct, frozen=True):
+    """One slot: what the table knows of it, and what its link knows."""
+
+    name: str
+    kind: str
+    state: str
+    connected: bool
+    port: str
+    serial: str = ""
+    firmware: str = ""
+    deck: str | None = None
+    cause: Problem | None = None  # why it is not there
+
+
+class Permit(msgspec.Struct, frozen=True):
+    """One actuation and every reason against it; none means granted."""
+
+    act: str
+    reasons: tuple[Reason, ...]
+    slot: str | None = None
+    deck: str | None = None
+
+
+class MeterStatus(msgspec.Struct, frozen=True):
+    """The amounts of the progressive system, in micro-dollars."""
+
+    current: int
+    reserve: int
+    pending: int
+    paid_by_table: int
+    paid_by_attendant: int
+
+
+class HoldStatus(msgspec.Struct, frozen=True):
+    """An irregularity that is not cleared, and how often it was escalated."""
+
+    hold: Hold
+    escalated: int
+
+
+class CopyStatus(msgspec.Struct, frozen=True):
+    """The second copy, and the sentence about it."""
+
+    configured: bool
+    words: str
+    seq: int
+    behind: int
+    problem: Problem | None
+
+
+class TableStatus(msgspec.Struct, frozen=True):
+    """What the core knows, as far as it concerns people."""
+
+    round: Round
+    decks: dict[str, Deck]
+    progressive: Progressive
+    prompts: list[Prompt]
+    holds: list[HoldStatus]
+    permits: list[Permit]
+    meters: MeterStatus | None
+    dealing: str
+    shuffling: str
+    start: str | None
+    commands: int  # that have not ended
+
+
+class Status(msgspec.Struct, frozen=True):
+    """A whole box. `phase`: running, locked (its journal cannot be taken), halted (it failed meanwhile), stopping."""
+
+    protocol: int
+    version: str
+    table: str
+    game: str
+    phase: str
+    cause: Problem | None
+    boot: int
+    seq: int  # the last step on disk
+    started_ns: int
+    now_ns: int
+    dealer: str | None
+    slots: list[SlotStatus]
+    copy: CopyStatus
+    tasks: list[TaskState]
+    checks: list[tuple[str, str]]
+    digests: dict[str, str]
+    state: TableStatus | None
+
+
+def problem(error: PitboxError | None) -> Problem | None:
+    """Return an error as people see it."""
+    return None if error is None else Problem(error.code, str(error))
+
+
+def status_of(box: Box) -> Status:
+    """Look at a box."""
+    controller = box.controller
+    copy = box.copy
+    trouble = Problem(copy.code, copy.error) if copy.error else None
+    reach = 0 if copy.ack is None else copy.ack.seq
+    dealer = box.presence.dealer if box.presence is not None else None
+    return Status(
+        PROTOCOL, VERSION, box.plan.name, box.plan.edition.game, _phase(box), problem(box.cause), box.boot,
+        0 if controller is None else controller.durable, box.started_ns, box.clock.now()[0],
+        None if dealer is None else dealer.credential, [_slot(box, slot) for slot in box.slots.values()],
+        CopyStatus(copy.configured, copy.words, reach, copy.behind, trouble), list(box.tasks.states.values()),
+        box.checks, box.digests, None if controller is None else _table(box, controller),
+    )  # fmt: skip
+
+
+def _phase(box: Box) -> str:
+    if box.stopping:
+        return "stopping"
+    if box.locked is not None:
+        return "locked"
+    return "running" if box.cause is None else "halted"
+
+
+def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
+    known = box.controller.table.state.slots[slot.name] if box.controller is not None else None
+    hello = slot.driver.reported.hello if slot.driver.reported is not None else None
+    port = next(place.port for place in box.plan.places if place.name == slot.name)
+    return SlotStatus(
+        slot.name, slot.kind.name, slot.service.state if known is None else known.state, slot.view.connected, port,
+        "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
+        None if known is None else known.deck, problem(slot.cause),
+    )  # fmt: skip
+
+
+def _table(box: Box, controller: Controller) -> TableStatus:
+    state = controller.table.state
+    escalated = box.escalation.escalated if box.escalation is not None else {}
+    meters = state.money.book.meters if controller.table.context.progressive else None
+    return TableStatus(
+        state.round, state.decks, state.progressive, list(state.prompts.values()),
+        [HoldStatus(hold, escalated.get(hold.id, 0)) for hold in state.holds.values()], permits_of(controller.table),
+        None if meters is None else MeterStatus(**msgspec.structs.asdict(meters)),
+        state.dealing, state.shuffling, state.start, len(state.commands),
+    )  # fmt: skip
+
+
+def permits_of(table: Table) -> list[Permit]:
+    """Ask for every actuation that could come next: the round, and what each slot can do with what it holds."""
+    coming = table.context.next_deck()
+    deck = None if coming is None else coming.name
+    found = [Permit("open_bets", table.permit("open_bets", deck=deck), deck=deck)]
+    for name, slot in table.state.slots.items():
+        for act in _ACTS.get(slot.kind, _ANY):
+            held = table.deck_at(name)
+            seat = int(name.rpartition(".")[2]) if slot.kind == "bet_sensor" else None
+            found.append(Permit(act, table.permit(act, name, held, seat=seat), name, held))
+    return found

@@ -1,0 +1,41 @@
+"""Where frames of one slot can be watched while the box runs. Costs one call a frame while nobody watches. No keys."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from devices.registry import all_messages
+from firmware_bridge.capture import Blanker
+from firmware_bridge.frame import HEADER_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Watcher = Callable[[str, bool, bytes, bytes], None]
+
+
+@cache
+def _blanker() -> Blanker:
+    return Blanker(all_messages())
+
+
+def without_cards(signed: bytes, mac: bytes) -> tuple[bytes, bytes, str]:
+    """Return a frame as it may leave the box, and why it was blanked, if it was."""
+    why = _blanker().objection(signed[HEADER_SIZE:])
+    if not why:
+        return signed, mac, ""
+    return signed[:HEADER_SIZE] + _blanker().blank(signed[HEADER_SIZE:]), bytes(len(mac)), why
+
+
+class Tap:
+    """A capture that anybody may join: `watchers` get slot, direction, frame and MAC."""
+
+    def __init__(self, slot: str) -> None:
+        self._slot = slot
+        self.watchers: list[Watcher] = []
+
+    def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:
+        """Show one frame to whoever watches."""
+        for watch in self.watchers:
+            watch(self._slot, outgoing, signed, mac)

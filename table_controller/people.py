@@ -1,0 +1,266 @@
+"""The people file: who has a credential, in which role, and the hash of each PIN. PINs are checked in `people_check`.
+
+No names: `id` is what a badge says and what the journal records, `person` tells two credentials of one person from two
+people. An id is never given twice, so a record of years ago still names one person.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import stat
+import tempfile
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import scrypt
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from firmware_bridge.errors import BadPeopleFile, ConfigurationError
+from table_controller.table.events import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FORMAT: Final = 1
+ROLES: Final[tuple[str, ...]] = get_args(Role)
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
+# Six digits are a million guesses, which the growing wait turns into months; nobody remembers more than 64 characters.
+SHORTEST_PIN: Final = 6
+LONGEST_PIN: Final = 64
+SALT_SIZE: Final = 16
+HASH_SIZE: Final = 32
+
+
+class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one hash costs: scrypt's own parameters. As they are, 16 MB and about 50 ms.
+
+    The limits keep a damaged file from asking for all of the box's memory.
+    """
+
+    n: Annotated[int, Meta(ge=2, le=1 << 20)] = 1 << 14
+    r: Annotated[int, Meta(ge=1, le=16)] = 8
+    p: Annotated[int, Meta(ge=1, le=4)] = 1
+
+
+class Person(msgspec.Struct, frozen=True, kw_only=True):
+    """Who has proved to hold a credential."""
+
+    id: str
+    person: str
+    role: Role
+
+    def same(self, other: Person) -> bool:
+        """Tell whether two credentials are one person's: then they are not the two people that a rule wants."""
+        return self.person.casefold() == other.person.casefold()
+
+
+class Credential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One entry of the file; salt and hash as hex digits, days as 2031-03-17."""
+
+    id: str
+    person: str
+    role: Role
+    added: str
+    revoked: str | None = None
+    cost: Cost
+    salt: str
+    hash: str
+
+    def __repr__(self) -> str:
+        """Show neither salt nor hash."""
+        return f"Credential(id={self.id!r}, person={self.person!r}, role={self.role!r}, revoked={self.revoked!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Not in rich's drawings either."""
+        return [("id", self.id), ("person", self.person), ("role", self.role), ("revoked", self.revoked)]
+
+    @property
+    def who(self) -> Person:
+        """The holder."""
+        return Person(id=self.id, person=self.person, role=self.role)
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: int
+    people: list[Credential]
+
+
+def pin_hash(pin: str, salt: bytes, cost: Cost) -> bytes:
+    """Hash a PIN, at that cost."""
+    room = 128 * cost.r * (cost.n + cost.p + 2)  # what scrypt itself says that it needs (bytes)
+    return scrypt(
+        pin.encode("utf-8", "surrogatepass"), salt=salt, n=cost.n, r=cost.r, p=cost.p, maxmem=room, dklen=HASH_SIZE
+    )
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def load_people(path: Path) -> dict[str, Credential]:
+    """Read the file; BadPeopleFile if it is missing, open to others, or not a people file."""
+    try:
+        mode = path.stat().st_mode
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadPeopleFile(f"{path}: {error.strerror}") from error
+    try:
+        found = msgspec.json.decode(data, type=_File)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadPeopleFile(f"{path}: not a people file: {error}") from error
+    if found.format != FORMAT:
+        raise BadPeopleFile(f"{path}: format {found.format}, and this software knows format {FORMAT}")
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise BadPeopleFile(f"{path}: others can read or change this file; run: chmod 600 {path}")
+    people: dict[str, Credential] = {}
+    for credential in found.people:
+        key = credential.id.casefold()
+        if key in people:
+            raise BadPeopleFile(f"{path}: the credential {credential.id} is there twice")
+        if not _sound(credential):
+            raise BadPeopleFile(f"{path}: the entry of {credential.id!r} is damaged")
+        people[key] = credential
+    return people
+
+
+def _sound(credential: Credential) -> bool:
+    cost = credential.cost
+    hexed = re.fullmatch(rf"[0-9a-f]{{{2 * SALT_SIZE}}}", credential.salt) and re.fullmatch(
+        rf"[0-9a-f]{{{2 * HASH_SIZE}}}", credential.hash
+    )
+    return bool(_ID.fullmatch(credential.id) and hexed) and cost.n & (cost.n - 1) == 0
+
+
+# --- changing ---------------------------------------------------------------------------------------------------------
+
+
+def add(
+    path: Path, id_: str, role: str, pin: str, *, person: str | None = None, cost: Cost | None = None
+) -> Credential:
+    """Add a credential; the file is made if it is not there. Today is the day that it was added."""
+    if not _ID.fullmatch(id_):
+        raise ConfigurationError(f"{id_!r} cannot be a credential: up to 32 letters, digits, - _ and . can")
+    if role not in ROLES:
+        raise ConfigurationError(f"{role!r} is no role; {', '.join(ROLES)} are")
+    if person is not None and not _ID.fullmatch(person):
+        raise ConfigurationError(f"{person!r} cannot be a person's number: up to 32 letters, digits, - _ and . can")
+    _check_pin(pin, id_, person or id_)
+    salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
+    made = Credential(
+        id=id_, person=person or id_, role=msgspec.convert(role, Role), added=_today(), cost=cost, salt=salt.hex(),
+        hash=pin_hash(pin, salt, cost).hex(),
+    )  # fmt: skip
+
+    def change(people: dict[str, Credential]) -> None:
+        old = people.get(id_.casefold())
+        if old is not None:
+            since = f"revoked on {old.revoked}" if old.revoked else f"given on {old.added}"
+            raise ConfigurationError(f"the credential {old.id} was {since}; an id is never given twice")
+        people[id_.casefold()] = made
+
+    _changed(path, change, make=True)
+    return made
+
+
+def revoke(path: Path, id_: str) -> Credential:
+    """Revoke a credential; it stays in the file, because the journal names it."""
+    return _replaced(path, id_, lambda old: replace(old, revoked=_today()))
+
+
+def set_pin(path: Path, id_: str, pin: str, *, cost: Cost | None = None) -> Credential:
+    """Give a credential another PIN."""
+    salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
+
+    def change(old: Credential) -> Credential:
+        _check_pin(pin, old.id, old.person)
+        return replace(old, cost=cost, salt=salt.hex(), hash=pin_hash(pin, salt, cost).hex())
+
+    return _replaced(path, id_, change)
+
+
+def _replaced(path: Path, id_: str, change: Callable[[Credential], Credential]) -> Credential:
+    done: list[Credential] = []
+
+    def one(people: dict[str, Credential]) -> None:
+        old = people.get(id_.casefold())
+        if old is None:
+            raise ConfigurationError(f"{path}: there is no credential {id_}")
+        if old.revoked:
+            raise ConfigurationError(f"{path}: the credential {old.id} was revoked on {old.revoked}")
+        people[id_.casefold()] = change(old)
+        done.append(people[id_.casefold()])
+
+    _changed(path, one)
+    return done[0]
+
+
+def _check_pin(pin: str, *names: str) -> None:
+    """Refuse a PIN that the first dozen guesses would find."""
+    if not SHORTEST_PIN <= len(pin) <= LONGEST_PIN or not pin.isprintable():
+        raise ConfigurationError(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} characters, of one line")
+    steps = {ord(b) - ord(a) for a, b in pairwise(pin)}
+    if len(steps) == 1 and steps <= {-1, 0, 1}:
+        raise ConfigurationError("a PIN of one character repeated, or of a plain sequence, is the first to be guessed")
+    if pin.casefold() in {name.casefold() for name in names}:
+        raise ConfigurationError("a PIN that is the credential itself is the first to be guessed")
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+@contextmanager
+def _only_one(path: Path) -> Iterator[None]:
+    """Hold the file against other processes. The lock is a file of its own, for the people file is exchanged whole."""
+    if not path.parent.is_dir():
+        raise BadPeopleFile(f"{path}: there is no folder {path.parent}")
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise BadPeopleFile(f"{lock}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _changed(path: Path, change: Callable[[dict[str, Credential]], None], *, make: bool = False) -> None:
+    """Exchange the file for a changed one: whole, on disk before it takes its name, and one change after the other."""
+    with _only_one(path):
+        people = {} if make and not path.exists() else load_people(path)
+        change(people)
+        data = msgspec.json.format(msgspec.json.encode(_File(FORMAT, list(people.values()))), indent=2)
+        try:
+            _write(path, data + b"\n")
+        except OSError as error:
+            raise BadPeopleFile(f"{path}: {error.strerror}") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    owner = path.stat() if path.exists() else path.parent.stat()
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            if os.geteuid() == 0:  # an administrator changes it, and the box's own user must still be able to read it
+                os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+            os.fsync(file.fileno())
+        Path(draft).replace(path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,150 @@
+"""Whether somebody may sign on: the PIN of a credential, checked against guessing. The people file is only read here.
+
+What an attacker may do is bounded three ways. After a wrong PIN the credential waits, longer each time, and tries that
+come too soon are refused unheard: they cost nothing and do not lengthen the wait, so whoever has the right PIN gets in
+once it is over. Waits are counted by credential and by where the try came from, so guessing at one place does not keep
+people out at another. And one hash is computed at a time per credential, few altogether.
+"""
+
+from __future__ import annotations
+
+import hmac
+import math
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import CredentialRefused, TryLater
+from table_controller.people import HASH_SIZE, LONGEST_PIN, SALT_SIZE, Cost, load_people, pin_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from table_controller.people import Credential, Person
+
+# The wait after the first wrong PIN (s); it doubles with each one more, up to the longest.
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 60.0
+# So many places are told apart for one credential; all others together are one more. Bounds guesses as well as memory.
+PLACES: Final = 8
+# Ids that nobody has share so many waits, so that they behave like credentials and need no memory of their own.
+STRANGERS: Final = 16
+# One hash at a time: each needs 16 MB, and the table's own work comes first.
+PARALLEL: Final = 1
+# A place that made no try for so long (s) is forgotten, once its wait is over.
+FORGOTTEN: Final = 3600.0
+
+_Key = tuple[str, str]
+
+
+class _Tries:
+    """The wrong PINs in a row of one credential at one place."""
+
+    def __init__(self) -> None:
+        self.wrong = 0
+        self.last = float("-inf")
+        self.busy = False
+
+    def wait(self, now: float) -> float:
+        """How long it still waits (s)."""
+        if self.busy:
+            return FIRST_WAIT
+        if not self.wrong:
+            return 0.0
+        return max(0.0, self.last + min(FIRST_WAIT * 2.0 ** min(self.wrong - 1, 30), LONGEST_WAIT) - now)
+
+
+class Checker:
+    """Checks PINs against a people file, which is read again whenever it has changed. For any number of threads.
+
+    A check takes about 50 ms of computing, so a loop has it done in a thread.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        hasher: Callable[[str, bytes, Cost], bytes] = pin_hash,
+        parallel: int = PARALLEL,
+    ) -> None:
+        self._path = path
+        self._clock = clock
+        self._hasher = hasher
+        self._turns = threading.BoundedSemaphore(parallel)
+        self._lock = threading.Lock()
+        self._tries: dict[_Key, _Tries] = {}
+        self._people: dict[str, Credential] = {}
+        self._stamp: tuple[int, ...] | None = None
+
+    def check(self, id_: str, pin: str, place: str = "") -> Person:
+        """Return who it is; CredentialRefused does not say whether id or PIN was wrong, TryLater says how long to wait.
+
+        `place` is where the try came from: an address, a user of the system, the table's own panel.
+        """
+        with self._lock:
+            people = self._read()
+            known = people.get(id_.casefold())
+            key = self._key(id_, known, place)
+            tries = self._tries.setdefault(key, _Tries())
+            wait = tries.wait(self._clock())
+            if wait:
+                raise TryLater(f"the credential {id_!r} waits: try again in {math.ceil(wait)} s", wait)
+            tries.busy = True
+        right = False
+        try:
+            right = self._right(known, pin, people)
+        finally:
+            with self._lock:
+                tries.busy = False
+                tries.last = self._clock()
+                tries.wrong = 0 if right else tries.wrong + 1
+        if known is None or known.revoked or not right:
+            raise CredentialRefused(f"the credential {id_!r} is not valid, or the PIN is wrong")
+        return known.who
+
+    def _right(self, known: Credential | None, pin: str, people: dict[str, Credential]) -> bool:
+        """Compare, in the same time whether somebody has this id or nobody, and wherever the difference is."""
+        if known is None or known.revoked:
+            # What others here cost: whoever measures learns nothing.
+            cost = max(
+                (each.cost for each in people.values()), key=lambda cost: cost.n * cost.r * cost.p, default=Cost()
+            )
+            salt, wanted = bytes(SALT_SIZE), bytes(HASH_SIZE)
+        else:
+            salt, wanted, cost = bytes.fromhex(known.salt), bytes.fromhex(known.hash), known.cost
+        with self._turns:
+            found = self._hasher(pin[: LONGEST_PIN + 1], salt, cost)
+        return hmac.compare_digest(found, wanted) and known is not None and not known.revoked
+
+    def _key(self, id_: str, known: Credential | None, place: str) -> _Key:
+        who = (
+            id_.casefold()
+            if known is not None
+            else f"?{sum(id_.casefold().encode('utf-8', 'surrogatepass')) % STRANGERS}"
+        )
+        if (who, place) in self._tries:
+            return who, place
+        others = [key for key in self._tries if key[0] == who]
+        for key in others:
+            tries = self._tries[key]
+            if not tries.busy and self._clock() - tries.last > FORGOTTEN:
+                del self._tries[key]
+        return (who, place) if len(others) < PLACES else (who, "\n")
+
+    def _read(self) -> dict[str, Credential]:
+        """Return the people of the file as it is now."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            self._stamp = None
+        else:
+            stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+            if stamp == self._stamp:
+                return self._people
+            self._stamp = None  # what cannot be read now is read again next time
+            self._people = load_people(self._path)
+            self._stamp = stamp
+            return self._people
+        return load_people(self._path)

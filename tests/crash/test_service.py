@@ -1,0 +1,211 @@
+"""The box as a real process: what is wrong before it starts, and what becomes of a deal when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import termios
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulators.house.dealer import DEALER
+from simulators.house.far_table import FarTable
+from table_controller.journal import reader
+from table_controller.journal.chain import STOP
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Moved
+from tests.support.far_house import FarWatch
+from tests.support.power_cuts import compare
+from tests.support.processes import pitbox
+from tests.support.running import RunningBox, running
+from tests.support.small_disk import small_disk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GAME = "face_up_pai_gow"
+PACE = 0.01
+SPEED = 400.0
+
+pytestmark = pytest.mark.realtime
+
+
+def far_table(folder: Path, game: str = GAME) -> FarTable:
+    return FarTable(folder, game, seed=5, speed=SPEED, pace=PACE)
+
+
+# --- before it starts -------------------------------------------------------------------------------------------------
+
+
+async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Path) -> None:
+    async with far_table(tmp_path) as table:
+        good = table.config.read_text()
+        table.config.write_text(good.replace("[table]", "[table]\nlimit = 5"))
+        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert "PB-617" in said
+        assert "table.limit" in said
+        table.config.write_text(good)
+        (tmp_path / "shoe.1.key").rename(tmp_path / "away")
+        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert "PB-612" in said
+        assert "shoe.1.key" in said
+        (tmp_path / "away").rename(tmp_path / "shoe.1.key")
+        table.config.write_text(good.replace('folder = "data"', 'folder = "nowhere"'))
+        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
+        assert "PB-816" in said
+        assert "mkdir -p" in said
+        assert not (tmp_path / "data" / "journal").exists()
+        said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=6)
+        assert "PB-811" in said
+        assert "what to do: Start it" in said
+
+
+async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_box_ends_at_once(
+    tmp_path: Path,
+) -> None:
+    async with far_table(tmp_path) as table:
+        (tmp_path / "shaker.1").unlink()
+        master, slave = os.openpty()  # a port that somebody else has
+        name = os.ttyname(slave)
+        fcntl.ioctl(slave, termios.TIOCEXCL)
+        fcntl.flock(slave, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        text = table.config.read_text().replace(f'port = "{tmp_path / "shoe.1"}"', f'port = "{name}"')
+        table.config.write_text(text)
+        try:
+            with running(table.config) as box:
+                await asyncio.to_thread(box.until, "shoe.1", "PB-112")
+                told = await asyncio.to_thread(box.until, "shaker.1", "PB-111")
+                assert told["phase"] == "running"
+                assert "shaker.1" in dict(told["checks"])["ports"]
+                keys = {reason["key"] for reason in told["state"]["permits"][0]["reasons"]}
+                assert {"shoe_missing", "start_device_missing"} <= keys
+                said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
+                assert "PB-812" in said
+                assert str(box.process.pid) in said
+                assert (await asyncio.to_thread(box.status))["phase"] == "running"
+        finally:
+            for descriptor in (master, slave):
+                os.close(descriptor)
+
+
+async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_still_answers(tmp_path: Path) -> None:
+    async with far_table(tmp_path) as table:
+        with running(table.config) as box:
+            await asyncio.to_thread(box.until, "shoe.1", "in_service")
+        journal = tmp_path / "data" / "journal"
+        (segment,) = journal.glob("journal-*.db")
+        damaged = bytearray(segment.read_bytes())
+        place = damaged.rindex(b"SlotChanged")
+        damaged[place : place + 11] = b"SlotChangee"
+        segment.write_bytes(damaged)
+        with running(table.config) as box:
+            told = await asyncio.to_thread(box.status)
+            assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-713")
+            said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=7)
+            assert "LOCKED by PB-713" in said
+            assert box.end() == 0
+        assert segment.read_bytes() == bytes(damaged), "evidence stays as it is"
+        with small_disk(tmp_path, 128) as disk:
+            (disk / "filler").write_bytes(bytes(100 << 10))
+            people = (tmp_path / "data" / "people.json").read_bytes()
+            text = table.config.read_text().replace('folder = "data"', f'folder = "{disk}"')
+            table.config.write_text(text + f'\n[control]\nsocket = "{tmp_path}/data/control.sock"\n')
+            (tmp_path / "people.json").write_bytes(people)
+            with running(table.config) as box:
+                told = await asyncio.to_thread(box.status)
+                assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-716")
+                assert box.end() == 0
+
+
+# --- in the middle of a deal ------------------------------------------------------------------------------------------
+
+
+class Stalled(FarTable):
+    """A table whose dealer takes no stack once `stall` is set: a deal that has begun stays a deal."""
+
+    stall = False
+
+    def stepped(self, event: ev.Event, decisions: Any) -> None:
+        super().stepped(event, decisions)
+        if self.stall and Moved("round", mc.DEALING) in decisions:
+            self.people.told = lambda *_: None  # type: ignore[method-assign]
+
+
+async def _to(table: FarTable, state: str) -> None:
+    """Wait until the round is in a state in which it stays."""
+    async with asyncio.timeout(60):
+        while table.controller.table.state.round.state != state:  # noqa: ASYNC110 - another process plays
+            await asyncio.sleep(0.002)
+
+
+async def _to_rest(table: FarTable) -> None:
+    """Lead the table on until it has played one more round to its end."""
+    async with asyncio.timeout(90):
+        while True:
+            await table.rest()
+            state = table.controller.table.state
+            if state.round.state == mc.BETTING:
+                table.controller.submit(ev.NoMoreBets(DEALER))
+            elif state.round.state == mc.IDLE and not state.holds and not state.prompts:
+                number = state.round.number
+                await table.round((1, 2))
+                await table.rest()
+                state = table.controller.table.state
+                if state.round.number > number and state.round.state == mc.IDLE:
+                    return
+            await asyncio.sleep(0.05)
+
+
+async def _to_the_middle(table: Stalled, state: str) -> None:
+    """Bring a deck, open a round, lay two chips; go on to the deal if that is asked for."""
+    await table.rest()
+    await table.bring("blue")
+    table.controller.submit(ev.OpenRound(DEALER))
+    await _to(table, mc.BETTING)
+    for seat in (2, 4):
+        table.machines[f"bet_sensor.{seat}"].inject("place_bet")
+    if state == mc.DEALING:
+        table.stall = True
+        table.controller.submit(ev.NoMoreBets(DEALER))
+        await _to(table, mc.DEALING)
+
+
+ENDS = [(signal.SIGTERM, mc.DEALING), (signal.SIGTERM, mc.BETTING), (signal.SIGKILL, mc.DEALING)]
+
+
+@pytest.mark.parametrize(("how", "state"), ENDS)
+async def test_a_box_that_ends_in_the_middle_loses_nothing_and_the_next_one_asks(
+    tmp_path: Path, how: signal.Signals, state: str
+) -> None:
+    journal = tmp_path / "data" / "journal"
+    async with Stalled(tmp_path, GAME, seed=5, speed=SPEED, pace=PACE) as table:
+        watch, told = FarWatch(table), table.people.told
+        box = RunningBox(table.config)
+        try:
+            await table.meet()
+            await _to_the_middle(table, state)
+            number = table.controller.table.state.round.number
+            code = await asyncio.to_thread(box.end, how)
+            assert code == (0 if how == signal.SIGTERM else -signal.SIGKILL), box.words()
+            assert (await asyncio.to_thread(reader.verify, journal)).ok
+            ending = list(reader.read(journal, 1))[-1]
+            assert (ending.kind == STOP) is (how == signal.SIGTERM)
+            shoe: Any = table.machines["shoe.1"]
+            assert how == signal.SIGKILL or shoe.firmware.state.name != "DISPENSING"
+            table.stall, table.people.told = False, told  # type: ignore[method-assign]
+            box = RunningBox(table.config)
+            await table.meet()
+            held = [hold.trigger for hold in table.controller.table.state.holds.values()]
+            # A shoe that was stopped in the deal voids the round by its rule; else the floorperson is asked.
+            assert set(held) & {"box_restarted", "shoe_fault"}, held
+            assert table.controller.table.state.round.number == number
+            await _to_rest(table)
+            assert await asyncio.to_thread(box.end) == 0
+            compare(table, watch, list(reader.read(journal, 1)))
+        finally:
+            if box.process.poll() is None:
+                box.end(signal.SIGKILL)

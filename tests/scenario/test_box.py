@@ -1,0 +1,359 @@
+"""The box as a whole, in memory and virtual time: start, people, following, trouble, stop."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from firmware_bridge.commands import Outcome
+from firmware_bridge.errors import DiskFailed, JournalBusy, ReplayDiffers
+from simulators.world.table import TRAY
+from table_controller.controller.status import status_of
+from table_controller.controller.supervise import Tasks
+from table_controller.journal import records as rec
+from table_controller.journal.chain import SNAPSHOT, STOP
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.core import Table
+from tests.support.boxes import Bench, Talk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from table_controller.controller.box import Box
+
+
+@asynccontextmanager
+async def running(folder: Path, game: str = "face_up_pai_gow") -> AsyncIterator[tuple[Bench, Box, Talk]]:
+    bench = Bench(folder, game)
+    box = await bench.start()
+    try:
+        yield bench, box, Talk(box)
+    finally:
+        if not bench.box.stopping:
+            await bench.box.stop()
+        bench.close()
+
+
+async def hold_of(talk: Talk) -> None:
+    """Give the table something that people must clear: a shoe that is reported unusable."""
+    told = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
+    assert any(d["type"] == "Found" for d in told["decisions"]), told
+
+
+# --- start and stop ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_box_starts_shows_itself_and_stops_in_order(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        told = await talk.ask("status")
+        assert (told["phase"], told["boot"], told["cause"], told["dealer"]) == ("running", 1, None, None)
+        assert {slot["state"] for slot in told["slots"]} == {"in_service"}
+        assert told["copy"]["words"].startswith("There is no second copy")
+        opening = told["state"]["permits"][0]
+        assert opening["act"] == "open_bets"
+        assert {"deck_not_ready", "dice_not_fresh"} <= {reason["key"] for reason in opening["reasons"]}
+        assert all({"clause", "clears", "evidence", "text"} <= set(reason) for reason in opening["reasons"])
+        assert told["state"]["meters"]["current"] == 10_000_000_000
+        await box.stop()
+        assert [record.kind for record in bench.records()[-2:]] == [SNAPSHOT, STOP]
+        again = await bench.start()
+        assert again.boot == 2
+        assert again.controller is not None
+        assert not again.controller.table.state.holds
+
+
+async def test_a_journal_that_cannot_be_taken_locks_the_box_which_still_says_why(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.trouble = ReplayDiffers("record 7 gives other decisions")
+    box = await bench.start()
+    try:
+        talk = Talk(box)
+        told = await talk.ask("status")
+        assert (told["phase"], told["cause"]["code"], told["state"]) == ("locked", "PB-730", None)
+        assert box.locked is not None
+        assert {"shuffler.1", "shoe.1", "shaker.1"} <= set(box.locked.stopped)
+        assert (await talk.ask("sign_on", credential="D1", pin="271828")).startswith("PB-815 PB-730")
+        assert (await talk.ask("follow")).startswith("PB-815")
+        assert (await talk.say("OpenRound")).startswith("PB-815")
+        assert not bench.records()
+    finally:
+        await box.stop()
+        bench.close()
+
+
+async def test_another_writer_of_the_journal_is_no_locked_box_but_no_box_at_all(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.trouble = JournalBusy("process 1 writes this journal")
+    with pytest.raises(JournalBusy):
+        await bench.start()
+    assert not bench.box.slots, "its machines may be another box's"
+    bench.close()
+
+
+async def test_a_disk_that_fails_halts_the_box_and_whoever_waits_hears_it(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        await talk.sign_on("D1")
+        bench.disk.fault = DiskFailed("the disk is gone")
+        assert (await talk_until_halted(box, talk)).startswith("PB-815 PB-718")
+        told = await talk.ask("status")
+        assert (told["phase"], told["cause"]["code"]) == ("halted", "PB-718")
+        assert (await talk.say("OpenRound", by="D1")).startswith("PB-815")
+
+
+async def talk_until_halted(box: Box, talk: Talk) -> Any:
+    box.on_halted.append(talk.session.halted)
+    return await talk.say("DeckReceived", deck="blue")
+
+
+# --- people -----------------------------------------------------------------------------------------------------------
+
+
+async def test_nobody_speaks_without_signing_on_and_nobody_for_another(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, _box, talk):
+        assert (await talk.say("OpenRound")).startswith("PB-813")
+        assert (await talk.ask("sign_on", credential="D1", pin="000000")).startswith("PB-320")
+        await asyncio.sleep(2.0)
+        await talk.sign_on("D1")
+        claimed = await talk.say("OpenRound", who={"role": "floorperson", "credential": "F1"})
+        assert claimed.startswith("PB-814")
+        assert (await talk.say("OpenRound", by="F1")).startswith("PB-813 F1 is not signed on")
+        assert (await talk.say("SlotChanged", slot="shoe.1", trigger="verify")).startswith("PB-814")
+        assert (await talk.say("DeckReceived")).startswith("PB-814")
+        assert (await talk.say("DeckReceived", deck="blue", colour="blue")).startswith("PB-814")
+        told = await talk.say("OpenRound")
+        assert told["decisions"][0]["type"] == "Refused"
+
+
+async def test_five_wrong_pins_end_what_a_connection_may_do(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, box, talk):
+        for _ in range(5):
+            assert "PB-32" in await talk.ask("sign_on", credential="D1", pin="000000")
+        assert (await talk.ask("sign_on", credential="D2", pin="271828")).startswith("PB-813")
+        other = Talk(box)
+        await other.sign_on("D2")
+
+
+async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        await talk.sign_on("D1")
+        assert (await talk.ask("status"))["dealer"] == "D1"
+        other = await Talk(box).sign_on("D2")
+        changed = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
+        assert ev.DealerChanged(ev.Person("dealer", "D2")) in changed
+        assert (await talk.say("OpenRound")).startswith("PB-813 dealer D2 is signed on")
+        assert (await other.say("OpenRound"))["decisions"][0]["type"] == "Refused"  # by the table, with reasons
+        assert (await talk.say("NoMoreBets"))["decisions"], "whoever closes bets is heard"
+        await other.ask("sign_off", credential="D2")
+        assert (await talk.say("OpenRound")).startswith("PB-813 no dealer")
+        assert [note.who.credential for note in bench.notes("signed_on") if note.who] == ["D1", "D2"]
+        await box.stop()
+        again = await bench.start()
+        assert again.presence is not None
+        assert (again.presence.dealer, again.presence.last) == (None, "D2")
+        await Talk(again).sign_on("D2")
+        events = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
+        assert sum(isinstance(event, ev.DealerChanged) for event in events) == 1, "the same dealer is no change"
+
+
+async def test_what_two_people_answer_for_is_said_by_two_people(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, box, talk):
+        await talk.sign_on("F1", "A1", "A9")
+        amount = {"amount": 1_000_000, "document": "memo 7"}
+        assert (await talk.say("MeterCorrected", **amount, by="F1")).startswith("PB-814")
+        assert (await talk.say("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 are one")
+        before = status_of(box).state
+        told = await talk.say("MeterCorrected", **amount, by="F1", second="A1")
+        after = status_of(box).state
+        assert before is not None
+        assert after is not None
+        assert before.meters is not None
+        assert after.meters is not None
+        assert after.meters.current == before.meters.current + 1_000_000, told
+
+
+# --- following --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_mirror_needs_no_more_than_the_state_and_the_steps(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, box, talk):
+        await talk.sign_on("D1")
+        assert box.controller is not None
+        mirror = Table(box.plan.edition, box.plan.submission, dict(box._kinds))
+        box.controller.submit(ev.DeckReceived("red", ev.Person("dealer", "D1")))  # on its way to the disk when it asks
+        told = await talk.ask("follow", told=True)
+        mirror.restore(msgspec.convert(told["state"], bytes))
+        await talk.say("DeckReceived", deck="blue")
+        steps = [line["step"] for line in talk.lines if "step" in line]
+        assert steps
+        assert all(step["seq"] > told["seq"] for step in steps)
+        for step in steps:
+            taken = rec.decode_step(msgspec.json.encode(step))
+            assert mirror.step(taken.event) == taken.decisions
+        assert mirror.snapshot() == box.controller.table.snapshot()
+
+
+# --- trouble ----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_hold_that_nobody_clears_is_escalated_again_and_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        await talk.sign_on("D1", "F1")
+        await hold_of(talk)
+        await asyncio.sleep(11)
+        assert [note.hold for note in bench.notes("escalated")] == [next(iter(status_of(box).state.holds)).hold.id]  # type: ignore[union-attr]
+        await asyncio.sleep(10)
+        told = await talk.ask("status")
+        assert told["state"]["holds"][0]["escalated"] == 2
+        while prompts := (await talk.ask("status"))["state"]["prompts"]:
+            prompt = next((p for p in prompts if p["hold"] is not None), None)
+            if prompt is None:
+                break
+            by = {"floorperson": "F1", "dealer": "D1"}[prompt["role"]]
+            await talk.say("Answer", prompt=prompt["id"], choice=prompt["choices"][0], by=by)
+        assert not (await talk.ask("status"))["state"]["holds"]
+        await asyncio.sleep(30)
+        assert len(bench.notes("escalated")) == 2
+
+
+async def test_what_dies_beside_the_table_is_started_again_and_the_journal_says_so(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        lives: list[float] = []
+
+        async def panel() -> None:
+            lives.append(asyncio.get_running_loop().time())
+            if len(lives) < 4:
+                raise RuntimeError("a page is missing")
+            await asyncio.sleep(3600)
+
+        box.supervise("panel", panel)
+        await asyncio.sleep(20)
+        assert [round(b - a, 1) for a, b in pairwise(lives)] == [0.5, 1.0, 2.0]
+        assert [note.text.partition(" ")[0] for note in bench.notes("died")] == ["panel"] * 3
+        told = await talk.ask("status")
+        (task,) = [task for task in told["tasks"] if task["name"] == "panel"]
+        assert (task["state"], task["restarts"]) == ("running", 3)
+        assert told["phase"] == "running"
+
+
+async def test_tasks_end_when_told_and_one_that_returns_is_not_started_again() -> None:
+    ends: list[str] = []
+
+    async def work(name: str) -> None:
+        try:
+            await asyncio.sleep(0 if name == "short" else 1e6)
+        finally:
+            ends.append(name)
+
+    tasks = Tasks(lambda _: None)
+    for name in ("first", "short", "second"):
+        tasks.supervise(name, lambda name=name: work(name))  # type: ignore[misc]
+    await asyncio.sleep(5)
+    assert tasks.states["short"].state == "ended"
+    await tasks.close()
+    assert ends == ["short", "second", "first"]
+
+
+async def test_a_driver_that_fails_is_met_anew_and_the_table_goes_on(tmp_path: Path) -> None:
+    errors: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["message"]))
+    async with running(tmp_path) as (bench, box, talk):
+        slot = box.slots["shoe.1"]
+        kind, fold = slot.kind, slot.kind.fold
+
+        def fails_once(view: Any, event: Any) -> Any:
+            slot.kind.fold = fold
+            raise ValueError("an event that nobody thought of")
+
+        kind.fold = fails_once
+        try:
+            await talk.ask("device", slot="shoe.1", call="report")
+            await asyncio.sleep(0.2)
+            assert status_of(box).phase == "running"
+            await asyncio.sleep(5)
+        finally:
+            kind.fold = fold
+        assert errors
+        assert "shoe.1" in bench.notes("died")[0].text
+        told = await talk.ask("status")
+        assert {s["name"]: s["connected"] for s in told["slots"]}["shoe.1"]
+        assert told["phase"] == "running"
+
+
+async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> None:
+    errors: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["message"]))
+    async with running(tmp_path) as (bench, box, talk):
+        await talk.sign_on("D1")
+        machine: Any = bench.machines["shuffler.1"]
+        machine.world.move_all("shuffler.1/intake", TRAY)
+        assert box.controller is not None
+        stops: list[str] = []
+        for name in ("shuffler.1", "shoe.1"):
+            driver = box.slots[name].driver
+            stop = driver.stop
+
+            def told(number: int, name: str = name, stop: Any = stop) -> Any:
+                stops.append(name)
+                return stop(number)
+
+            driver.stop = told
+        locks = [bench.machines[f"bet_sensor.{seat}"] for seat in range(1, 7)]
+        box.controller.table.step = _broken  # type: ignore[method-assign,assignment]
+        box.on_halted.append(talk.session.halted)
+        assert (await talk.say("OpenRound")).startswith("PB-815 PB-817")
+        await asyncio.sleep(1)
+        assert stops == ["shuffler.1", "shoe.1"]
+        assert all(sensor.firmware.state.name != "AWAITING" for sensor in locks)
+        assert (await talk.ask("status"))["cause"]["code"] == "PB-817"
+        assert errors == ["the core failed at OpenRound"]
+        assert "PB-817" in bench.notes("failed")[0].text
+
+
+def _broken(_: ev.Event) -> Any:
+    raise AssertionError("a step that does not come to an end")
+
+
+# --- machines ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_technician_uses_a_machine_through_the_box_when_no_round_needs_it(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        assert (await talk.ask("device", slot="shoe.1", call="status"))["type"] == "Status"
+        assert (await talk.ask("device", slot="shoe.1", call="self_test")).startswith("PB-813")
+        await talk.sign_on("D1", "T1")
+        assert (await talk.ask("device", slot="shoe.1", call="self_test", by="D1")).startswith(
+            "PB-813 self_test is for"
+        )
+        assert (await talk.ask("device", slot="shoe.1", call="dispense", by="T1")).startswith("PB-814")
+        assert (await talk.ask("device", slot="tray.1", call="status")).startswith("PB-814 there is no slot")
+        assert (await talk.ask("device", slot="shoe.1", call="status", arguments={"x": 1})).startswith("PB-814")
+        told = await talk.ask("device", slot="shoe.1", call="self_test", by="T1")
+        assert Outcome(told["outcome"]) is Outcome.DONE
+        assert bench.notes("service")[0].slot == "shoe.1"
+        assert box.controller is not None
+        box.controller.table.state.round.state = mc.DEALING
+        denied = await talk.ask("device", slot="shoe.1", call="self_test", by="T1")
+        assert denied.startswith("PB-813 self_test shoe.1: a round is under way")
+        box.controller.table.state.round.state = mc.IDLE
+        mode = await talk.ask("device", slot="shuffler.1", call="set_mode", arguments={"mode": "dance"}, by="T1")
+        assert mode.startswith("PB-814 there is no mode")
+
+
+async def test_frames_can_be_watched_and_no_card_is_in_them(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, box, talk):
+        assert (await talk.ask("trace", slots=["shoe.9"])).startswith("PB-814")
+        await talk.ask("trace", slots=["shoe.1"])
+        await talk.ask("device", slot="shoe.1", call="status")
+        frames = [line["frame"] for line in talk.lines if "frame" in line]
+        assert {frame["slot"] for frame in frames} == {"shoe.1"}
+        assert {frame["outgoing"] for frame in frames} == {True, False}
+        assert box.taps["shoe.1"].watchers
+        talk.session.close()
+        assert not box.taps["shoe.1"].watchers

@@ -1,0 +1,100 @@
+"""`pitbox config` as a person types it: everything that is wrong at once, or what the file means."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from table_controller import people
+from table_controller.cli import OK, USAGE, main
+from table_controller.config import load_config
+from table_controller.config_example import example
+from table_controller.config_schema import schema
+from tests.support.configs import certificate, lay_out
+from tests.support.processes import pitbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = example("face_up_pai_gow").replace("#[data]\n", '[data]\nfolder = "data"\n')
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> str:
+    assert main(["config", *words]) == expect
+    printed = capsys.readouterr()
+    assert not printed.err
+    return printed.out
+
+
+def test_a_good_file_is_told_with_what_it_means(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = lay_out(tmp_path, TEXT)
+    shown = said(capsys, "check", str(file))
+    for wanted in (
+        "Table 7 (site/table-7)", "chapter 688a", "dealing automated_shoe", "wagers progressive", "bet_sensor.6",
+        "broker  none", "copy    none", "http://127.0.0.1:8080/", f"{file} can be used",
+        "note    device.shuffler.1: /dev/ttyUSB0 is not there now", "its key is not enrolled",
+        "if this disk dies, the meters die with it", "nobody can sign on",
+    ):  # fmt: skip
+        assert wanted in shown, wanted
+
+
+def test_every_problem_is_printed_with_its_code(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = lay_out(tmp_path, TEXT)
+    (tmp_path / "keys/shoe.1.key").chmod(0o644)
+    (tmp_path / "keys/keypad.1.key").unlink()
+    (tmp_path / "approved.toml").write_text("firmware = 7\n")
+    text = TEXT.replace("adjacent_boxes = 1", "adjacent_boxes = 7").replace("#[panel]", "[panel]\nprot = 1")
+    file.write_text(text)
+    lines = said(capsys, "check", str(file), expect=USAGE).splitlines()
+    assert [line[:6] for line in lines[:-1]] == ["PB-617", "PB-612", "PB-612", "PB-614", "PB-619"]
+    assert lines[-1] == "5 problems: a box does not start with this file"
+
+
+@pytest.mark.realtime
+def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        certificate(tmp_path, name)
+    text = TEXT.replace("#[panel]\n", '[panel]\nlisten = "0.0.0.0"\ncert = "a.pem"\nkey = "b.key"\n')
+    text = text.replace("#[mqtt]\n", '[mqtt]\nhost = "broker"\nca = "approved.toml"\n')
+    text = text.replace("#[control]\n", '[control]\ngroup = "no-such-group"\n')
+    text = text.replace("#[people]\n", '[people]\nfile = "table.toml"\n')
+    file = lay_out(tmp_path, text)
+    shown = said(capsys, "check", str(file), expect=USAGE)
+    for wanted in (
+        "panel.cert and panel.key are no pair that can be used", "approved.toml holds no certificate",
+        'control.group = "no-such-group": this system has no such group', "table.toml: not a people file",
+    ):  # fmt: skip
+        assert wanted in shown, shown
+    good = text.replace("b.key", "a.key").replace('ca = "approved.toml"', 'ca = "a.pem"')
+    good = good.replace("no-such-group", "root").replace('file = "table.toml"', 'file = "people.json"')
+    good = good.replace("#[journal]\n", '[journal]\ncopy = "copy"\n')
+    for role in ("dealer", "floorperson", "technician"):
+        people.add(tmp_path / "people.json", role, role, "739164", cost=people.Cost(n=2, r=1, p=1))
+    file.write_text(good)
+    assert f"journal.copy: {tmp_path / 'copy'} is not there now" in said(capsys, "check", str(file))
+    (tmp_path / "copy").mkdir()
+    assert "pitbox journal begin-copy" in said(capsys, "check", str(file))
+    assert main(["journal", "begin-copy", str(tmp_path / "copy")]) == OK
+    capsys.readouterr()
+    shown = said(capsys, "check", str(file))
+    assert "journal.copy" not in shown
+    assert "people.file" not in shown
+    assert "broker:8883 as pitbox/site/table-7 with TLS" in shown
+    assert "https://0.0.0.0:8080/" in shown
+
+
+def test_the_printed_example_passes_the_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = said(capsys, "example", "--game", "over_under")
+    assert load_config(lay_out(tmp_path, text)).game == "over_under"
+    assert tomllib.loads(said(capsys, "example"))["table"]["game"] == "face_up_pai_gow"
+    assert json.loads(said(capsys, "schema")) == json.loads(json.dumps(schema()))
+
+
+@pytest.mark.realtime
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    shown = pitbox("config", "check", str(tmp_path / "none.toml"), expect=2)
+    assert "No such file" in shown
+    assert "1 problem: a box does not start with this file" in shown

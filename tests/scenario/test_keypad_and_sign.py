@@ -1,0 +1,144 @@
+"""Keypad and meter sign, joined to a running table: keys are the dealer's word, amounts are what is on disk."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from simulators.house.dealer import DEALER
+from simulators.house.table import House
+from table_controller.controller.keypad import Keypad
+from table_controller.controller.numbers import ServiceNumbers
+from table_controller.controller.sign import Sign, amounts
+from table_controller.ledger.money import CENT
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from table_controller.table.decisions import Prompt
+
+PAD, SIGN = "keypad.1", "meter_sign.1"
+# What the keypad's fingers enter; everything else is answered at the screen.
+_ENTERED = ("seats", "stub", "chips", "start_game")
+
+
+class Joined(House):
+    """A table with a keypad and a sign; the dealer's entries come by its keys."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__("face_up_pai_gow", seed=seed, models={PAD: "keypad", SIGN: "meter-sign"})
+        self.dealer: ev.Person | None = DEALER
+        fresh = ServiceNumbers(self.clock).fresh
+        self.pad = Keypad(self.controller, self.slots, lambda: self.dealer, fresh)
+        self.sign = Sign(self.controller, self.slots, fresh)
+        self.by_keys: list[str] = []
+
+    def _listener(self, slot: str, controller: Any) -> Any:
+        take = super()._listener(slot, controller)
+
+        def told(event: Any) -> None:
+            take(event)
+            self.pad.told(slot, event)
+            self.sign.told(slot, event)
+
+        return told
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.machines[PAD].inject(f"press:key={key}")
+
+    async def enter(self, prompt: Prompt) -> None:
+        """Fingers do at the keypad what people would do at the screen."""
+        self.by_keys.append(prompt.kind)
+        await self.wait(1.0)
+        if prompt.kind == "seats":
+            self.press(*(f"seat_{seat}" for seat in self.seats), "confirm")
+        elif prompt.kind == "start_game":
+            self.press("start_game")
+        else:
+            count = self.stub if prompt.kind == "stub" else await self.people._collect_chips(prompt)
+            self.press(*(f"digit_{digit}" for digit in str(count)), "enter")
+
+    async def close(self) -> None:
+        await self.pad.close()
+        await self.sign.close()
+        await super().close()
+
+
+@asynccontextmanager
+async def _open(seed: int) -> AsyncIterator[Joined]:
+    house = Joined(seed)
+    house.machines[PAD].inject("turn:to=dealer")
+    answer = house.people._answer
+    house.people._answer = lambda p: house.enter(p) if p.kind in _ENTERED else answer(p)  # type: ignore[method-assign,assignment]
+    try:
+        await house.open("blue", "red")
+        yield house
+    finally:
+        await house.close()
+
+
+def _glass(house: Joined) -> tuple[int, int, int]:
+    view: Any = house.slots[SIGN].view
+    return view.told.value, view.told.pending, view.told.won
+
+
+async def test_a_whole_round_is_entered_at_the_keypad_and_the_sign_shows_the_meter(seed: int) -> None:
+    async with _open(seed) as house:
+        before = amounts(house.controller).value
+        await house.round((1, 4))
+        assert house.controller.table.state.round.state == mc.IDLE
+        assert {"seats", "stub", "chips"} <= set(house.by_keys)
+        said = [event for event, _ in house.log if isinstance(event, ev.Answer)]
+        assert all(event.who.role in ("dealer", "floorperson") for event in said)
+        shown = amounts(house.controller).value
+        assert shown == house.controller.table.state.money.book.meters.current // CENT == before + 56
+        assert _glass(house) == (shown, 0, 0)
+
+
+async def test_the_lock_out_key_closes_the_bets_also_when_nobody_is_signed_on(seed: int) -> None:
+    async with _open(seed) as house:
+        house.dealer = None
+        house.controller.submit(ev.OpenRound(DEALER))
+        await house.wait(2.0)
+        assert house.controller.table.state.round.state == mc.BETTING
+        house.press("lock_out")
+        await house.wait(1.0)
+        assert house.controller.table.state.round.state != mc.BETTING
+        (called,) = (event for event, _ in house.log if isinstance(event, ev.NoMoreBets))
+        assert called.who == ev.Person("dealer", PAD)
+
+
+async def test_a_lock_out_from_before_the_bets_opened_closes_nothing(seed: int) -> None:
+    async with _open(seed) as house:
+        house.machines[PAD].inject("unplug:seconds=3")
+        await house.wait(0.5)
+        house.press("lock_out")
+        await house.wait(1.0)
+        house.controller.submit(ev.OpenRound(DEALER))
+        await house.wait(6.0)
+        assert house.slots[PAD].view.connected
+        assert house.controller.table.state.round.state == mc.BETTING
+
+
+async def test_without_a_dealer_no_entry_is_taken(seed: int) -> None:
+    async with _open(seed) as house:
+        house.dealer = None
+        house.controller.submit(ev.OpenRound(DEALER))
+        await house.wait(1.0)
+        house.controller.submit(ev.NoMoreBets(DEALER))
+        await house.wait(30.0)
+        assert "seats" in house.by_keys
+        assert not house.controller.table.state.round.seats_entered
+        assert any(prompt.kind == "seats" for prompt in house.controller.table.state.prompts.values())
+
+
+async def test_a_sign_that_was_away_shows_the_newest_amount_when_it_is_back(seed: int) -> None:
+    async with _open(seed) as house:
+        house.machines[SIGN].inject("unplug:seconds=200")
+        await house.round((1, 4))
+        await house.wait(300.0)
+        assert house.slots[SIGN].view.connected
+        assert _glass(house)[0] == amounts(house.controller).value

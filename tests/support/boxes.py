@@ -1,0 +1,143 @@
+"""The program's box in memory and virtual time: simulated machines and disk, a real people file. No tests here."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from firmware_bridge.keys import save_key
+from simulators.hosts.memory import MemoryHost
+from simulators.house.disk import Disk, DiskWriter
+from simulators.house.power import HouseClock
+from simulators.house.stand import trust_in
+from simulators.table import CHOICES, layout, make_table
+from table_controller import people
+from table_controller.controller.box import Box
+from table_controller.controller.plan import Place, Plan
+from table_controller.controller.protocol import read_request
+from table_controller.controller.session import Session
+from table_controller.journal import records as rec
+from table_controller.people_check import Checker
+from table_controller.rulebook import check_submission, edition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from firmware_bridge.errors import JournalError
+    from simulators.machine import Machine
+    from table_controller.journal.chain import Record
+
+PIN = "271828"
+CHEAP = people.Cost(n=2, r=1, p=1)
+ROLES = {"D1": "dealer", "D2": "dealer", "F1": "floorperson", "T1": "technician", "A1": "auditor"}
+
+
+def nobody(_: Exception) -> None:
+    """The controller takes this over."""
+
+
+class Bench:
+    """Machines and a disk that outlive boxes; `start` makes the next box."""
+
+    def __init__(self, folder: Path, game: str = "face_up_pai_gow", *, seed: int = 1) -> None:
+        self.folder = folder
+        self.machines = {m.slot: m for m in make_table(layout(game), seed=seed, speed=20.0)}
+        self.hosts = {slot: MemoryHost(machine) for slot, machine in self.machines.items()}
+        self.disk = Disk(seed)
+        self.clock = HouseClock()
+        self.trouble: JournalError | None = None
+        self.box: Box
+        rules = edition(game)
+        submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[game])
+        file = folder / "people.json"
+        for id_, role in ROLES.items():
+            people.add(file, id_, role, PIN, cost=CHEAP)
+        people.add(file, "A9", "auditor", PIN, person="F1", cost=CHEAP)  # the floorperson's second credential
+        checker = Checker(file, clock=lambda: self.clock.now()[1] / 1e9)
+        places = tuple(
+            Place(slot, machine.kind, partial(self._plug, slot), trust_in(machine), slot, self._key_file(machine))
+            for slot, machine in self.machines.items()
+        )
+        self.plan = Plan(
+            "bench", rules, submission, places, checker, escalate_after=10.0, revoked=folder / "revoked.json"
+        )
+
+    def _plug(self, slot: str) -> Any:
+        return self.hosts[slot].open()
+
+    def _key_file(self, machine: Machine) -> Path:
+        path = self.folder / f"{machine.slot}.key"
+        save_key(path, machine.key)
+        return path
+
+    async def start(self, settle: float = 2.0) -> Box:
+        """Start a box and let its machines come for so long (s)."""
+        self.box = Box(self.plan, self.clock, threads=False)
+        await self.box.begin(self._open)
+        await asyncio.sleep(settle)
+        return self.box
+
+    def _open(self, digests: Mapping[str, str]) -> Any:
+        if self.trouble is not None:
+            raise self.trouble
+        store = self.disk.open(version=rec.VERSION, digests=digests, clocks=self.clock.now)
+        return store, DiskWriter(store, nobody)
+
+    def notes(self, kind: str) -> list[rec.Note]:
+        """Return what the box wrote down of one kind."""
+        bodies = [msgspec.json.decode(r.body, type=rec.Note) for r in self.records() if r.kind == rec.NOTE]
+        return [note for note in bodies if note.kind == kind]
+
+    def records(self) -> list[Record]:
+        return list(self.disk.records)
+
+    def close(self) -> None:
+        for machine in self.machines.values():
+            machine.board.power_off()
+
+
+class Talk:
+    """A client without a socket: requests in, lines out."""
+
+    def __init__(self, box: Box) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self._numbers = count(1)
+        self.session = Session(box, self._take, 1000)
+        if box.controller is not None:
+            box.controller.followers.append(self._step)
+
+    def _take(self, what: Any) -> None:
+        self.lines.append(msgspec.json.decode(msgspec.json.encode(what)))
+
+    def _step(self, step: Any) -> None:
+        if self.session.wants(step):
+            self._take({"step": step})
+        self.session.durable(step)
+
+    async def ask(self, do: str, **details: Any) -> Any:
+        """Ask for one thing; return the answer, or the error's text."""
+        number = next(self._numbers)
+        self.session.take(read_request(msgspec.json.encode({"do": do, "id": number, **details})))
+        for _ in range(200):
+            found = [line for line in self.lines if line.get("id") == number]
+            if found:
+                return (
+                    found[0]["ok"] if "ok" in found[0] else f"{found[0]['error']['code']} {found[0]['error']['text']}"
+                )
+            await asyncio.sleep(0.05)
+        raise AssertionError(f"{do} was not answered")
+
+    async def sign_on(self, *credentials: str) -> Talk:
+        for credential in credentials:
+            told = await self.ask("sign_on", credential=credential, pin=PIN)
+            assert told["credential"] == credential, told
+        return self
+
+    async def say(self, type_: str, **details: Any) -> Any:
+        about = {key: details.pop(key) for key in ("by", "second") if key in details}
+        return await self.ask("say", event={"type": type_, **details}, **about)

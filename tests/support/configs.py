@@ -1,0 +1,45 @@
+"""Folders with a table.toml and everything that it names: keys, approved list, certificates. No tests here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from typing import TYPE_CHECKING
+
+from firmware_bridge.keys import new_key, save_approved, save_key
+from simulators.machine import approved
+from tests.support.tools import need_tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def lay_out(folder: Path, text: str) -> Path:
+    """Write a table.toml with a key file for each of its devices and an approved list for all of them."""
+    file = folder / "table.toml"
+    file.write_text(text, "utf-8")
+    said = tomllib.loads(text)
+    kinds = said.get("device", {})
+    save_approved(folder / said["table"]["approved"], frozenset(approved(kind) for kind in kinds))
+    for kind, numbers in kinds.items():
+        for number, device in numbers.items():
+            (folder / device["key"]).parent.mkdir(exist_ok=True)
+            save_key(folder / device["key"], new_key(f"{kind}-{number}", kind))
+    return file
+
+
+def everything_on(text: str) -> str:
+    """Return an example with every choice made that it only mentions."""
+    return re.sub(r"(?m)^#(?=\[|\w+ = )", "", text)
+
+
+def certificate(folder: Path, name: str) -> None:
+    """Make a certificate NAME.pem that signs itself, with its key NAME.key."""
+    openssl = need_tool("openssl", "openssl")
+    subprocess.run(
+        [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", f"/CN={name}", "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.pem"],
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    (folder / f"{name}.key").chmod(0o600)

@@ -1,0 +1,87 @@
+"""`pitbox run` as a real process of its own: started, asked, signalled, ended by its process id. No tests here."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from firmware_bridge.errors import NoBox
+from table_controller.controller.client import Caller
+from tests.support.processes import LIMIT, PITBOX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class RunningBox:
+    """One process."""
+
+    def __init__(self, config: Path) -> None:
+        self.config = config
+        self.log = config.parent / "box.log"
+        self._file = self.log.open("ab")
+        self.process = subprocess.Popen(
+            [*PITBOX, "run", "--config", str(config)], stdin=subprocess.DEVNULL, stdout=self._file, stderr=self._file
+        )
+
+    @property
+    def socket(self) -> Path:
+        return self.config.parent / "data" / "control.sock"
+
+    def words(self) -> str:
+        return self.log.read_text()
+
+    def status(self) -> dict[str, Any]:
+        """Ask how it stands, as soon as it answers."""
+        until = time.monotonic() + LIMIT
+        while True:
+            try:
+                with Caller(self.socket) as caller:
+                    told: dict[str, Any] = caller.ask("status")
+                    return told
+            except NoBox:
+                assert self.process.poll() is None, self.words()
+                assert time.monotonic() < until, "the box does not answer"
+                time.sleep(0.02)
+
+    def until(self, name: str, *states: str) -> dict[str, Any]:
+        """Wait until a slot is in one of these states; return the status."""
+        until = time.monotonic() + LIMIT
+        while True:
+            told = self.status()
+            (slot,) = [slot for slot in told["slots"] if slot["name"] == name]
+            if slot["state"] in states or (slot["cause"] or {}).get("code") in states:
+                return told
+            assert time.monotonic() < until, f"{name} is {slot}"
+            time.sleep(0.02)
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Signal it and wait for its end; return the exit code."""
+        if self.process.poll() is None:
+            os.kill(self.process.pid, number)
+        try:
+            return self.process.wait(LIMIT)
+        finally:
+            self._file.close()
+
+
+@contextmanager
+def running(config: Path) -> Iterator[RunningBox]:
+    """Run a box; at the end it is stopped in order, if it still runs."""
+    box = RunningBox(config)
+    try:
+        yield box
+    finally:
+        if box.process.poll() is None:
+            os.kill(box.process.pid, signal.SIGTERM)
+            try:
+                box.process.wait(LIMIT)
+            except subprocess.TimeoutExpired:
+                os.kill(box.process.pid, signal.SIGKILL)
+                box.process.wait()
+        box._file.close()

@@ -1,0 +1,280 @@
+"""The people file and the check of PINs: nothing is lost, nobody guesses, nobody is locked out by somebody who does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from firmware_bridge.errors import BadPeopleFile, ConfigurationError, CredentialRefused, TryLater
+from table_controller import people
+from table_controller.people import Cost, Person
+from table_controller.people_check import LONGEST_WAIT, PLACES, STRANGERS, Checker
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A real hash that takes no time.
+CHEAP = Cost(n=2, r=1, p=1)
+
+
+class Bench:
+    """A people file with cheap hashes, a clock that is set by hand, and a count of hashes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "people.json"
+        self.now = 100.0
+        self.hashes = 0
+        people.add(self.path, "F17", "floorperson", "739164", cost=CHEAP)
+        people.add(self.path, "D4", "dealer", "481516", person="4711", cost=CHEAP)
+        self.checker = Checker(self.path, clock=lambda: self.now, hasher=self._hash)
+
+    def _hash(self, pin: str, salt: bytes, cost: Cost) -> bytes:
+        self.hashes += 1
+        assert cost == CHEAP, "an id that nobody has costs as much as those of the file"
+        return people.pin_hash(pin, salt, cost)
+
+    def refused(self, id_: str, pin: str, place: str = "") -> float:
+        """Try; return how long it is to wait, 0 if the PIN was looked at."""
+        try:
+            self.checker.check(id_, pin, place)
+        except TryLater as error:
+            return error.seconds
+        except CredentialRefused:
+            return 0.0
+        raise AssertionError("it was let in")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_credential_is_added_checked_changed_and_revoked(bench: Bench) -> None:
+    assert bench.checker.check("F17", "739164") == Person(id="F17", person="F17", role="floorperson")
+    assert bench.checker.check("d4", "481516") == Person(id="D4", person="4711", role="dealer")
+    people.set_pin(bench.path, "F17", "208642", cost=CHEAP)
+    bench.refused("F17", "739164")
+    bench.now += 1
+    assert bench.checker.check("F17", "208642").id == "F17"
+    assert people.revoke(bench.path, "F17").revoked
+    with pytest.raises(CredentialRefused) as revoked:
+        bench.checker.check("F17", "208642")
+    with pytest.raises(CredentialRefused) as unknown:
+        bench.checker.check("F18", "208642")
+    assert str(revoked.value).replace("F17", "F18") == str(unknown.value), "whether an id exists is not told"
+
+
+def test_an_id_is_never_given_twice(bench: Bench) -> None:
+    with pytest.raises(ConfigurationError, match="D4 was given on"):
+        people.add(bench.path, "d4", "dealer", "918273", cost=CHEAP)
+    people.revoke(bench.path, "D4")
+    with pytest.raises(ConfigurationError, match="D4 was revoked on"):
+        people.add(bench.path, "D4", "dealer", "918273", cost=CHEAP)
+    with pytest.raises(ConfigurationError, match="D4 was revoked on"):
+        people.set_pin(bench.path, "D4", "918273", cost=CHEAP)
+    with pytest.raises(ConfigurationError, match="there is no credential D5"):
+        people.revoke(bench.path, "D5")
+
+
+def test_two_credentials_of_one_person_are_told_from_two_people(bench: Bench) -> None:
+    people.add(bench.path, "A4", "auditor", "481516", person="f17", cost=CHEAP)
+    floorperson, dealer, auditor = (
+        bench.checker.check(id_, pin) for id_, pin in (("F17", "739164"), ("D4", "481516"), ("A4", "481516"))
+    )
+    assert floorperson.same(auditor)
+    assert not floorperson.same(dealer)
+
+
+@pytest.mark.parametrize("pin", ["", "12345", "123456", "987654", "000000", "abcdef", "7" * 65, "73\n9164", "floor.9"])
+def test_a_pin_that_is_short_or_first_guessed_is_refused(bench: Bench, pin: str) -> None:
+    with pytest.raises(ConfigurationError, match="a PIN"):
+        people.add(bench.path, "Floor.9", "floorperson", pin, cost=CHEAP)
+    assert "floor.9" not in people.load_people(bench.path)
+
+
+@pytest.mark.parametrize(("id_", "role"), [("", "dealer"), ("D 5", "dealer"), ("D5", "owner"), ("x" * 33, "dealer")])
+def test_a_bad_id_or_role_is_refused(bench: Bench, id_: str, role: str) -> None:
+    with pytest.raises(ConfigurationError):
+        people.add(bench.path, id_, role, "739164", cost=CHEAP)
+    with pytest.raises(ConfigurationError, match="cannot be a person's number"):
+        people.add(bench.path, "D5", "dealer", "739164", person="Jane Doe", cost=CHEAP)
+
+
+def test_the_file_is_its_owners_alone_and_holds_no_pin(bench: Bench) -> None:
+    assert bench.path.stat().st_mode & 0o777 == 0o600
+    assert b"739164" not in bench.path.read_bytes()
+    bench.path.chmod(0o640)
+    with pytest.raises(BadPeopleFile, match="chmod 600"):
+        people.load_people(bench.path)
+    with pytest.raises(BadPeopleFile, match="chmod 600"):
+        bench.checker.check("F17", "739164")
+    bench.path.chmod(0o600)
+    assert bench.checker.check("F17", "739164").id == "F17"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (b'"format": 1', b'"format": 2', "format 2"),
+        (b'"role": "dealer"', b'"role": "king"', "not a people file"),
+        (b'"id": "D4"', b'"id": "f17"', "f17 is there twice"),
+        (b'"n": 2', b'"n": 3', "damaged"),
+        (b'"n": 2', b'"n": 2097152', "not a people file"),
+        (b'"salt": "', b'"salt": "zz', "damaged"),
+        (b"{", b"", "not a people file"),
+        (b"{", b"\xff", "not a people file"),
+    ],
+)
+def test_a_damaged_file_is_refused_whole(bench: Bench, old: bytes, new: bytes, said: str) -> None:
+    data = bench.path.read_bytes()
+    assert old in data
+    bench.path.write_bytes(data.replace(old, new, 1) if old != b'"id": "D4"' else data.replace(old, new))
+    with pytest.raises(BadPeopleFile, match=said):
+        people.load_people(bench.path)
+
+
+def test_no_file_lets_nobody_in(tmp_path: Path) -> None:
+    with pytest.raises(BadPeopleFile, match="there is no folder"):
+        people.add(tmp_path / "no/people.json", "F17", "floorperson", "739164", cost=CHEAP)
+    with pytest.raises(BadPeopleFile, match="No such file"):
+        Checker(tmp_path / "people.json").check("F17", "739164")
+
+
+def test_a_file_that_cannot_be_exchanged_stays_as_it_was(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = bench.path.read_bytes()
+
+    def full(_fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BadPeopleFile, match="No space left"):
+        people.revoke(bench.path, "D4")
+    assert bench.path.read_bytes() == before
+    assert sorted(path.name for path in bench.path.parent.iterdir()) == [".people.json.lock", "people.json"]
+
+
+@pytest.mark.realtime
+def test_two_processes_at_once_lose_nothing(bench: Bench) -> None:
+    program = (
+        "import sys; from pathlib import Path; from table_controller import people\n"
+        "for n in range(20): people.add(Path(sys.argv[1]), f'{sys.argv[2]}{n}', 'dealer', '739164',"
+        " cost=people.Cost(n=2, r=1, p=1))"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", program, str(bench.path), who]) for who in "AB"]
+    assert [process.wait(60) for process in running] == [0, 0]
+    assert set(people.load_people(bench.path)) == {"f17", "d4"} | {f"{who}{n}" for who in "ab" for n in range(20)}
+
+
+# --- guessing ---------------------------------------------------------------------------------------------------------
+
+
+def test_ten_thousand_wrong_pins_cost_few_hashes_and_the_right_one_gets_in_after_its_wait(bench: Bench) -> None:
+    for guess in range(10_000):
+        bench.refused("F17", f"{guess:06d}", "panel")
+        bench.now += 0.01
+    assert bench.hashes <= 8, "100 s of guessing: looked at were those at 0, 1, 3, 7, 15, 31 and 63 s"
+    # Others sign on meanwhile, and the same person elsewhere.
+    assert bench.checker.check("D4", "481516", "panel").id == "D4"
+    assert bench.checker.check("F17", "739164", "console").id == "F17"
+    wait = bench.refused("F17", "739164", "panel")
+    assert 0 < wait <= LONGEST_WAIT
+    bench.now += wait
+    assert bench.checker.check("F17", "739164", "panel").id == "F17"
+    assert bench.refused("F17", "000001", "panel") == 0.0, "after the right PIN the count begins anew"
+
+
+def test_the_wait_doubles_up_to_a_minute_and_tries_before_its_end_do_not_lengthen_it(bench: Bench) -> None:
+    waits = []
+    for _ in range(10):
+        assert bench.refused("F17", "000001") == 0.0
+        waits.append(bench.refused("F17", "000001"))
+        bench.now += waits[-1] / 2
+        assert bench.refused("F17", "000001") == pytest.approx(waits[-1] / 2)
+        bench.now += waits[-1] / 2
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]
+
+
+def test_guesses_from_everywhere_are_bounded_together(bench: Bench) -> None:
+    for hour_second in range(3600):
+        bench.refused("F17", f"{hour_second:06d}", f"10.0.0.{hour_second}")
+        bench.now += 1
+    assert bench.hashes <= (PLACES + 1) * (3600 / LONGEST_WAIT + 7)
+    assert bench.checker.check("D4", "481516", "panel").id == "D4"
+
+
+def test_ids_that_nobody_has_cost_as_much_as_others_and_no_memory(bench: Bench) -> None:
+    assert bench.refused("X1", "739164") == 0.0
+    assert bench.hashes == 1
+    assert bench.refused("X1", "739164") == 1.0
+    for number in range(5000):
+        bench.refused(f"N{number}", "739164")
+    assert bench.hashes <= STRANGERS
+    assert len(bench.checker._tries) <= STRANGERS
+    assert bench.checker.check("F17", "739164").id == "F17"
+
+
+def test_odd_input_is_only_wrong(bench: Bench) -> None:
+    for id_, pin in (("F17", ""), ("F17", "x" * 1_000_000), ("F17", "\ud800"), ("\ud800", "1"), ("", ""), ("?1", "1")):
+        assert bench.refused(id_, pin) == 0.0
+        bench.now += LONGEST_WAIT
+
+
+@pytest.mark.realtime
+def test_one_hash_at_a_time_is_computed_for_a_credential_and_few_altogether(tmp_path: Path) -> None:
+    path = tmp_path / "people.json"
+    for id_ in ("A1", "A2", "A3"):
+        people.add(path, id_, "dealer", "739164", cost=CHEAP)
+    inside, most, go, entered = 0, 0, threading.Event(), threading.Semaphore(0)
+    lock = threading.Lock()
+
+    def slow(pin: str, salt: bytes, cost: Cost) -> bytes:
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        entered.release()
+        go.wait(30)
+        with lock:
+            inside -= 1
+        return people.pin_hash(pin, salt, cost)
+
+    checker = Checker(path, hasher=slow)
+    done: list[str] = []
+    threads = [
+        threading.Thread(target=lambda id_=id_: done.append(checker.check(id_, "739164").id))
+        for id_ in ("A1", "A2", "A3")
+    ]
+    threads[0].start()
+    assert entered.acquire(timeout=30)
+    with pytest.raises(TryLater):
+        checker.check("A1", "739164")
+    for thread in threads[1:]:
+        thread.start()
+    go.set()
+    for thread in threads:
+        thread.join(30)
+    assert (sorted(done), most) == (["A1", "A2", "A3"], 1)
+
+
+@pytest.mark.realtime
+def test_real_hashes_are_memory_hard(tmp_path: Path) -> None:
+    path = tmp_path / "people.json"
+    people.add(path, "T1", "technician", "739164")
+    (entry,) = msgspec.json.decode(path.read_bytes())["people"]
+    cost = entry["cost"]
+    assert 128 * cost["n"] * cost["r"] == 16 << 20
+    checker = Checker(path)
+    with pytest.raises(CredentialRefused):
+        checker.check("T1", "739165")
+    with pytest.raises(TryLater):
+        checker.check("T1", "739164")
+    assert Checker(path).check("T1", "739164").role == "technician"

@@ -1,0 +1,55 @@
+"""The generated part of docs/configuration.md: every key of table.toml, from the types that check it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
+
+import msgspec
+
+from table_controller.config_example import toml
+from table_controller.config_sections import DEVICE, KNOWN, RULES, RULES_MEAN, SECTIONS, Device
+from table_controller.config_walk import allowed, meaning
+from table_controller.rulebook import Submission
+from tools.markdown import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def keys() -> str:
+    """One table for every section."""
+    parts = []
+    for name in KNOWN:
+        if name == RULES:
+            parts += ["### [rules]", "The choices of the Rules Submission, within what the edition permits.", _rules()]
+        elif name == DEVICE:
+            parts += ["### [device.KIND.NUMBER]", (Device.__doc__ or "").strip(), _table(Device)]
+        else:
+            about = (SECTIONS[name].__doc__ or "").partition("\n")[0]
+            parts += [f"### [{name}]", about, _table(SECTIONS[name])]
+    return "\n\n".join(parts)
+
+
+def _table(section: type[msgspec.Struct]) -> str:
+    return table(("key", "takes", "unless told", "what it means"), *_rows(section))
+
+
+def _rows(section: type[msgspec.Struct]) -> Iterator[tuple[str, ...]]:
+    hints = get_type_hints(section, include_extras=True)
+    for field in msgspec.structs.fields(section):
+        hint = hints[field.name]
+        default = "**required**" if field.required else _default(field.default)
+        yield f"`{field.name}`", allowed(hint), default, meaning(hint)
+
+
+def _default(value: Any) -> str:
+    return "" if value is None else f"`{toml(value)}`"
+
+
+def _rules() -> str:
+    hints = get_type_hints(Submission)
+    rows = [(f"`{key}`", allowed(hints[key]), means) for key, means in RULES_MEAN.items()]
+    return table(("key", "takes", "what it means"), *rows)
+
+
+PARTS: Final[dict[str, Callable[[], str]]] = {"keys": keys}
