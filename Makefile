@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins. PROGRAM, or PROGRAM:PACKAGE.
-APT     = systemd tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients
+APT     = systemd-analyze:systemd tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients chromium
 
 .PHONY: help demo test check proof bench vhci recording format clean apt
 

@@ -352,6 +352,18 @@ class BadPeopleFile(ConfigurationError):
     number = 622
 
 
+class BadDossier(ConfigurationError):
+    """There is no such dossier, or its file is damaged."""
+
+    number = 630
+
+
+class StepRefused(ConfigurationError):
+    """A step of the way back to service cannot be ticked: its turn has not come, or its evidence is missing."""
+
+    number = 631
+
+
 # --- the journal: the box's own disk -------------------------------------------------------------------------
 
 

@@ -53,6 +53,7 @@ class House:
         pace: float = 1.0,
     ) -> None:
         """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine."""
+        self.patience = ROUND_TIME  # how long anything may take until nobody has anything to do (s)
         self.pace = pace  # how long people take for everything, against their usual pace
         self.edition = edition(game)
         self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
@@ -277,13 +278,13 @@ class House:
     def _opening(self) -> bool:
         return any(issued.act == "open_bets" for issued in self.controller.table.state.commands.values())
 
-    async def rest(self, seconds: float = ROUND_TIME) -> None:
+    async def rest(self, seconds: float | None = None) -> None:
         """Let everybody do what is to be done, until nobody has anything to do, or the box has no power."""
         quiet = 0
-        for _ in range(round(seconds / 0.5)):
+        for _ in range(round((self.patience if seconds is None else seconds) / 0.5)):
             if self.dark:
                 return
-            self._feed_shuffler()
+            self.feed()
             state = self.controller.table.state
             locking = state.progressive.state == mc.LOCKING
             busy = self.people.busy or bool(state.commands) or bool(state.prompts) or locking or self.people.mend()
@@ -310,7 +311,7 @@ class House:
             self.world.move_all(f"{slot}/intake", TRAY)
             self.machines[slot].firmware.hands_moved()  # type: ignore[attr-defined]
 
-    def _feed_shuffler(self) -> None:
+    def feed(self) -> None:
         """Put a deck that waits for the shuffler into it, if it is empty and serves."""
         state = self.controller.table.state
         slot = state.slots.get("shuffler.1")
@@ -335,7 +336,7 @@ class House:
     async def until_held(self, seconds: float = ROUND_TIME) -> None:
         """Let everybody go on until the box holds something back, and nobody is about anything any more."""
         for _ in range(round(seconds / 0.5)):
-            self._feed_shuffler()
+            self.feed()
             state = self.controller.table.state
             if state.holds and not self.people.busy and not state.commands:
                 return

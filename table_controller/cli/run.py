@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from table_controller.cli import OK
 
@@ -25,11 +25,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _besides(config: TableConfig) -> Besides:
     """Return what runs beside the table; what is not configured is not even imported."""
-    if config.mqtt is None:
-        return {}
-    from table_controller.uplink.beside import TASK, keep_told
+    from table_controller.controller.wear import watch_wear
 
-    return {TASK: keep_told}
+    besides: dict[str, Any] = {"wear": watch_wear}
+    if config.mqtt is not None:
+        from table_controller.uplink.beside import TASK, keep_told
+
+        besides[TASK] = keep_told
+    if config.panel.enabled:
+        from table_controller.panel.beside import panel
+
+        besides["panel"] = panel
+    return besides
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace as struct_replace
 
 from devices.kinds import kind_named
+from devices.report import LinkDown, LinkUp, Misread, Reported
+from firmware_bridge.commands import Settled
 from firmware_bridge.errors import BoxLocked, JournalBusy, JournalError, PitboxError
 from table_controller.controller.enroll import Revoked
 from table_controller.controller.escalation import Escalation
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.keys import DeviceKey
     from table_controller.controller.clock import Clock
+    from table_controller.controller.dossiers import Dossiers
     from table_controller.controller.loop import Controller, Step
     from table_controller.controller.plan import Place, Plan
     from table_controller.controller.recorder import Writer
@@ -54,6 +57,8 @@ log = logging.getLogger(__name__)
 
 # A stop or a lock has its answer within milliseconds; for a machine that has none, nobody waits longer than this (s).
 STOP_PATIENCE: Final = 1.0
+# What the table is told of a machine in test mode, too: that it is there, how it stands, how commands ended.
+_ALWAYS_HEARD: Final = (LinkUp, LinkDown, Reported, Misread, Settled)
 
 
 class Box:
@@ -70,6 +75,8 @@ class Box:
         self.presence: Presence | None = None
         self.escalation: Escalation | None = None
         self.copier: Copier | None = None
+        self.dossiers: Dossiers | None = None
+        self.testing: dict[str, int] = {}  # slots in test mode, by the dossier: the table hears nothing of their cards
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.taps: dict[str, Tap] = {}
         self.checks: list[tuple[str, str]] = []  # what the self-check found, for people
@@ -79,6 +86,7 @@ class Box:
         self._check_keys()
         self.on_told: list[Callable[[str, Any], None]] = []
         self.on_halted: list[Callable[[PitboxError], None]] = []
+        self.guards: list[Callable[[ev.Event], None]] = []  # raise what speaks against something that people say
         self.tasks = Tasks(self._died)
         kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
         self.digests = digests_of(plan.edition, plan.submission, kinds)
@@ -182,7 +190,8 @@ class Box:
 
     def _slot(self, place: Place, submit: Callable[[Any], None]) -> Slot[Any, Any]:
         def take(event: Any) -> None:
-            submit(event)
+            if place.name not in self.testing or isinstance(event, _ALWAYS_HEARD):
+                submit(event)
             for told in self.on_told:
                 told(place.name, event)
 
@@ -248,6 +257,8 @@ class Box:
             self.escalation.close()
         for joined in self._joined:
             await joined.close()
+        if self.dossiers is not None:
+            await self.dossiers.close()
         owner = self.controller or self.locked
         if owner is not None:
             await owner.close()

@@ -174,6 +174,11 @@ class Controller:
         """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
         return self._recorder.newest
 
+    def time_left(self) -> dict[str, float]:
+        """How long (s) until each deadline that runs; for whoever shows it."""
+        now, timers = self._recorder.stamp(), self._recorder.timers
+        return {timer: timers.left(timer, now, trusted=self._recorder.trusted) for timer in timers.running}
+
     def note(self, note: Note) -> None:
         """Write down what is no step of the table; once halted or closed nothing is written."""
         if self.halted is None and not self._closed:

@@ -78,7 +78,16 @@ class Trace(Request, frozen=True, tag="trace"):
     slots: list[str] = []
 
 
-REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, Trace)
+class Jam(Request, frozen=True, tag="jam"):
+    """How far has the way back of a dossier come? With a `step`: begin it, or tick one, by who is signed on."""
+
+    dossier: int
+    step: str | None = None  # begin, path_empty, count, return; what a machine shows ticks by itself
+    cards: int | None = None  # with count
+    by: str | None = None
+
+
+REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, Trace, Jam)
 _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
 
 # Everything that people may say; the box adds who said it.

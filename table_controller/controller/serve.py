@@ -18,6 +18,7 @@ from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.control import Control
 from table_controller.controller.data_folder import DataFolder
+from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.notify import Notifier
 from table_controller.controller.self_check import check_software, look_around
@@ -82,6 +83,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
     control = Control(box, config.control.socket)
     try:
         await box.begin(open_journal, copier)
+        box.dossiers = Dossiers(box, data.path / "dossiers")
         await _open(control, box)
         for name, work in besides.items():
             box.supervise(name, partial(work, box, config))

@@ -71,6 +71,8 @@ class Session:
                     self._later(request, self._enroll(request))
                 case p.Trace():
                     self._trace(request)
+                case p.Jam():
+                    self._later(request, self._jam(request))
         except PitboxError as error:
             self._refuse(request, error)
 
@@ -184,6 +186,8 @@ class Session:
         event = p.read_event(request.event, who, second)
         if self._box.presence is not None:
             self._box.presence.check(event)
+        for guard in self._box.guards:
+            guard(event)
         if len(self._said) >= MAX_WAITING:
             raise BadRequest(f"{MAX_WAITING} requests of this connection are not answered yet")
         self._said[id(event)] = (request.id, event)  # the event is kept, so that its id stays its own
@@ -198,6 +202,16 @@ class Session:
     async def _enroll(self, request: p.Enroll) -> None:
         who, second = self._two(request.by, request.second)
         self._answer(request, await enroll(self._box, request.slot, request.file, who, second))
+
+    async def _jam(self, request: p.Jam) -> None:
+        kept = self._box.dossiers
+        if kept is None:
+            raise BadRequest("this box keeps no dossiers")
+        if request.step is None:
+            self._answer(request, kept.told(request.dossier))
+            return
+        who = self._person(request.by)
+        self._answer(request, await kept.step(request.dossier, request.step, who, request.cards))
 
     def _trace(self, request: p.Trace) -> None:
         wanted = request.slots or list(self._box.taps)
