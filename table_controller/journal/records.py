@@ -20,8 +20,8 @@ VERSION: Final = 1
 STEP: Final = "step"
 BOX: Final = "box"
 CLOCK: Final = "clock"
-MIGRATION: Final = "migration"
 NOTE: Final = "note"
+MIGRATION: Final = "migration"
 
 
 def _below(base: type) -> tuple[Any, ...]:
@@ -55,14 +55,6 @@ class ClockStep(msgspec.Struct, frozen=True):
     by_ns: int
 
 
-class Migrated(msgspec.Struct, frozen=True):
-    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how."""
-
-    name: str
-    old: dict[str, str]  # digests
-    new: dict[str, str]
-
-
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     """Body of a `note` record: what the box did or saw besides the table's own steps. Replay does not read it."""
 
@@ -72,6 +64,14 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     second: Person | None = None
     slot: str | None = None
     hold: int | None = None
+
+
+class Migrated(msgspec.Struct, frozen=True):
+    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how."""
+
+    name: str
+    old: dict[str, str]  # digests
+    new: dict[str, str]
 
 
 class Stamp(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ def decode_step(body: bytes) -> Step:
     return Step(found.event, found.decisions)
 
 
-def encode_body(body: Box | ClockStep | Migrated | Note) -> bytes:
+def encode_body(body: Box | ClockStep | Note | Migrated) -> bytes:
     """Return the body of another record."""
     return _encode(body)
 

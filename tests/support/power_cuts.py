@@ -229,11 +229,21 @@ async def new_decks(house: House) -> None:
             at_table = [deck for deck in house.controller.table.state.decks.values() if deck.state != mc.REMOVED]
 
 
-def compare(house: House, watch: Watch, records: list[Record]) -> None:
-    """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record."""
+def compare(house: CutHouse, watch: Watch, records: list[Record]) -> None:
+    """Everything: cards, chips, what was shown and what was won."""
     assert not watch.unwritten, f"lit before they were on disk: {watch.unwritten}"
+    assert not house.not_shown, house.not_shown
+    compare_bets(house, watch, records)
+    if house.controller.table.context.progressive:
+        _hits(house, records)
+
+
+def compare_bets(house: House, watch: Watch, records: list[Record]) -> None:
+    """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record.
+
+    And every account as plainly told.
+    """
     _same_when_replayed(house, records)
-    assert not (isinstance(house, CutHouse) and house.not_shown), house.not_shown
     state = house.controller.table.state
     assert state.round.state == mc.IDLE, f"the table was not led on: {state.round.state} {state.prompts}"
     assert all(whole for _, _, whole in house.dealt_rounds), "a round was dealt from a deck that was not whole"
@@ -243,7 +253,7 @@ def compare(house: House, watch: Watch, records: list[Record]) -> None:
     assert not twice, f"an honest device was taken for one that tells twice: {twice}"
     if house.controller.table.context.progressive:
         _bets(house, watch, decided(records))
-        _money(house, records)
+        _accounts(house, records)
 
 
 def _same_when_replayed(house: House, records: list[Record]) -> None:
@@ -282,15 +292,12 @@ def _bets(house: House, watch: Watch, told: list[Decision]) -> None:
     assert not lost, f"latched with a chip in a round that was played, and never accepted: {lost}"
 
 
-def _money(house: House, records: list[Record]) -> None:
-    """Every account as plainly told; what was paid, once each, is what was won and what people handed out."""
-    people, rules = house.people, house.controller.table.context.meter
+def _accounts(house: House, records: list[Record]) -> None:
+    """Every account, and the four meters of 605a.7, to the micro-dollar."""
+    rules, book = house.controller.table.context.meter, house.controller.table.state.money.book
     assert rules is not None
-    told = ToldMoney(rules).read(steps(records))
-    if isinstance(people, Winners):
-        _hits(people, told, decided(records))
-    book = house.controller.table.state.money.book
     if book.entries:
+        told = ToldMoney(rules).read(steps(records))
         accounts = told.accounts()
         assert {account: book.at(account) for account in ACCOUNTS} == accounts
         assert sum(book.held.values()) == 0
@@ -301,11 +308,16 @@ def _money(house: House, records: list[Record]) -> None:
         assert meters.pending == 0
 
 
-def _hits(people: Winners, told: ToldMoney, decisions: list[Decision]) -> None:
-    assert not people.two_amounts, f"paid in two amounts: {people.two_amounts}"
+def _hits(house: CutHouse, records: list[Record]) -> None:
+    """What was paid, once each, is what was won and what people handed out."""
+    people, rules = house.people, house.controller.table.context.meter
+    assert isinstance(people, Winners)
+    assert rules is not None
+    told = ToldMoney(rules).read(steps(records))
+    assert not people.paid_twice, f"paid in two amounts: {people.paid_twice}"
     assert told.paid == people.paid, f"booked {told.paid}, handed out {people.paid}"
     assert told.envy == people.envy, f"envy booked {told.envy}, handed out {people.envy}"
-    won = {(number, seat): people.hand_of(number, seat) for number, seat in kept_bets(decisions)}
+    won = {(number, seat): people.hand_of(number, seat) for number, seat in kept_bets(decided(records))}
     assert {key: paid.hand for key, paid in told.paid.items()} == {k: h for k, h in won.items() if h != NO_WIN}
 
 

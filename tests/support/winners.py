@@ -43,8 +43,8 @@ class Winners(People):
         self.seed = seed
         self.paid: dict[tuple[int, int], Payment] = {}
         self.envy: dict[tuple[int, int], tuple[int, ...]] = {}  # whose hand, and which seats were paid for it
-        self.slip_numbers: dict[tuple[int, int], int] = {}
-        self.two_amounts: list[tuple[int, int]] = []  # hands for which money was asked twice in different amounts
+        self.documents: dict[tuple[int, int], int] = {}
+        self.paid_twice: list[tuple[int, int]] = []  # hands for which money was asked twice in different amounts
         self._slip = count(1)
         self._erred: dict[tuple[int, int], int] = {}  # the prompt where the dealer named another hand
 
@@ -134,7 +134,7 @@ class Winners(People):
 
     async def _pay_by_hand(self, prompt: Prompt) -> int:
         self._hand_out(prompt, "hand")
-        return self.slip_numbers.setdefault(self._here(prompt), next(self._slip))
+        return self.documents.setdefault(self._here(prompt), next(self._slip))
 
     def _hand_out(self, prompt: Prompt, way: str) -> None:
         """Pay what the screen says. Whoever was paid before a power cut is not paid again."""
@@ -142,7 +142,7 @@ class Winners(People):
         if hit is not None:
             now, key = Payment(hit.hand, way, hit.amount), self._here(prompt)
             if self.paid.setdefault(key, now) != now:
-                self.two_amounts.append(key)
+                self.paid_twice.append(key)
 
     async def _pay_envy(self, prompt: Prompt) -> None:
         self.envy[self._here(prompt)] = self.name_seats(prompt)
