@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
+from firmware_bridge.errors import BadFault
 from simulators.house.technician import DEALER, FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
@@ -291,7 +292,11 @@ class People(Technician):
             missing = cards - (self.house.drawn() - before)
             if missing <= 0 or not self.house.in_well():
                 return
-            self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
+            try:
+                self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
+            except BadFault:  # a card sticks in the throat: nothing more can be drawn, and the dealer says so
+                self.house.controller.submit(ev.Declared("shoe_fault", DEALER, slot="shoe.1"))
+                return
             await self.house.wait(missing * 2.0)
 
     async def _burn(self, _: Prompt) -> None:
