@@ -50,7 +50,7 @@ def test_every_promise_holds_in_a_storm(game: str) -> None:
     day = clean(game, SHORT, SEED)
     assert day.cuts
     assert day.voids
-    assert day.reconciled or game not in ("dj_wild", "face_up_pai_gow")
+    assert day.reconciled or game != "face_up_pai_gow"
 
 
 @pytest.mark.proof
@@ -82,12 +82,14 @@ class Planted(House):
 
     def _listener(self, slot: str, controller: Controller) -> Any:
         submit = controller.submit
+        if not hasattr(submit, "planted"):
 
-        def other(event: ev.Event) -> None:
-            for each in self.changed(event):
-                submit(each)
+            def other(event: ev.Event) -> None:
+                for each in self.changed(event):
+                    submit(each)
 
-        controller.submit = other  # type: ignore[method-assign]
+            other.planted = True  # type: ignore[attr-defined]
+            controller.submit = other  # type: ignore[method-assign]
         return super()._listener(slot, controller)
 
     def changed(self, event: ev.Event) -> list[ev.Event]:
@@ -107,8 +109,6 @@ class IgnoresCounts(Planted):
     def changed(self, event: ev.Event) -> list[ev.Event]:
         if isinstance(event, ev.ShuffleEnded | ev.ShoeLoaded):
             return [replace(event, count=self.edition.cards.count)]
-        if isinstance(event, ev.StubOut):
-            return [replace(event, count=event.count + 1)]
         return [event]
 
 
@@ -146,7 +146,7 @@ class KeepsWagers(Planted):
         async def nothing(_: object) -> None:
             return
 
-        self.people._return_chips = nothing  # type: ignore[method-assign,assignment]
+        self.people._return_chips = nothing  # type: ignore[method-assign]
 
 
 class Deaf(Planted):
@@ -168,21 +168,21 @@ FALLS = Mishap(2, 1.0, "house", "card_falls")
 PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
     (IgnoresCounts, "saigon_5_card", "bad deck", [FALLS]),
     (LosesACard, "saigon_5_card", "one place", []),
-    (OffByOne, "dj_wild", "meter", []),
-    (TakesEveryBet, "dj_wild", "late bet", []),
-    (KeepsWagers, "dj_wild", "chips and bets", [Mishap(2, 9.0, "shoe.1", "jam:segment=exit")]),
-    (Deaf, "saigon_5_card", "service", [Mishap(2, 50.0, "shuffler.1", "hang:seconds=0")]),
+    (OffByOne, "face_up_pai_gow", "meter", []),
+    (TakesEveryBet, "face_up_pai_gow", "late bet", []),
+    (KeepsWagers, "face_up_pai_gow", "chips and bets", [Mishap(2, 9.0, "shoe.1", "jam:segment=exit")]),
+    (Deaf, "face_up_pai_gow", "service", [Mishap(1, 20.0, "bet_sensor.3", "hang:seconds=80")]),
     (ListsNothing, "saigon_5_card", "affected rounds", [FALLS]),
 ]
 
 
 @pytest.mark.parametrize(("house", "game", "promise", "mishaps"), PLANTED, ids=[row[0].__name__ for row in PLANTED])
 def test_a_planted_mistake_is_seen(house: type[House], game: str, promise: str, mishaps: list[Mishap]) -> None:
-    day, failure = run_table(game, 1, 8, mishaps, make=house)
+    day, failure = run_table(game, 1, 4, mishaps, make=house)
     assert failure is not None
     assert failure.promise == promise, failure.how
     assert day.bad_after == (promise == "bad deck")
-    _, none = run_table(game, 1, 8, mishaps)
+    _, none = run_table(game, 1, 4, mishaps)
     assert none is None, "the same without the mistake"
 
 
