@@ -265,9 +265,15 @@ class People(Technician):
             taken.remove((chip, slot))
 
     async def _give_back(self, prompt: Prompt) -> None:
-        """The chip that was laid too late, on top or alone, goes back to its player."""
-        if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot"):
-            self.house.machines[f"bet_sensor.{prompt.seat}"].inject("take_bet:chips=1")
+        """Whatever was laid too late, on top or alone, goes back to its player; what lay there in time stays."""
+        slot = f"bet_sensor.{prompt.seat}"
+        machine: Any = self.house.machines[slot]
+        number = self.house.controller.table.state.round.number
+        taken = any(spot == slot for _, spot in self.collected.get(number, []))
+        in_time = any(latch.round == number and lying for latch, lying in machine.latched[-1:])
+        late = len(self.house.chips.at(f"{slot}/spot")) - (in_time and not taken)
+        if late > 0:
+            machine.inject(f"take_bet:chips={late}")
 
     async def _count_stub(self, _: Prompt) -> int:
         return self.house.stub

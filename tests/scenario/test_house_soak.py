@@ -49,7 +49,6 @@ def clean(game: str, rounds: int, seed: int) -> Day:
 def test_every_promise_holds_in_a_storm(game: str) -> None:
     day = clean(game, SHORT, SEED)
     assert day.cuts
-    assert day.voids
     assert day.reconciled or game != "face_up_pai_gow"
 
 
