@@ -247,8 +247,9 @@ class People(Technician):
         """The wagers of this round go back: from the spots, and from the tray."""
         number = self.house.controller.table.state.round.number
         for slot, machine in self.house.machines.items():
-            if slot.startswith("bet_sensor.") and self.house.chips.at(f"{slot}/spot"):
-                machine.inject("take_bet")
+            chips = self.house.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
+            if chips:
+                machine.inject(f"take_bet:chips={len(chips)}")
         for chip, slot in self.collected.pop(number, []):
             self.house.chips.move(chip, hand(slot))
         self.returned.append(number)
