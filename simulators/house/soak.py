@@ -143,7 +143,9 @@ class Table:
         for context in self._unseen:
             error = context.get("exception")
             raise Broken("crash", f"{context['message']}: {error!r}") from error
-        if checkers.rounds.opened == opened:
+        if checkers.rounds.opened == opened or checkers.rounds.voids.keys() & {
+            house.controller.table.state.round.number
+        }:
             _take_back(house)
         checkers.round_over()
         for seat in BETTORS if bets else ():
@@ -165,7 +167,7 @@ class Table:
 
 
 def _take_back(house: House) -> None:
-    """No round was opened: players take back what they have laid on a sensor that takes no bets."""
+    """No round was opened, or it was void: players take back what they laid on a sensor that takes no bets."""
     for slot, machine in house.machines.items():
         chips = house.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
         if chips:
