@@ -30,7 +30,7 @@ from firmware_bridge.errors import (
     WrongKind,
 )
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
-from firmware_bridge.link import Link
+from firmware_bridge.link import HOST_HEARTBEAT, Link
 from firmware_bridge.messages import (
     DeviceHello,
     DeviceProof,
@@ -119,7 +119,7 @@ async def greet(
     session = seal.session_keys(key.key, bound)
     opener = seal.Opener(session.to_host)
     await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _Welcomed(opener))
-    link = Link(wire, seal.Sealer(session.to_device), opener, decode, name=f"{hello.kind} {hello.serial}")
+    link = Link(wire, seal.Sealer(session.to_device), opener, decode, f"{hello.kind} {hello.serial}", HOST_HEARTBEAT)
     if not inbox.empty():  # the device spoke in the same breath: it waits until the owner has set its callbacks
         wire.on_frame = inbox.put_nowait
         asyncio.get_running_loop().call_soon(_catch_up, link, inbox)

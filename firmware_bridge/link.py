@@ -52,6 +52,8 @@ REPLY_RTOS: Final = 16
 # After this long without sending (s), show that we live; after this long without hearing, the other end is gone.
 HEARTBEAT: Final = 1.0
 SILENCE: Final = 3.5
+# The host waits this long (s): a device that shows its life every second is answered, and needs no question besides.
+HOST_HEARTBEAT: Final = 1.2
 # After a heartbeat and a half without hearing, knock this often (s): three lost heartbeats are not yet silence.
 KNOCK: Final = 0.25
 
@@ -106,8 +108,10 @@ class Link:
         opener: Opener,
         decode: msgspec.msgpack.Decoder[Any],
         name: str = "link",
+        heartbeat: float = HEARTBEAT,
     ) -> None:
         self.name = name
+        self._heartbeat = heartbeat
         self.wire = wire
         self.counters = LinkCounters()
         self.down: PitboxError | None = None
@@ -138,7 +142,7 @@ class Link:
         self._timer_at = 0.0
         wire.on_frame = self.receive
         wire.transport.on_lost = self.fail
-        self._arm(now + HEARTBEAT)
+        self._arm(now + heartbeat)
 
     # --- what the owner does ---------------------------------------------------------------------------------
 
@@ -426,8 +430,10 @@ class Link:
         if now >= self._last_heard + SILENCE:
             self.fail(LinkSilent(f"{self.name}: nothing heard for {SILENCE} s"))
             return
-        self._repeat_unacknowledged(now)
-        self._expire_questions(now)
+        if self._unacked:
+            self._repeat_unacknowledged(now)
+        if self._questions or self._queue or self._urgent:
+            self._expire_questions(now)
         if self.down is None and self._ack_due and now >= self._ack_due:
             self._acknowledge()
         if self.down is None and now >= self._next_ping(now):
@@ -438,17 +444,18 @@ class Link:
 
     def _next_ping(self, now: float) -> float:
         anxious = self._last_heard + 1.5 * HEARTBEAT
-        return self._last_sent + KNOCK if now >= anxious else min(self._last_sent + HEARTBEAT, anxious)
+        return self._last_sent + KNOCK if now >= anxious else min(self._last_sent + self._heartbeat, anxious)
 
     def _next_due(self, now: float) -> float:
         due = min(self._next_ping(now), self._last_heard + SILENCE)
         if self._ack_due:
             due = min(due, self._ack_due)
         if self._unacked:
-            due = min(due, self._unacked[0].sent_at + self.rto * self._backoff)
-        for out in (*self._questions.values(), *self._urgent, *self._queue):
-            if out.waiter is not None:
-                due = min(due, out.deadline)
+            due = min(due, self._unacked[0].sent_at + self._trip.rto * self._backoff)
+        if self._questions or self._urgent or self._queue:
+            for out in (*self._questions.values(), *self._urgent, *self._queue):
+                if out.waiter is not None:
+                    due = min(due, out.deadline)
         return max(due, now + 0.001)  # never spin
 
     def _repeat_unacknowledged(self, now: float) -> None:
@@ -456,7 +463,7 @@ class Link:
 
         The spacing doubles while nothing at all is heard. As long as anything is, the line only loses frames.
         """
-        if not self._unacked or now < self._unacked[0].sent_at + self.rto * self._backoff:
+        if not self._unacked or now < self._unacked[0].sent_at + self._trip.rto * self._backoff:
             return
         first = self._unacked[0]
         if now > first.first_sent_at + UNACKNOWLEDGED:

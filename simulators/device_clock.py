@@ -51,9 +51,12 @@ class DeviceClock:
 
     def after(self, seconds: float, call: Callable[[], None]) -> Timer:
         """Call once, this many device seconds from now."""
-        timer = Timer(self.now + seconds, call)
-        heapq.heappush(self._heap, (timer.at, next(self._order), timer))
-        self._arm()
+        inside = self._inside
+        at = (self.now if inside is None else inside) + seconds
+        timer = Timer(at, call)
+        heapq.heappush(self._heap, (at, next(self._order), timer))
+        if inside is None:  # else the running pass looks at the heap again
+            self._arm()
         return timer
 
     def stop(self) -> None:
@@ -64,15 +67,17 @@ class DeviceClock:
             self._handle = None
 
     def _arm(self) -> None:
-        if self._inside is not None:
-            return  # the running pass looks at the heap again
+        heap = self._heap
+        while heap and heap[0][2].call is None:
+            heapq.heappop(heap)
+        if not heap:
+            return  # one that is set for nothing finds nothing
+        at = self._start + heap[0][0] / self._speed
         if self._handle is not None:
+            if self._handle.when() <= at:
+                return
             self._handle.cancel()
-            self._handle = None
-        while self._heap and self._heap[0][2].call is None:
-            heapq.heappop(self._heap)
-        if self._heap:
-            self._handle = self._loop.call_at(self._start + self._heap[0][0] / self._speed, self._run)
+        self._handle = self._loop.call_at(at, self._run)
 
     def _run(self) -> None:
         self._handle = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
+from simulators.cli import soak
 from simulators.cli.incidents import show_incidents
 from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
 from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
@@ -73,6 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     incidents.add_argument("id", nargs="*", help="only these (default: all)")
     incidents.add_argument("--seed", type=int, default=1, help="the same seed gives the same replay (default 1)")
     incidents.set_defaults(what=show_incidents)
+
+    soak.add_arguments(
+        commands.add_parser(
+            "soak", help="whole tables in virtual time, with whatever goes wrong; the truth is compared"
+        )
+    )
 
     for command in (up, inject, world, commands.choices["list"]):
         command.add_argument("--folder", type=Path, help="where ports, keys and sockets are (default: per user)")

@@ -1,16 +1,18 @@
 """Who watches a simulated table from outside: belief against truth, at every step and after every round.
 
-The truth is the world: cards, chips, what machines really latched. Of the box only what it journaled is read (events and
-decisions, once durable), and after a round the state that it shows. Permits and rules of the core are never asked.
+The truth is the world: cards, chips, what machines really latched. Of the box only what it journaled is read (events
+and decisions, once durable), and after a round the state that it shows. Permits and rules of the core are never asked.
 Nothing is put right here.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.world.chips import TRAY
+from simulators.world.table import LAYOUT, RACK
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import (
@@ -52,6 +54,7 @@ class Checkers:
         self.decks = DeckChecker(house)
         self.money = MoneyChecker(house)
         self.rounds = RoundChecker(house)
+        self.machines = MachineChecker(house)
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """See one durable step."""
@@ -64,25 +67,26 @@ class Checkers:
             self.decks.step(event, decisions)
             self.money.step(event, decisions)
             self.rounds.step(event, decisions)
-            self.house.world.check()
+            self.machines.look()
         except Broken as broken:
             self.broken.append(broken)
 
     def round_over(self) -> None:
         """Look at a table at rest; raise what was found, here or before."""
         if not self.broken:
+            try:
+                self.house.world.check()
+            except AssertionError as error:
+                raise Broken("one place", str(error)) from error
             self.decks.at_rest()
             self.money.at_rest()
             self.rounds.at_rest()
-            machines_are_as_believed(self.house)
+            self.machines.at_rest()
         for broken in self.broken:
             raise broken
 
 
 # --- cards ------------------------------------------------------------------------------------------------------------
-
-# Where cards are that nobody at the table reaches or counts.
-_LOST: Final = ("under_the_rail", "set_aside", "quarantine")
 
 
 class DeckChecker:
@@ -93,22 +97,50 @@ class DeckChecker:
         self.seen: dict[str, str] = {}  # decks that a check has, or could have, found wrong: which check
         self.bad_rounds: list[int] = []  # dealt from cards that were not whole, before any check could see it
         self._whole = house.edition.cards.count
+        self.since: dict[str, list[int]] = {}  # rounds dealt from each deck since a check found it whole
+        self.unseen: dict[str, list[int]] = {}  # the same, since its faces were looked at
+        self._unlisted: dict[str, list[int]] = {}  # rounds dealt from a deck that was not whole, and not listed yet
         self._asked: dict[int, Prompt] = {}
+        self._out = 0  # cards that the shoe has dispensed in this round, as it counted them
         self._dealt = 0
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """Take the checks that an event reports; then whether cards are dealt."""
+        """Take the checks that an event reports; then whether cards are dealt, and what is listed as affected."""
+        for decision in decisions:
+            if isinstance(decision, Finding) and decision.kind == "affected_rounds":
+                self._listed(decision)
         if not any(isinstance(decision, Refused) for decision in decisions):
             self._check(event)
         for decision in decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision
+            elif decision == Moved("round", mc.DEALING):
+                self._out = 0
         for number, deck, whole in self.house.dealt_rounds[self._dealt :]:
             self._dealt += 1
             if not whole and deck in self.seen:
                 raise Broken("bad deck", f"round {number} is dealt from {deck}, which {self.seen[deck]} found wrong")
+            self.since.setdefault(deck, []).append(number)
+            self.unseen.setdefault(deck, []).append(number)
             if not whole:
                 self.bad_rounds.append(number)
+                if self._short(deck):
+                    self._unlisted.setdefault(deck, []).append(number)
+
+    def _short(self, deck: str) -> bool:
+        """The truth: whether counting could tell that what is dealt from is not this deck."""
+        lying = [card for place in (RACK, LAYOUT) for card in self.house.world.at(place) if card.back == deck]
+        return self.house.in_well() + sum(card.face >= 0 for card in lying) != self._whole
+
+    def _listed(self, finding: Finding) -> None:
+        """What is listed as affected is what was dealt since a good check, and leaves no bad round out."""
+        deck, rounds = finding.deck or "", list(finding.rounds)
+        right = self.since.get(deck, []), self.unseen.get(deck, [])
+        if rounds not in right:
+            raise Broken("affected rounds", f"{deck}: listed {rounds}, dealt since it was found whole {right[0]}")
+        left_out = [number for number in self._unlisted.pop(deck, []) if number not in rounds]
+        if left_out:
+            raise Broken("affected rounds", f"{deck}: {left_out} were dealt from bad cards and are not listed")
 
     def _check(self, event: ev.Event) -> None:
         match event:
@@ -118,12 +150,25 @@ class DeckChecker:
             case ev.ShoeLoaded() if event.count is not None:
                 real = self._real(event.slot, gate=False)
                 self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
-            case ev.Answer() if event.prompt in self._asked and event.number is not None:
-                prompt = self._asked[event.prompt]
-                if prompt.kind in ("cards_together", "deck_counted", "count_deck") and prompt.deck:
-                    self._checked(prompt.deck, event.number, event.number, f"a count by hand ({prompt.kind})")
+            case ev.StackOut():
+                self._out += event.count
+            case ev.Answer() if event.prompt in self._asked:
+                self._answered(event, self._asked[event.prompt])
+
+    def _answered(self, event: ev.Answer, prompt: Prompt) -> None:
+        deck = prompt.deck or self.house.truth.backs("shoe.1") or self.house.controller.table.state.round.deck or ""
+        if prompt.kind == "face_check":
+            self.unseen.pop(deck, None)
+        if event.number is None:
+            return
+        if prompt.kind in ("cards_together", "deck_counted", "count_deck"):
+            self._checked(deck, event.number, event.number, f"a count by hand ({prompt.kind})")
+        elif prompt.kind == "stub" and event.number + self._out == self._whole:
+            self.since[deck] = []
 
     def _checked(self, deck: str, told: int, real: int, check: str) -> None:
+        if told == self._whole:
+            self.since[deck] = []
         if told == real == self._whole:
             self.seen.pop(deck, None)
         elif deck:
@@ -160,9 +205,7 @@ class MoneyChecker:
         self.paid = 0  # micro-dollars that hits took out of the meter, or brought back
         self.reconciled = 0  # rounds after which everything was the same
         self._accounts: Counter[str] = Counter()
-        self._decided: set[tuple[int, int]] = (
-            set()
-        )  # seats of a round of which a floorperson said that a bet lies there
+        self._decided: set[tuple[int, int]] = set()  # rounds and seats where a floorperson said that a bet lies
         self._asked: dict[int, Prompt] = {}
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
@@ -227,7 +270,7 @@ class MoneyChecker:
 
 
 class RoundChecker:
-    """A void round returns what it must and settles nothing; what is listed as affected was dealt since a good check."""
+    """A void round returns what it must and settles nothing."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -235,7 +278,6 @@ class RoundChecker:
         self.complete: set[int] = set()
         self.opened = 0
         self._number = 0
-        self._listed: list[tuple[str, tuple[int, ...]]] = []
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """Take how a round ends."""
@@ -251,33 +293,49 @@ class RoundChecker:
                     self.voids[decision.round] = decision.settled
                 case BetSettled() if decision.round in self.voids and "progressive" not in self.voids[decision.round]:
                     raise Broken("void round", f"round {decision.round} is void, and seat {decision.seat} is settled")
-                case Finding(kind="affected_rounds"):
-                    self._listed.append((decision.deck or "", decision.rounds))
 
     def at_rest(self) -> None:
-        """Void rounds have left nothing; the affected rounds are the truth's."""
+        """Void rounds have left nothing."""
         for number in self.voids:
             if number in self.complete:
                 raise Broken("void round", f"round {number} was void, and is complete")
             if "progressive" not in self.voids[number] and self.house.people.collected.get(number):
                 raise Broken("void round", f"round {number} was void, and its chips are in the tray")
-        if self._listed != self.house.truth.wrong:
-            raise Broken("affected rounds", f"listed {self._listed}, the truth is {self.house.truth.wrong}")
 
 
 # --- machines ---------------------------------------------------------------------------------------------------------
 
 
-def machines_are_as_believed(house: House) -> None:
-    """A slot that is in service has a machine that lives, is connected, and moves nothing that nobody ordered."""
-    for name, slot in house.controller.table.state.slots.items():
-        machine = house.machines[name]
-        if slot.state != "in_service":
-            continue
-        if not machine.board.alive:
-            raise Broken("service", f"{name} is believed in service and has no power")
-        inside = getattr(house.slots[name].view, "inside", None)
-        if inside is not None and name.startswith("shuffler"):
-            real = machine.mechanics.inside()  # type: ignore[attr-defined]
-            if inside != real:
-                raise Broken("belief", f"{name} is believed to hold {inside} cards and holds {real}")
+# A machine that is silent is given up after 3.5 s, and a power cut of the box may come between (s).
+_UNNOTICED: Final = 15.0
+
+
+class MachineChecker:
+    """A slot that is in service has a machine that lives; what is believed to be inside a shuffler is inside."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self._loop = asyncio.get_running_loop()
+        self._dead: dict[str, float] = {}  # machines without power, and since when that was seen
+
+    def look(self) -> None:
+        """See which machines have power."""
+        for name, machine in self.house.machines.items():
+            if machine.board.alive:
+                self._dead.pop(name, None)
+            else:
+                self._dead.setdefault(name, self._loop.time())
+
+    def at_rest(self) -> None:
+        """Compare what is believed of every machine in service with what it is."""
+        self.look()
+        for name, slot in self.house.controller.table.state.slots.items():
+            if slot.state != "in_service":
+                continue
+            if name in self._dead and self._loop.time() - self._dead[name] > _UNNOTICED:
+                raise Broken("service", f"{name} is believed in service and has had no power for {_UNNOTICED:g} s")
+            inside = getattr(self.house.slots[name].view, "inside", None)
+            if inside is not None and name.startswith("shuffler."):
+                real = self.house.machines[name].mechanics.inside()  # type: ignore[attr-defined]
+                if inside != real:
+                    raise Broken("belief", f"{name} is believed to hold {inside} cards and holds {real}")

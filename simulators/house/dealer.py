@@ -7,22 +7,18 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
-from devices.shuffler.messages import Mode
-from firmware_bridge.errors import BadFault, PitboxError
+from simulators.house.technician import DEALER, FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
-from table_controller.table.decisions import Prompt
+from table_controller.table.decisions import Finding, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,25 +26,16 @@ if TYPE_CHECKING:
     from simulators.house.table import House
     from table_controller.table.decisions import Decision
 
-DEALER: Final = ev.Person("dealer", "dealer-1")
-FLOOR: Final = ev.Person("floorperson", "floor-1")
-TECHNICIAN: Final = ev.Person("technician", "tech-1")
 _PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECHNICIAN}
-QUARANTINE: Final = "quarantine"
-# How long people need for anything (s).
-PACE: Final = 0.5
-# A machine in doubt is left alone for so many looks: mostly it is only read again.
-LONG: Final = 60
-# A technician's own commands: far above every number that the core gives.
-_SERVICE_IDS: Final = 1 << 62
 
 
-class People:
+class People(Technician):
     """Everybody at one table. `lies` gives another number than the truth for a kind of prompt."""
 
     def __init__(self, house: House) -> None:
-        self.house = house
+        super().__init__(house)
         self.lies: dict[str, int] = {}
+        self.expired: set[str] = set()  # decks that have been in use for too long
         self.slips: dict[str, int] = {}  # by how much the next answer to a kind of question is wrong, once
         self.twice = False  # the next answer is given by two people at once
         self.choices: dict[str, str] = {}  # what is chosen where there is a choice; else the first
@@ -58,19 +45,19 @@ class People:
         self._done: dict[int, int | None] = {}  # what hands have done for a question, with what they counted
         self._about: set[int] = set()  # questions that somebody is about
         self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and from whose spot
-        self._ids = count(_SERVICE_IDS)
         self._gone = False
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._one_technician = asyncio.Lock()
         self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
+        self._chosen: set[tuple[int, tuple[str, ...]]] = set()  # what was chosen once in a round: the first way out
         self._aside: int | None = None  # cover cards beside the shoe when it was last filled
-        self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
     # --- what they see ------------------------------------------------------------------------------------------------
 
     def take(self, decision: Decision) -> None:
         """See what the box asks for, and go about it."""
+        if isinstance(decision, Finding) and decision.kind == "deck_expired" and decision.deck:
+            self.expired.add(decision.deck)
         if isinstance(decision, Prompt) and decision.id not in self._about:
             self.asked.append(decision)
             if not self.ignoring or decision.hold is None:
@@ -169,6 +156,8 @@ class People:
             "wagers_returned": self._return_chips,
             "late_chip": self._give_back,
             "acknowledge": self._look_at,
+            "choose": self._hand_back,
+            "let_out": self._close_door,
         }
         if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
             self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
@@ -183,18 +172,7 @@ class People:
             number = self.lies[prompt.kind]
         if number is not None and prompt.kind in self.slips:
             number = max(0, number + self.slips.pop(prompt.kind))
-        choice = self.choices.get(prompt.kind, prompt.choices[0])
-        if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
-            choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
-        if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
-            choice = "not_whole"
-        if prompt.kind == "choose" and "reverify" in prompt.choices and "choose" not in self.choices:
-            choice = "remove" if prompt.deck in self._reverified else "reverify"  # found wrong again: it leaves
-            self._reverified.add(prompt.deck)
-        if prompt.kind == "seat_undecided":
-            choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
-        if prompt.kind == "which_deck":
-            choice = self._deck_in(prompt.slot or "")
+        choice, number = self._choice(prompt, number)
         alone = prompt.kind in ("first_arrival", "cover_seat")
         seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
         self.say(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, seats))
@@ -207,6 +185,26 @@ class People:
                 self.twice = False
                 other = ev.Person(answer.who.role, f"{answer.who.role}-2")
                 self.house.controller.submit(replace(answer, who=other))
+
+    def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
+        """What is chosen where there is a choice, with the number that goes with it."""
+        choice = self.choices.get(prompt.kind, prompt.choices[0])
+        if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
+            choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
+        if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
+            choice = "not_whole"
+        if prompt.kind == "choose" and "reverify" in prompt.choices and "choose" not in self.choices:
+            choice = "remove" if prompt.deck in self._reverified else "reverify"  # found wrong again: it leaves
+            self._reverified.add(prompt.deck)
+        if prompt.kind == "choose" and "void" in prompt.choices and "choose" not in self.choices:
+            case = self.house.controller.table.state.round.number, prompt.choices
+            choice = "void" if case in self._chosen else choice  # the first way out led back here: the round ends
+            self._chosen.add(case)
+        if prompt.kind == "seat_undecided":
+            choice = "bet" if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot") else "no_bet"
+        if prompt.kind == "which_deck":
+            choice = self._deck_in(prompt.slot or "")
+        return choice, number
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""
@@ -242,6 +240,9 @@ class People:
         for slot, machine in self.house.machines.items():
             if slot.startswith("bet_sensor.") and int(slot.rpartition(".")[2]) not in state.late_chips:
                 chips = self.house.chips.at(f"{slot}/spot")
+                if len(chips) > 1:  # a bet is one chip: the others go back to who laid them
+                    machine.inject(f"take_bet:chips={len(chips) - 1}")
+                    chips = self.house.chips.at(f"{slot}/spot")
                 machine.inject("collect")
                 taken += [(chip, slot) for chip in chips]
         return len(taken)
@@ -255,6 +256,17 @@ class People:
         for chip, slot in self.collected.pop(number, []):
             self.house.chips.move(chip, hand(slot))
         self.returned.append(number)
+
+    async def _hand_back(self, prompt: Prompt) -> None:
+        """A chip that was collected and does not count goes back to its player."""
+        state = self.house.controller.table.state
+        hold = state.holds.get(prompt.hold or 0)
+        if hold is None or hold.trigger != "bet_without_wager":
+            return
+        taken = self.collected.get(state.round.number, [])
+        for chip, slot in [each for each in taken if each[1] == f"bet_sensor.{hold.seat}"]:
+            self.house.chips.move(chip, hand(slot))
+            taken.remove((chip, slot))
 
     async def _give_back(self, prompt: Prompt) -> None:
         """The chip that was laid too late, on top or alone, goes back to its player."""
@@ -298,12 +310,6 @@ class People:
         await self.house.wait(3.0)
         machine.inject("lid:to=off")
 
-    def _cover(self, slot: str) -> None:
-        if self.house.machines[slot].mechanics.lid_on:  # type: ignore[attr-defined]
-            return
-        self.house.machines[slot].inject("pick_up")
-        self.house.machines[slot].inject("lid:to=on")
-
     async def _park(self, prompt: Prompt) -> None:
         machine = self.house.machines[prompt.slot or ""]
         machine.inject("lid:to=on")
@@ -336,72 +342,6 @@ class People:
             if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
                 self.house.note_strays(slot, deck)
                 await self._clear(slot, machine)
-
-    # --- the technician -----------------------------------------------------------------------------------------------
-
-    async def _look_at(self, prompt: Prompt) -> None:
-        """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
-        if "path_clear" not in prompt.evidence or not (prompt.slot or "").startswith("shuffler."):
-            return
-        machine: Any = self.house.machines[prompt.slot or ""]
-        machine.inject("mend")
-        if machine.firmware.mode is Mode.SORT:
-            with suppress(PitboxError):  # one that cannot be told is the technician's
-                await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
-
-    async def _service(self, prompt: Prompt) -> None:
-        slot = prompt.slot or ""
-        await self._clear(slot, self.house.machines[slot])
-
-    def mend(self) -> bool:
-        """A machine does not serve and no question is open about it: the technician goes there. Tell whether one is."""
-        state = self.house.controller.table.state
-        named = {hold.slot for hold in state.holds.values()}
-        for name, slot in state.slots.items():
-            doubtful = slot.state == UNVERIFIED and slot.deck is None
-            self._doubted[name] = self._doubted.get(name, 0) + 1 if doubtful else 0
-            wanted = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
-            if wanted and name not in named and not self.busy:
-                self._doubted[name] = 0
-                self._go(self._mend(name))
-                return True
-        return False
-
-    async def _mend(self, slot: str) -> None:
-        await self._clear(slot, self.house.machines[slot])
-        if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
-            self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
-        await self.house.wait(PACE)
-        if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
-            self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
-
-    async def _clear(self, slot: str, machine: Any) -> None:
-        """Clear a machine by the book: path, compartments, a look inside, a self-test. One after the other."""
-        take = "take_deck" if slot.startswith("shuffler.") else "take"
-        if not slot.startswith(("shuffler.", "shoe.")):
-            return
-        async with self._one_technician:
-            driver = self.house.slots[slot].driver
-            try:
-                machine.inject("mend")
-                self._empty_intake(slot, machine)
-                machine.inject("clear_path")
-                await driver.clear_jam(next(self._ids))
-                if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
-                    await driver.eject(next(self._ids))
-                machine.inject(take)
-                machine.inject("clear_path")
-                await driver.self_test(next(self._ids))
-            except PitboxError as failed:
-                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
-
-    def _empty_intake(self, slot: str, machine: Any) -> None:
-        """What was put in and not drawn in is taken out again, and out of a manual shoe everything."""
-        for card in self.house.world.at(f"{slot}/intake"):
-            self.house.world.move(card, TRAY)
-        machine.firmware.hands_moved()
-        with suppress(BadFault):  # only a manual shoe has a well that hands reach
-            machine.inject("lift")
 
 
 __all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

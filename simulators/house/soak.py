@@ -1,7 +1,7 @@
 """Rounds without end at simulated tables in virtual time, with whatever goes wrong; checkers look on. No terminal here.
 
-A soak is a row of tables, each a day long at most, each with a seed of its own: what fails is one table, and its list of
-mishaps is cut down to those that it needs.
+A soak is a row of tables, each a day long at most, each with a seed of its own: what fails is one table, and its list
+of mishaps is cut down to those that it needs.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from simulators.house.checkers import Broken, Checkers
+from simulators.house.dealer import FLOOR
 from simulators.house.storm import Mishap, draw, happen
 from simulators.house.table import CHOICES, House
 from simulators.virtual_time import run_virtual
 from simulators.world.chips import hand
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
@@ -31,7 +33,9 @@ GAMES: Final = tuple(CHOICES)
 DAY: Final = 200
 BETTORS: Final = (1, 2, 4, 6)
 # A table that does not open a round after so many tries goes on no more.
-TRIES: Final = 6
+TRIES: Final = 12
+# A table comes to rest sooner than this (s): six decks are shuffled in two and a half minutes.
+PATIENCE: Final = 1500.0
 # Chips that a player who has few buys.
 _STAKE: Final = 20
 _COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
@@ -92,6 +96,7 @@ class Table:
         loop.set_exception_handler(lambda _, context: self._unseen.append(context))
         began = process_time()
         house = self._make(self._game, seed=self._seed)
+        house.people.thorough, house.patience = True, PATIENCE
         checkers = Checkers(house)
         house.watchers.append(checkers.step)
         try:
@@ -165,17 +170,20 @@ async def lead_on(house: House) -> None:
         if house.controller.table.state.round.state == mc.BETTING:
             await house.round()
             continue
-        if house.controller.table.state.round.state != mc.IDLE:
-            raise Broken("stuck", f"the round is {house.controller.table.state.round.state}; {_why(house)}")
-        if not await _new_deck(house) and not house.dark:
+        if house.controller.table.state.round.state == mc.IDLE and not await _new_deck(house) and not house.dark:
             return
     if house.dark or house.controller.table.state.round.state != mc.IDLE:
-        raise Broken("stuck", f"the table does not come to rest; {_why(house)}")
+        raise Broken("stuck", f"the round stays {house.controller.table.state.round.state}; {_why(house)}")
 
 
 async def _new_deck(house: House) -> bool:
-    """Bring a deck if one was removed; tell whether."""
+    """Take a deck away that has been in use for too long, and bring one for it; tell whether there was one."""
     decks = house.controller.table.state.decks
+    for name in sorted(house.people.expired):
+        house.people.expired.discard(name)
+        if name in decks and decks[name].state != mc.REMOVED:
+            house.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=name))
+            return True
     if sum(deck.state != mc.REMOVED for deck in decks.values()) >= 2:
         return False
     names = (*_COLOURS, *(f"pack {number}" for number in range(len(decks) + 1)))
@@ -198,7 +206,7 @@ def _why(house: House) -> str:
     )
 
 
-# --- one table, and what it takes to fail ------------------------------------------------------------------------------
+# --- one table, and what it takes to fail -----------------------------------------------------------------------------
 
 
 def run_table(

@@ -35,6 +35,7 @@ _BETTING: Final = 2.6
 _SHUFFLER_SEGMENTS: Final = ("feed", "bridge", "lift", "shelf", "unload", "stack", "drop")
 _SHUFFLER_SENSED: Final = ("feed", "bridge", "lift", "unload", "stack")
 _SHOE_SEGMENTS: Final = ("feed", "store", "draw", "exit", "drop")
+_POINTS: Final = ("sync", "before", "after")
 _QUESTIONS: Final = ("stub", "chips", "announce", "cards_together", "deck_counted", "cut")
 
 
@@ -90,7 +91,7 @@ def _one(rng: Random, number: int, slots: list[str], game: str) -> Mishap:
     if kind == "bet_sensor" and rng.random() < 0.7:
         word = rng.choice(["place_bet", "place_bet", "take_bet", "place_bet:chips=2", "edge_bet", "drop_chip"])
         return Mishap(number, round(rng.uniform(0.5, _BETTING), 4), slot, word)
-    words = _DISTURBANCES(rng) if rng.random() < 0.45 else _OWN[kind](rng, game)
+    words = _of_any(rng) if rng.random() < 0.45 else _OWN[kind](rng, game)
     return Mishap(number, moment, slot, rng.choice(words))
 
 
@@ -107,7 +108,7 @@ def _of_people(rng: Random) -> list[str]:
     ]  # fmt: skip
 
 
-def _DISTURBANCES(rng: Random) -> list[str]:  # noqa: N802 - a table with dice in it
+def _of_any(rng: Random) -> list[str]:
     """What can happen to any machine and goes away by itself or by a technician's hand."""
     return [
         "reboot", f"power_cut:seconds={rng.randint(1, 9)}", f"hang:seconds={rng.choice([1, 6])}",
@@ -187,10 +188,7 @@ def happen(house: House, mishap: Mishap) -> bool:
 def _at_table(house: House, fault: Fault) -> None:
     match fault.kind.name:
         case "box_power_cut":
-            ahead, at = (
-                fault.whole("points"),
-                ("sync", "before", "after")[fault.one_of("at", ("sync", "before", "after"))],
-            )
+            ahead, at = fault.whole("points"), _POINTS[fault.one_of("at", _POINTS)]
             if at == "sync":
                 house.disk.cut_at = house.disk.points + ahead
             else:

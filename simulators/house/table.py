@@ -53,6 +53,7 @@ class House:
         pace: float = 1.0,
     ) -> None:
         """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine."""
+        self.patience = ROUND_TIME  # how long anything may take until nobody has anything to do (s)
         self.pace = pace  # how long people take for everything, against their usual pace
         self.edition = edition(game)
         self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
@@ -277,10 +278,10 @@ class House:
     def _opening(self) -> bool:
         return any(issued.act == "open_bets" for issued in self.controller.table.state.commands.values())
 
-    async def rest(self, seconds: float = ROUND_TIME) -> None:
+    async def rest(self, seconds: float | None = None) -> None:
         """Let everybody do what is to be done, until nobody has anything to do, or the box has no power."""
         quiet = 0
-        for _ in range(round(seconds / 0.5)):
+        for _ in range(round((self.patience if seconds is None else seconds) / 0.5)):
             if self.dark:
                 return
             self.feed()

@@ -53,6 +53,8 @@ class Truth:
         match event:
             case ev.ShuffleEnded() if event.count is not None and event.shuffled:
                 self._found(self.backs(event.slot), right=event.count == whole and not event.rejected)
+            case ev.ShoeLoaded() if event.count is not None and event.count != whole:
+                self._found(self.backs(event.slot), right=False)
             case ev.StackOut():
                 self._dispensed += event.count
             case ev.Answer() if event.prompt in self._asked:

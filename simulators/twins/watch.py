@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.twins.statistics import TransitLog
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from enum import IntEnum
 
+    from devices.gauges import SensorLevel
     from simulators.device_clock import DeviceClock, Timer
     from simulators.world.path import Layout
 
@@ -37,6 +39,15 @@ def judge(length: float, usual: float) -> Pulse:
     return Pulse.PART if length < usual * TOO_SHORT else Pulse.CARD
 
 
+def blind(layout: Layout, levels: list[SensorLevel], segment: IntEnum) -> bool:
+    """Tell whether the sensor that should have seen a card come (or go, before it rests) is dark by itself."""
+    if segment in layout.ends:
+        comes: SensorLevel = levels[layout.ends[segment]]
+        return comes.blocked
+    goes: SensorLevel = levels[layout.ends[layout.segments(segment - 1)]]
+    return goes.dim
+
+
 class PathWatch:
     """`on_late(segment)` is called when the card that is expected did not get through a segment in time."""
 
@@ -46,15 +57,32 @@ class PathWatch:
         self._clock = clock
         self._on_late = on_late
         self._ended = {sensor: segment for segment, sensor in layout.ends.items()}
+        self._following = dict(pairwise(layout.segments))
         self._since = 0.0
         self._front_at: dict[Any, float] = {}
         self._timer: Timer | None = None
+        self._patience = dict.fromkeys(layout.segments, PATIENCE)
+        self.awaited: Any = None  # the segment whose end is expected
+
+    def hurry(self, segment: IntEnum, share: float) -> None:
+        """Wait in a segment for a share of the usual only, as bad firmware would."""
+        self._patience[segment] = share
+
+    def skipped(self, sensor: IntEnum) -> bool:
+        """Tell whether a leading edge comes at a sensor before the one that was expected saw the card."""
+        return self.awaited in self._layout.ends and self._layout.ends[self.awaited] < sensor
+
+    @property
+    def waited(self) -> float:
+        """How long the next edge has been waited for (s)."""
+        return max(0.0, self._clock.now - self._since) if self.awaited is not None else 0.0
 
     def expect(self, segment: IntEnum, ready: float = 0.0) -> None:
         """Watch a segment: its end must come within PATIENCE times the usual; `ready`: when it may begin (s)."""
         usual = self._layout.transit.get(segment, PASSING)
-        self.alarm(ready + usual * PATIENCE, lambda: self._on_late(segment))
+        self.alarm(ready + usual * self._patience[segment], lambda: self._on_late(segment))
         self._since = self._clock.now
+        self.awaited = segment
 
     def alarm(self, seconds: float, call: Callable[[], None]) -> None:
         """Call once after so many device seconds, unless something else is expected before."""
@@ -72,7 +100,7 @@ class PathWatch:
         ended = self.ended_at(sensor)
         self.log.transit(ended, self._clock.now - self._since)
         self._front_at[sensor] = self._clock.now
-        self.expect(self._layout.segments(ended + 1))
+        self.expect(self._following[ended])
 
     def back(self, sensor: IntEnum) -> Pulse:
         """A trailing edge: was it one whole card?"""
@@ -80,7 +108,7 @@ class PathWatch:
         pulse = judge(length, self.log.passing(sensor))
         if pulse is Pulse.CARD:
             self.log.passed(sensor, length)
-            following = self._layout.segments(self.ended_at(sensor) + 1)
+            following = self._following[self.ended_at(sensor)]
             if following in self._layout.rests:
                 self.log.transit(following, length)
         return pulse

@@ -6,6 +6,7 @@ seen of it is only what the sensors show. Where a machine's path leads is the ma
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.gauges import SensorLevel
@@ -31,6 +32,8 @@ THRESHOLD: Final = 500
 IDLE_CURRENT: Final = 0
 FREE_CURRENT: Final = 310
 STUCK_CURRENT: Final = 1150
+# What lies in the path keeps so much of the light off a sensor (share, least and most): always enough to darken it.
+SHADE: Final = (0.5, 0.85)
 
 
 class Layout(NamedTuple):
@@ -76,9 +79,13 @@ class CardPath:
         self._currents = dict.fromkeys(layout.motors, IDLE_CURRENT)
         self._wear = dict.fromkeys(layout.segments, 1.0)
         self._dust = dict.fromkeys(layout.sensors, 0.0)
+        self._shade = dict.fromkeys(layout.sensors, 0.0)  # how much of a sensor's light something else keeps off
         self._pending: list[Fault] = []
         self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
         self._timers: list[Timer] = []
+        # Asked for with every card, and never other than at first.
+        self._places = {segment: self.place(segment.name.lower()) for segment in layout.segments}
+        self._following = dict(pairwise(layout.segments))
 
     # --- places ----------------------------------------------------------------------------------------------
 
@@ -88,7 +95,7 @@ class CardPath:
 
     def segment_place(self, segment: IntEnum) -> str:
         """Return the place of cards in a segment."""
-        return self.place(segment.name.lower())
+        return self._places[segment]
 
     # --- what the firmware can see -----------------------------------------------------------------------------
 
@@ -96,7 +103,7 @@ class CardPath:
         """Tell what a sensor shows."""
         if sensor in self.piles:
             return self.world.count(self.piles[sensor]) > 0
-        return sensor in self._blocked or self._level(sensor) < THRESHOLD
+        return sensor in self._blocked or (self._dust[sensor] > 0 and self._level(sensor) < THRESHOLD)
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -108,7 +115,8 @@ class CardPath:
 
     def _level(self, sensor: IntEnum) -> int:
         covered = self.blocked(sensor) if sensor in self.piles else sensor in self._blocked
-        return BLOCKED_LEVEL if covered else round(CLEAR_LEVEL * (1 - self._dust[sensor]))
+        lost = 1 - (1 - self._dust[sensor]) * (1 - self._shade[sensor])
+        return BLOCKED_LEVEL if covered else round(CLEAR_LEVEL * (1 - lost))
 
     # --- what the firmware can do --------------------------------------------------------------------------------
 
@@ -130,11 +138,13 @@ class CardPath:
         layout = self.layout
         segments = layout.words(layout.segments)
         match fault.kind.name:
-            case "jam" | "torn_card":
+            case "jam" | "torn_card" | "bent_card" | "foreign_object" as name:
                 segment = layout.segments(fault.one_of("segment", segments))
-                if fault.kind.name == "torn_card" and segment not in layout.ends:
-                    raise BadFault("torn_card: no sensor ends that segment, so a torn card there is a jam")
+                if name in ("torn_card", "foreign_object") and segment not in layout.ends:
+                    raise BadFault(f"{name}: no sensor ends that segment, so there it is a jam")
                 fault.whole("card")
+                if name == "bent_card":
+                    fault.number("percent")
                 self._pending.append(fault)
             case "double_feed":
                 fault.whole("card")
@@ -147,6 +157,7 @@ class CardPath:
                 self._pending.clear()
                 self._wear = dict.fromkeys(layout.segments, 1.0)
                 self._dust = dict.fromkeys(layout.sensors, 0.0)
+                self._shade = dict.fromkeys(layout.sensors, 0.0)
             case "wear":
                 self._wear[layout.segments(fault.one_of("segment", segments))] = 1 + fault.number("percent") / 100
             case "dust":
@@ -156,8 +167,9 @@ class CardPath:
                 raise BadFault(f"{fault.kind.name} does not act on the mechanics")
 
     def clear_path(self, to: str) -> int:
-        """Hands take every card off the path (not out of the machine's piles); return how many."""
+        """Hands take everything off the path (not out of the machine's piles); return how many cards that were."""
         taken = sum(self.world.move_all(self.segment_place(segment), to) for segment in self.layout.segments)
+        self._shade = dict.fromkeys(self.layout.sensors, 0.0)
         self._blocked.clear()
         return taken
 
@@ -175,22 +187,23 @@ class CardPath:
         """Move cards through a segment to the sensor at its end, then on."""
         self._lay(cards, self.segment_place(segment))
         took = self._transit(segment)
-        if self._due("jam", segment):
+        if self._sticks(segment):
             self._stick(segment, reached=self.rng.random() * took)
             return
         torn = self._due("torn_card", segment)
         self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn is not None))
 
     def _transit(self, segment: IntEnum) -> float:
-        return self.layout.transit[segment] * self._wear[segment] * self.rng.gauss(1.0, 0.03)
+        usual = self.layout.transit[segment] * self._wear[segment] * self._drag(segment)
+        return usual * self.rng.gauss(1.0, 0.03)
 
     def _reach(
         self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None], *, torn: bool
     ) -> None:
         """The leading edge is at the sensor that ends the segment."""
         sensor = self.layout.ends[segment]
-        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment]
-        following = self.layout.segments(segment + 1)
+        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment] * self._drag(segment)
+        following = self._following[segment]
         if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
             self._edge(sensor, True)
@@ -198,7 +211,7 @@ class CardPath:
             return
         self._lay(cards, self.segment_place(following))
         if following in self.layout.rests:
-            if self._due("jam", following):
+            if self._sticks(following):
                 self._edge(sensor, True)
                 self._stick(following, reached=0.0)
                 return
@@ -206,8 +219,8 @@ class CardPath:
             self._edge(sensor, True)
             return
         # The next stretch decides whether the trailing edge still gets past this sensor.
-        jam = self._due("jam", following)
         took = self._transit(following)
+        jam = self._sticks(following)
         if jam:
             stuck_after = self.rng.random() * took
             if stuck_after > passing:
@@ -220,7 +233,11 @@ class CardPath:
         self._edge(sensor, True)
 
     def _rest(self, arrive: Callable[[], None], sensor: IntEnum) -> None:
-        """The card has come to rest, clear of the last sensor."""
+        """The card has come to rest, clear of the last sensor and of those before it."""
+        ended = next(segment for segment, end in self.layout.ends.items() if end is sensor)
+        for segment, before in self.layout.ends.items():
+            if segment < ended and self.layout.leg(segment) == self.layout.leg(ended) and before in self._blocked:
+                self._edge(before, False)
         arrive()
         self._edge(sensor, False)
 
@@ -236,15 +253,36 @@ class CardPath:
         for card in cards:
             self.world.move(card, to)
 
+    def _sticks(self, segment: IntEnum) -> bool:
+        """Tell whether the card that enters a segment stays in it; what lies there shades the sensor at its end."""
+        if self._due("foreign_object", segment):
+            self._shade[self.layout.ends[segment]] = self.rng.uniform(*SHADE)
+            return True
+        return bool(self._due("jam", segment) or self._due("bent_card", segment))
+
+    def _drag(self, segment: IntEnum) -> float:
+        """Return how many times as long as another the card under way takes through a segment, if it is bent."""
+        leg, segments = self.layout.leg(segment), self.layout.words(self.layout.segments)
+        for fault in self._pending:
+            if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[leg]):
+                sticks_in = fault.one_of("segment", segments)
+                if sticks_in >= segment and self.layout.leg(sticks_in) == leg:
+                    return 1 + fault.number("percent") / 100
+        return 1.0
+
     def _edge(self, sensor: IntEnum, blocked: bool) -> None:
+        """A card's edge is at a sensor; a sensor that is dark anyway does not see it."""
+        dark = self.blocked(sensor)
         if blocked:
             self._blocked.add(sensor)
         else:
             self._blocked.discard(sensor)
-        self.on_edge(sensor, blocked)
+        if self.blocked(sensor) is not dark:
+            self.on_edge(sensor, blocked)
 
     def _after(self, seconds: float, call: Callable[[], None]) -> None:
-        self._timers = [timer for timer in self._timers if timer.call is not None and timer.at >= self.clock.now]
+        now = self.clock.now
+        self._timers = [timer for timer in self._timers if timer.call is not None and timer.at >= now]
         self._timers.append(self.clock.after(max(0.0, seconds), call))
 
     def _run_motors(self, *motors: IntEnum) -> None:
@@ -252,6 +290,8 @@ class CardPath:
 
     def _due(self, name: str, segment: IntEnum | None = None) -> Fault | None:
         """Return and use up a pending fault of this name that fits the card now moving."""
+        if not self._pending:
+            return None
         leg = 0 if segment is None else self.layout.leg(segment)
         for fault in self._pending:
             if fault.kind.name != name:

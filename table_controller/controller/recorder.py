@@ -92,9 +92,9 @@ class Recorder:
         self._since += 1
         self.newest = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
 
-    def note(self, note: rec.Note) -> None:
+    def note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> None:
         """Write down what is no step of the table."""
-        self._append(rec.NOTE, self.stamp(), rec.encode_body(note), _nothing)
+        self._append(rec.NOTE, self.stamp(), rec.encode_body(note), on_durable)
 
     def snapshot_if_due(self, table: Table) -> None:
         """Keep the state after the step recorded last, if enough steps have passed; called between rounds."""

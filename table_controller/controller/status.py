@@ -53,6 +53,7 @@ class SlotStatus(msgspec.Struct, frozen=True):
     firmware: str = ""
     deck: str | None = None
     cause: Problem | None = None  # why it is not there
+    testing: int | None = None  # in test mode: the dossier whose way back is gone
 
 
 class Permit(msgspec.Struct, frozen=True):
@@ -165,7 +166,7 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     return SlotStatus(
         slot.name, slot.kind.name, slot.service.state if known is None else known.state, slot.view.connected, port,
         "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
-        None if known is None else known.deck, problem(slot.cause),
+        None if known is None else known.deck, problem(slot.cause), box.testing.get(slot.name),
     )  # fmt: skip
 
 

@@ -1,0 +1,148 @@
+"""`pitbox sim soak`: whole tables in virtual time, with whatever goes wrong, and checkers who know the truth.
+
+Prints progress, the figures, and for a failure the shortest list of mishaps with the command that plays it again. The
+play is in the house.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.errors import ConfigurationError
+from simulators.house.storm import LEVELS
+from simulators.table import GAMES
+
+if TYPE_CHECKING:
+    import argparse
+
+    from simulators.house.soak import Day, Failure
+
+ALL: Final = "all"
+# Without a terminal a line for so many rounds.
+_EVERY: Final = 500
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("--game", choices=[ALL, *GAMES], default=ALL, help="whose tables (default all five)")
+    parser.add_argument("--rounds", type=int, default=1000, help="in all, shared by the games (default 1000)")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same soak (default 1)")
+    parser.add_argument("--faults", choices=LEVELS, default="storm", help="how much goes wrong (default storm)")
+    parser.add_argument(
+        "--mishap", action="append", metavar="'ROUND@SECOND SLOT FAULT'", help="let only this go wrong; repeatable"
+    )
+    parser.add_argument("--keep", action="store_true", help="print a failure as it came, without cutting its list down")
+    parser.set_defaults(what=soak)
+
+
+def soak(args: argparse.Namespace) -> int:
+    """Play; 0 if every promise held, 1 if one was broken."""
+    from simulators.house.soak import GAMES as FIVE
+    from simulators.house.soak import Day, run_table, shrink, tables
+    from simulators.house.storm import read_mishap
+
+    if not 1 <= args.rounds <= 10_000_000:
+        raise ConfigurationError("--rounds takes a number from 1 to 10000000")
+    given = None if args.mishap is None else sorted(read_mishap(text) for text in args.mishap)
+    if given is not None and args.game == ALL:
+        raise ConfigurationError("--mishap goes with one --game")
+    games = list(FIVE) if args.game == ALL else [args.game]
+    whole = Day()
+    with _Progress(args.rounds) as progress:
+        for at, game in enumerate(games):
+            share = args.rounds // len(games) + (at < args.rounds % len(games))
+            for seed, length, drawn in tables(game, share, args.seed, args.faults):
+                day, failure = run_table(game, seed, length, drawn if given is None else given, progress.round)
+                whole.add(day)
+                if failure is not None:
+                    progress.end()
+                    _fail(failure, None if args.keep or given is not None else shrink(failure))
+                    return 1
+            progress.done(game)
+    for line in summary(whole):
+        print(line)
+    return 0
+
+
+def summary(day: Day) -> list[str]:
+    """Return what a soak came to, line by line."""
+    lines = [
+        f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal",
+        f"{day.cuts} power cuts of the box; {day.virtual / 3600:.0f} h at the table",
+        f"{sum(day.mishaps.values())} mishaps: " + _counted(day.mishaps),
+        f"{day.irregularities} irregularities, by clause: " + _counted(day.clauses),
+        f"hands from a bad deck after the first check able to see it: {day.bad_after} (before any: {day.bad_before})",
+    ]
+    if day.bets:
+        lines.append(
+            f"{day.bets} bets; chips, bets and meter the same after {day.reconciled} looks, to the micro-dollar"
+        )
+    return [*lines, f"{day.rounds / max(day.seconds, 1e-9):.1f} rounds/s of processor time"]
+
+
+def _counted(counter: Any) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counter.items())) or "none"
+
+
+def _fail(failure: Failure, least: Failure | None) -> None:
+    """Print a failure: what it was, the fewest mishaps that bring it, and how to see it again."""
+    print(f"{failure.game}, seed {failure.seed}, round {failure.rounds}: {failure.how}")
+    shown = least or failure
+    if least is not None:
+        print(f"{len(failure.mishaps)} mishaps until then; these are enough ({least.how}):")
+    for mishap in shown.mishaps:
+        print(f"  {mishap}")
+    print(f"replay: {command(shown)}")
+
+
+def command(failure: Failure) -> str:
+    """Return the command that plays a failure again."""
+    words = ["pitbox", "sim", "soak", "--game", failure.game, "--seed", str(failure.seed)]
+    words += ["--rounds", str(failure.rounds), "--faults", "none"]
+    for mishap in failure.mishaps:
+        words += ["--mishap", str(mishap)]
+    return shlex.join(words)
+
+
+class _Progress:
+    """A bar on a terminal; a line now and then elsewhere."""
+
+    def __init__(self, rounds: int) -> None:
+        self._total = rounds
+        self._rounds = 0
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> _Progress:
+        if sys.stdout.isatty():
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = TextColumn("rounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+            self._bar = Progress(*columns, transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self._total)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def round(self) -> None:
+        """Another round was played."""
+        self._rounds += 1
+        if self._bar is not None:
+            self._bar.advance(self._task)
+        elif self._rounds % _EVERY == 0:
+            print(f"{self._rounds} of {self._total} rounds", flush=True)
+
+    def done(self, game: str) -> None:
+        """A game is through."""
+        if self._bar is None:
+            print(f"{game}: clean", flush=True)
+
+    def end(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
