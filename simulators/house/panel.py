@@ -76,6 +76,15 @@ class HouseBox:
         return self._presence
 
     @property
+    def guards(self) -> tuple[()]:
+        """Nobody besides the core."""
+        return ()
+
+    @property
+    def dossiers(self) -> None:
+        """None are kept here."""
+
+    @property
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
         return self.house.controller.halted
