@@ -142,6 +142,7 @@ _SHUFFLER: Final[_Rows] = (
         "something that is no card lies in a segment: it shades the sensor, and card N sticks at it",
     ),
     ("wear", "machine", {"segment": "lift", "percent": "30"}, "transit takes longer by PERCENT"),
+    ("slip", "machine", {"segment": "lift", "percent": "10"}, "PERCENT of the cards slip and are gripped again"),
     ("dust", "machine", {"sensor": "lift", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
     ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
     ("sort_mode", "machine", {}, "somebody switches the machine to SORT"),
@@ -290,6 +291,7 @@ _SHOE: Final[_Rows] = (
         "something that is no card lies in a segment: it shades the sensor, and card N sticks at it",
     ),
     ("wear", "machine", {"segment": "exit", "percent": "30"}, "transit takes longer by PERCENT"),
+    ("slip", "machine", {"segment": "exit", "percent": "10"}, "PERCENT of the cards slip and are gripped again"),
     ("dust", "machine", {"sensor": "exit", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
     ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
     (

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # How long a card takes past one point (s), when the machine is new.
 PASSING: Final = 0.040
 CARD_LENGTH_MM: Final = 88.0
+# A roller that slips takes hold again after this share of its segment's transit time.
+GRIP_AGAIN: Final = 0.8
 # Light levels of a clean sensor, and where blocked begins.
 CLEAR_LEVEL: Final = 900
 BLOCKED_LEVEL: Final = 110
@@ -78,6 +80,7 @@ class CardPath:
         self._blocked: set[Any] = set()
         self._currents = dict.fromkeys(layout.motors, IDLE_CURRENT)
         self._wear = dict.fromkeys(layout.segments, 1.0)
+        self._slip = dict.fromkeys(layout.segments, 0.0)  # share of cards that slip
         self._dust = dict.fromkeys(layout.sensors, 0.0)
         self._shade = dict.fromkeys(layout.sensors, 0.0)  # how much of a sensor's light something else keeps off
         self._pending: list[Fault] = []
@@ -156,10 +159,13 @@ class CardPath:
             case "mend":
                 self._pending.clear()
                 self._wear = dict.fromkeys(layout.segments, 1.0)
+                self._slip = dict.fromkeys(layout.segments, 0.0)
                 self._dust = dict.fromkeys(layout.sensors, 0.0)
                 self._shade = dict.fromkeys(layout.sensors, 0.0)
             case "wear":
                 self._wear[layout.segments(fault.one_of("segment", segments))] = 1 + fault.number("percent") / 100
+            case "slip":
+                self._slip[layout.segments(fault.one_of("segment", segments))] = min(0.9, fault.number("percent") / 100)
             case "dust":
                 sensor = layout.sensors(fault.one_of("sensor", layout.words(layout.sensors)))
                 self._dust[sensor] = min(1.0, fault.number("percent") / 100)
@@ -194,8 +200,11 @@ class CardPath:
         self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn is not None))
 
     def _transit(self, segment: IntEnum) -> float:
-        usual = self.layout.transit[segment] * self._wear[segment] * self._drag(segment)
-        return usual * self.rng.gauss(1.0, 0.03)
+        new = self.layout.transit[segment]
+        took = new * self._wear[segment] * self._drag(segment) * self.rng.gauss(1.0, 0.03)
+        while self._slip[segment] and self.rng.random() < self._slip[segment]:
+            took += new * GRIP_AGAIN
+        return took
 
     def _reach(
         self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None], *, torn: bool
@@ -262,6 +271,8 @@ class CardPath:
 
     def _drag(self, segment: IntEnum) -> float:
         """Return how many times as long as another the card under way takes through a segment, if it is bent."""
+        if not self._pending:
+            return 1.0
         leg, segments = self.layout.leg(segment), self.layout.words(self.layout.segments)
         for fault in self._pending:
             if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[leg]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from table_controller.cli import OK
 
@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _besides(config: TableConfig) -> Besides:
     """Return what runs beside the table; what is not configured is not even imported."""
-    besides: Besides = {}
+    from table_controller.controller.wear import watch_wear
+
+    besides: dict[str, Any] = {"wear": watch_wear}
     if config.mqtt is not None:
         from table_controller.uplink.beside import TASK, keep_told
 

@@ -71,10 +71,13 @@ class Caller:
             self._socket.close()
             raise NoBox(f"no box answers at {path}: {error.strerror or error}") from error
         self._path = path
-        greeting = self._next()
-        if "hello" not in greeting:
+        try:
+            greeting = self._next()
+            if "hello" not in greeting:
+                _answered(greeting)
+        except PitboxError:
             self.close()
-            _answered(greeting)
+            raise
         self.hello: dict[str, Any] = greeting["hello"]
 
     def ask(self, do: str, **details: Any) -> Any:
