@@ -74,7 +74,7 @@ class Inject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class App:
     """The routes of one panel."""
 
-    def __init__(self, panel: Panel, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread) -> None:
+    def __init__(self, panel: Panel, in_thread: Callable[..., Awaitable[Any]]) -> None:
         self._panel = panel
         self._in_thread = in_thread
         self._texts: dict[str, str] = {}
@@ -330,6 +330,6 @@ async def _body(request: Request) -> bytes | None:
     return body
 
 
-def app_of(panel: Panel) -> Any:
-    """Return the panel as an ASGI application."""
-    return App(panel).asgi
+def app_of(panel: Panel, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread) -> Any:
+    """Return the panel as an ASGI application; `in_thread` is how it reads files, for where there are no threads."""
+    return App(panel, in_thread).asgi
