@@ -76,6 +76,15 @@ class HouseBox:
         return self._presence
 
     @property
+    def guards(self) -> tuple[()]:
+        """Nobody besides the core."""
+        return ()
+
+    @property
+    def dossiers(self) -> None:
+        """None are kept here."""
+
+    @property
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
         return self.house.controller.halted
@@ -92,7 +101,7 @@ class HouseBench:
         return {
             slot: [
                 (_typed(word.name, word.details), word.meaning)
-                for word in reversed(vocabulary(machine.kind).values())
+                for word in sorted(vocabulary(machine.kind).values(), key=lambda word: _ORDER.index(word.acts_on))
                 if not word.name.startswith("usb_")
             ]
             for slot, machine in self._house.machines.items()
@@ -112,6 +121,10 @@ class HouseBench:
             return {}
         open_ = self._house.controller.table.state.prompts
         return {str(id_): _hint(answer) for id_, answer in people.found.items() if id_ in open_}
+
+
+# What a bench engineer looks for first: what can happen to the machine itself.
+_ORDER: Final = ("machine", "hands", "firmware", "board", "line", "box")
 
 
 def _typed(name: str, details: dict[str, str]) -> str:
