@@ -59,6 +59,7 @@ class HouseBox:
     def __init__(self, house: House, presence: Presence | None = None) -> None:
         self.house = house
         self._presence = presence
+        self.guards: list[Callable[[ev.Event], None]] = []
 
     @property
     def controller(self) -> Controller:

@@ -97,7 +97,7 @@ class Desk:
         second = await self.prove(request.second, place)
         if isinstance(second, Said):
             return second
-        if first.person == second.person:
+        if first.same(second):
             return refused(403, NotAllowed("two credentials of one person are not two people"))
         return first, second
 
@@ -119,8 +119,12 @@ class Desk:
         try:
             if self._box.presence is not None:
                 self._box.presence.check(event)
+            for guard in self._box.guards:
+                guard(event)
         except NotAllowed as barred:
             return refused(403, barred)
+        except PitboxError as barred:
+            return refused(409, barred)
         step = self._live.expect(event)
         controller.submit(event)
         return await self._outcome(event, step)

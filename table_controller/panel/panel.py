@@ -41,6 +41,10 @@ class Box(Protocol):
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
 
+    @property
+    def guards(self) -> list[Callable[[ev.Event], None]]:
+        """Raise what speaks against something that people say."""
+
 
 class Bench(Protocol):
     """What can be done to simulated machines; a real table has none."""
