@@ -177,7 +177,7 @@ class Session:
 
     def _valid(self, who: ev.Person) -> ev.Person:
         """Return somebody whose credential was not revoked since they signed on."""
-        if not self._box.plan.people.holds(who.credential, who.role):
+        if not self._box.holds(who):
             del self._people[who.credential]
             if self._box.presence is not None:
                 self._box.presence.signed_off(who)

@@ -337,3 +337,14 @@ async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_h
         answer = await dealer.say("open_round")
         assert (answer.status, answer.json["text"]) == (409, "dossier 1: count is not done")
         assert stage.state.round.state == mc.IDLE
+
+
+async def test_a_revoked_dealer_who_is_signed_on_does_nothing_more(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        box = stage.panel.box
+        assert isinstance(box, HouseBox)
+        box.revoked.add("dealer-1")
+        answer = await dealer.say("open_round")
+        assert (answer.status, answer.json["code"]) == (403, "PB-813")
+        assert stage.state.round.state == mc.IDLE
