@@ -71,12 +71,15 @@ async def call(
     person = who()
     if person.role not in _ROLES:
         raise NotAllowed(f"{name} is for the technician; {person.credential} is signed on as {person.role}")
-    reasons = against(box.running().table, slot, name)
-    if reasons:
-        raise NotAllowed(f"{name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
+    controller = box.running()
+    _permit(controller.table, slot, name)
     number = _FIRST + box.clock.now()[0] // 1000
-    outcome = "it was sent, and whoever ordered it left before its end"
+    outcome = "it was not sent"
     try:
+        if name not in _SAFE:  # what moves something is on disk before, and permitted at the moment of sending
+            await controller.noted(rec.Note("service", f"{name}: ordered", who=person, slot=slot))
+            _permit(controller.table, slot, name)
+        outcome = "it was sent, and whoever ordered it left before its end"
         told = _plain(await _called(method, arguments | {"command": number}))
         outcome = "done"
     except BadRequest as error:
@@ -89,6 +92,13 @@ async def call(
         return told
     finally:
         box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
+
+
+def _permit(table: Table, slot: str, name: str) -> None:
+    """Raise every reason against an order."""
+    reasons = against(table, slot, name)
+    if reasons:
+        raise NotAllowed(f"{name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
 
 
 def _check_numbers(arguments: dict[str, Any]) -> None:

@@ -395,12 +395,31 @@ async def test_an_order_whose_giver_left_is_not_written_down_as_done(tmp_path: P
         await talk.sign_on("T1")
         request = {"do": "device", "id": 99, "slot": "shuffler.1", "call": "self_test"}
         talk.session.take(read_request(msgspec.json.encode(request)))
-        await asyncio.sleep(0.01)
+        while not bench.notes("service"):  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.005)
         talk.session.close()
         await asyncio.sleep(1.0)
         assert [note.text for note in bench.notes("service")] == [
-            "self_test: it was sent, and whoever ordered it left before its end"
-        ]
+            "self_test: ordered", "self_test: it was sent, and whoever ordered it left before its end",
+        ]  # fmt: skip
+
+
+async def test_no_order_goes_out_that_is_not_on_disk_or_not_permitted_any_more(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        await talk.sign_on("T1")
+        request = {"do": "device", "id": 99, "slot": "shoe.1", "call": "self_test"}
+        talk.session.take(read_request(msgspec.json.encode(request)))
+        await asyncio.sleep(0)
+        assert box.controller is not None
+        box.controller.table.state.round.state = mc.DEALING  # a round began while the order was on its way to the disk
+        await asyncio.sleep(2.0)
+        told = next(line for line in talk.lines if line.get("id") == 99)
+        assert "a round is under way" in told["error"]["text"]
+        ordered, ended = (note.text for note in bench.notes("service"))
+        assert ordered == "self_test: ordered"
+        assert ended.startswith("self_test: PB-813")
+        box.controller.table.state.round.state = mc.IDLE
 
 
 async def test_frames_can_be_watched_and_no_card_is_in_them(tmp_path: Path) -> None:
