@@ -155,11 +155,6 @@ class Driver:
             why = f"it {'does not name' if named else 'names'} the capability {capability!r}"
             raise NotCapable(f"the {self.name} {self._hello.model} cannot {what}: {why}; nothing was sent")
 
-    @property
-    def link(self) -> Link | None:
-        """The link, while there is one: for whoever wants to know its quality."""
-        return self._link
-
     def need_link(self) -> Link:
         """Return the link, or raise NotSent with the reason why there is none."""
         if self._link is None:

@@ -86,9 +86,9 @@ def _list(folder: Path, found: list[int]) -> int:
         except BadDossier as error:
             print(f"dossier {number}  unreadable: {error}")
         else:
-            found = diagnose(dossier)
-            whose = "for the table" if found.staff else "for a technician"
-            print(f"{heading(dossier)}  {found.causes[0].why.value}, {whose}")
+            diagnosis = diagnose(dossier)
+            whose = "for the table" if diagnosis.staff else "for a technician"
+            print(f"{heading(dossier)}  {diagnosis.causes[0].why.value}, {whose}")
     if not found:
         print(f"no dossier in {folder}")
     return OK

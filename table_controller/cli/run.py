@@ -27,7 +27,7 @@ def _besides(config: TableConfig) -> Besides:
     """Return what runs beside the table; what is not configured is not even imported."""
     from table_controller.controller.wear import watch_wear
 
-    besides: Besides = {"wear": watch_wear}
+    besides: dict[str, Any] = {"wear": watch_wear}
     if config.mqtt is not None:
         from table_controller.uplink.beside import TASK, keep_told
 

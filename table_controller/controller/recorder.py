@@ -80,6 +80,11 @@ class Recorder:
         body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context))
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
+    def migrated(self, table: Table, migration: rec.Migrated) -> None:
+        """Write down how the state was taken over from other versions, and keep it: replay begins from here on."""
+        self._append(rec.MIGRATION, self._last, rec.encode_body(migration), _nothing)
+        self.snapshot(table)
+
     def step(
         self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[Record], None]
     ) -> None:

@@ -19,7 +19,7 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Moved
 from tests.support.far_house import FarWatch
-from tests.support.power_cuts import compare
+from tests.support.power_cuts import compare_bets
 from tests.support.processes import pitbox
 from tests.support.running import RunningBox, running
 from tests.support.small_disk import small_disk
@@ -205,7 +205,7 @@ async def test_a_box_that_ends_in_the_middle_loses_nothing_and_the_next_one_asks
             assert table.controller.table.state.round.number == number
             await _to_rest(table)
             assert await asyncio.to_thread(box.end) == 0
-            compare(table, watch, list(reader.read(journal, 1)))
+            compare_bets(table, watch, list(reader.read(journal, 1)))
         finally:
             if box.process.poll() is None:
                 box.end(signal.SIGKILL)
