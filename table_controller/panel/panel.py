@@ -42,6 +42,9 @@ class Box(Protocol):
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
 
+    def holds(self, who: ev.Person) -> bool:
+        """Tell whether a credential was not revoked since somebody signed on with it."""
+
     @property
     def guards(self) -> Sequence[Callable[[ev.Event], None]]:
         """Who raises what speaks against something that people say."""

@@ -112,6 +112,8 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
         with running(table.config) as box:
             told = await asyncio.to_thread(box.status)
             assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-713")
+            said = await asyncio.to_thread(pitbox, "prompts", "--config", str(table.config), expect=7)
+            assert "LOCKED by PB-" in said
             said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=7)
             assert "LOCKED by PB-713" in said
             assert box.end() == 0
