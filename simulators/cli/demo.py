@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import ConfigurationError
 from simulators.house.storm import LEVELS
 from simulators.table import GAMES
+from table_controller.cli import INTERRUPTED
 
 if TYPE_CHECKING:
     import argparse
@@ -58,7 +60,10 @@ def run(args: argparse.Namespace) -> int:
 
     console = PatientConsole(highlight=False, record=args.record is not None)
     with Screen(console, every=0) as screen:
-        code = _fast(args, rounds, screen) if args.fast else asyncio.run(_play(args, rounds, screen))
+        try:
+            code = _fast(args, rounds, screen) if args.fast else asyncio.run(_play(args, rounds, screen))
+        except asyncio.CancelledError:
+            code = INTERRUPTED
     if args.record:
         args.record.write_text(svg(console, "pitbox demo"), "utf-8")
     return code
@@ -70,6 +75,9 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
     from simulators.house.remote import RemoteHouse
     from simulators.house.show import Show, ShownTable, mishaps_of
 
+    this = asyncio.current_task()
+    assert this is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # the service must not outlive its show
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pitbox-demo-")))
         broker = None

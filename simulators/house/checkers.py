@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simulators.world.chips import TRAY
 from simulators.world.table import LAYOUT, RACK
+from simulators.world.table import TRAY as TABLE_TRAY
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import (
@@ -128,8 +129,12 @@ class DeckChecker:
                     self._unlisted.setdefault(deck, []).append(number)
 
     def _short(self, deck: str) -> bool:
-        """The truth: whether counting could tell that what is dealt from is not this deck."""
-        lying = [card for place in (RACK, LAYOUT) for card in self.house.world.at(place) if card.back == deck]
+        """The truth: whether counting could tell that what is dealt from is not this deck.
+
+        From one shoe many rounds are dealt: what hands have lifted out of it meanwhile is not missing.
+        """
+        places = (RACK, LAYOUT, TABLE_TRAY) if self.house.edition.shuffle_after == "shoe" else (RACK, LAYOUT)
+        lying = [card for place in places for card in self.house.world.at(place) if card.back == deck]
         return self.house.in_well() + sum(card.face >= 0 for card in lying) != self._whole
 
     def _listed(self, finding: Finding) -> None:

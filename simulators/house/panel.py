@@ -59,11 +59,17 @@ class HouseBox:
     def __init__(self, house: House, presence: Presence | None = None) -> None:
         self.house = house
         self._presence = presence
+        self.guards: list[Callable[[ev.Event], None]] = []
+        self.revoked: set[str] = set()
 
     @property
     def controller(self) -> Controller:
         """Who runs the table."""
         return self.house.controller
+
+    def holds(self, who: ev.Person) -> bool:
+        """Tell whether a credential still opens anything."""
+        return who.credential not in self.revoked
 
     @property
     def slots(self) -> Mapping[str, Slot[Any, Any]]:
@@ -74,6 +80,15 @@ class HouseBox:
     def presence(self) -> Presence | None:
         """Who deals, if anybody watches that."""
         return self._presence
+
+    @property
+    def guards(self) -> tuple[()]:
+        """Nobody besides the core."""
+        return ()
+
+    @property
+    def dossiers(self) -> None:
+        """None are kept here."""
 
     @property
     def cause(self) -> PitboxError | None:
@@ -92,7 +107,7 @@ class HouseBench:
         return {
             slot: [
                 (_typed(word.name, word.details), word.meaning)
-                for word in reversed(vocabulary(machine.kind).values())
+                for word in sorted(vocabulary(machine.kind).values(), key=lambda word: _ORDER.index(word.acts_on))
                 if not word.name.startswith("usb_")
             ]
             for slot, machine in self._house.machines.items()
@@ -112,6 +127,10 @@ class HouseBench:
             return {}
         open_ = self._house.controller.table.state.prompts
         return {str(id_): _hint(answer) for id_, answer in people.found.items() if id_ in open_}
+
+
+# What a bench engineer looks for first: what can happen to the machine itself.
+_ORDER: Final = ("machine", "hands", "firmware", "board", "line", "box")
 
 
 def _typed(name: str, details: dict[str, str]) -> str:

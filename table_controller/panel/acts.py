@@ -115,6 +115,17 @@ Request = (
 )  # fmt: skip
 READ: Final = msgspec.json.Decoder(Request)
 
+
+class Step(Act, frozen=True, tag="step", kw_only=True):
+    """Begin the way back of a dossier, or tick one of its steps. No event of the table: its evidence is journaled."""
+
+    dossier: int
+    step: Word
+    cards: Annotated[int, Meta(ge=0, le=9999)] | None = None
+
+
+STEP: Final = msgspec.json.Decoder(Step)
+
 # Who may ask for what; an answer is for whom the question is.
 ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     OpenRound: ("dealer",),

@@ -18,6 +18,7 @@ from firmware_bridge.errors import BadFault
 from table_controller import rulebook
 from table_controller.panel import acts, words
 from table_controller.panel.desk import Said
+from table_controller.panel.dossiers import dossiers
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, tally_text
 
@@ -73,7 +74,7 @@ class Inject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class App:
     """The routes of one panel."""
 
-    def __init__(self, panel: Panel, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread) -> None:
+    def __init__(self, panel: Panel, in_thread: Callable[..., Awaitable[Any]]) -> None:
         self._panel = panel
         self._in_thread = in_thread
         self._texts: dict[str, str] = {}
@@ -89,6 +90,8 @@ class App:
                 Route("/api/sign_on", self._guarded(self._sign_on), methods=["POST"]),
                 Route("/api/sign_off", self._guarded(self._sign_off), methods=["POST"]),
                 Route("/api/say", self._guarded(self._say), methods=["POST"]),
+                Route("/api/step", self._guarded(self._step), methods=["POST"]),
+                Route("/api/dossiers", self._guarded(self._dossiers), methods=["GET"]),
                 Route("/api/stream", self._guarded(self._stream), methods=["GET"]),
                 Route("/api/sign", self._guarded(self._sign), methods=["GET"]),
                 Route("/api/words", self._guarded(self._words), methods=["GET"]),
@@ -213,6 +216,19 @@ class App:
     # --- the table ----------------------------------------------------------------------------------------------------
 
     async def _say(self, request: Request) -> Response:
+        return await self._taken(request, self._panel.desk.say)
+
+    async def _step(self, request: Request) -> Response:
+        return await self._taken(request, self._panel.desk.step)
+
+    async def _dossiers(self, request: Request) -> Response:
+        """The newest faults, for who may clear them."""
+        session, kept = self._signed_on(request), self._panel.box.dossiers
+        if session is None:
+            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+        return JSONResponse([] if kept is None else await self._in_thread(dossiers, kept.store.folder))
+
+    async def _taken(self, request: Request, take: Callable[..., Awaitable[Said]]) -> Response:
         session = self._signed_on(request)
         if session is None:
             return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
@@ -222,7 +238,7 @@ class App:
         body = await _body(request)
         if body is None:
             return _too_long()
-        return _answer(await self._panel.desk.say(session, page, body, self._place(request)))
+        return _answer(await take(session, page, body, self._place(request)))
 
     async def _stream(self, request: Request) -> Response:
         session = self._signed_on(request)
@@ -314,6 +330,6 @@ async def _body(request: Request) -> bytes | None:
     return body
 
 
-def app_of(panel: Panel) -> Any:
-    """Return the panel as an ASGI application."""
-    return App(panel).asgi
+def app_of(panel: Panel, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread) -> Any:
+    """Return the panel as an ASGI application; `in_thread` is how it reads files, for where there are no threads."""
+    return App(panel, in_thread).asgi

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.errors import BoxLocked, CredentialRefused, NotAllowed, PitboxError, TryLater
+from firmware_bridge.errors import BadDossier, BoxLocked, CredentialRefused, NotAllowed, PitboxError, TryLater
 from table_controller.panel import acts
 from table_controller.table import events as ev
 from table_controller.table.decisions import Refused
@@ -81,13 +81,37 @@ class Desk:
             return people
         return await self._submit(request, *people)
 
-    async def _people(self, session: Session, request: acts.Request, place: str) -> tuple[Person, Person | None] | Said:
+    async def step(self, session: Session, page: str, body: bytes, place: str) -> Said:
+        """Begin the way back of a dossier, or tick one of its steps."""
+        try:
+            request = acts.STEP.decode(body)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            return Said(400, {"ok": False, "text": f"this is no request: {error}"})
+        if not session.take(page, request.n):
+            return Said(409, {"ok": False, "text": "this request was taken already"})
+        people = await self._people(session, request, place)
+        if isinstance(people, Said):
+            return people
+        kept = self._box.dossiers
+        try:
+            if kept is None:
+                raise BadDossier("this box keeps no dossiers")
+            await kept.step(request.dossier, request.step, _person(people[0]), request.cards)
+        except NotAllowed as barred:
+            return refused(403, barred)
+        except PitboxError as against:
+            return refused(409, against)
+        return Said(200, {"ok": True})
+
+    async def _people(self, session: Session, request: acts.Act, place: str) -> tuple[Person, Person | None] | Said:
         """Return who stands for a request, each proved as it must be."""
         first: Person | Said = session.who
         if request.by is not None:
             first = await self.prove(request.by, place)
         elif session.who.role in acts.EACH_TIME:
             return Said(403, {"ok": False, "pin": True, "text": f"a {session.who.role}'s word needs the PIN each time"})
+        elif not self._box.holds(_person(session.who)):
+            return refused(403, NotAllowed(f"the credential {session.who.id} was revoked; it speaks no more"))
         if isinstance(first, Said):
             return first
         if not isinstance(request, acts.TWO_PEOPLE):
@@ -97,7 +121,7 @@ class Desk:
         second = await self.prove(request.second, place)
         if isinstance(second, Said):
             return second
-        if first.person == second.person:
+        if first.same(second):
             return refused(403, NotAllowed("two credentials of one person are not two people"))
         return first, second
 
@@ -119,8 +143,12 @@ class Desk:
         try:
             if self._box.presence is not None:
                 self._box.presence.check(event)
+            for guard in self._box.guards:
+                guard(event)
         except NotAllowed as barred:
             return refused(403, barred)
+        except PitboxError as against:
+            return refused(409, against)
         step = self._live.expect(event)
         controller.submit(event)
         return await self._outcome(event, step)

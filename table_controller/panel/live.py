@@ -15,6 +15,7 @@ import msgspec
 from table_controller.panel.devices import devices, problem
 from table_controller.panel.metrics import Tally
 from table_controller.panel.view import meter, view
+from table_controller.table import machines as mc
 from table_controller.table.decisions import Finding, Found, Refused
 
 if TYPE_CHECKING:
@@ -149,6 +150,9 @@ class Live:
 
     def _show(self) -> None:
         self._due = None
+        if self._locking():
+            self.renew()
+            return
         controller = self._box.controller
         if controller is not None and controller.halted is None and controller.durable < controller.newest:
             return  # the state is ahead of the disk; the step that brings it there calls again
@@ -157,6 +161,14 @@ class Live:
             if stream.role not in made:
                 made[stream.role] = _encode(self.picture(stream.role))
             stream.put("state", self.tally.seq, made[stream.role])
+
+    def _locking(self) -> bool:
+        """Whether sensors are being locked: then the loop is theirs, and pictures wait (a second at most)."""
+        controller = self._box.controller
+        if controller is None or controller.halted is not None:
+            return False
+        progressive = controller.table.state.progressive
+        return progressive.state == mc.LOCKING and not progressive.overdue
 
     def picture(self, role: str) -> dict[str, Any]:
         """Return what somebody of this role is shown."""
@@ -186,7 +198,7 @@ class Live:
         if self._box.cause is not self._cause or hints != self._shown_hints:
             self._cause, self._shown_hints = self._box.cause, hints
             self.renew()
-        watching = [stream for stream in self.streams if stream.machines]
+        watching = [stream for stream in self.streams if stream.machines and not self._locking()]
         if watching:
             controller = self._box.controller
             table = None if controller is None else controller.table

@@ -11,9 +11,10 @@ from table_controller.panel.sessions import Sessions
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from firmware_bridge.errors import PitboxError
+    from table_controller.controller.dossiers import Dossiers
     from table_controller.controller.loop import Controller
     from table_controller.controller.presence import Presence
     from table_controller.controller.slot import Slot
@@ -40,6 +41,17 @@ class Box(Protocol):
     @property
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
+
+    def holds(self, who: ev.Person) -> bool:
+        """Tell whether a credential was not revoked since somebody signed on with it."""
+
+    @property
+    def guards(self) -> Sequence[Callable[[ev.Event], None]]:
+        """Who raises what speaks against something that people say."""
+
+    @property
+    def dossiers(self) -> Dossiers | None:
+        """The frozen faults of its machines, if it keeps any."""
 
 
 class Bench(Protocol):

@@ -14,7 +14,8 @@ from tests.support.browsers import chromium, served
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+# `make test` has a whole round in test_trouble.py, with a jackpot in it; here are all five.
+pytestmark = [pytest.mark.realtime, pytest.mark.proof]
 
 # What every round of a game asks of the dealer, in this order; more may come in between.
 GAMES: Final = {

@@ -68,7 +68,7 @@ async function post(path, body, headers = {}) {
 // Ask the box for something. Resolves to what came of it, once it is on disk.
 export async function say(act, more = {}, path = "/api/say") {
   number += 1;
-  const told = await post(path, { n: number, ...(path === "/api/say" ? { act } : {}), ...more },
+  const told = await post(path, { n: number, ...(act ? { act } : {}), ...more },
     { "X-Pitbox-Page": session.page || "" });
   if (told.status === 401 && !more.by) location.reload();
   return told;
@@ -189,13 +189,13 @@ export function credential(title, id = "") {
 }
 
 // Say something that needs a PIN each time, or somebody else's credential.
-export async function sayBy(role, act, more) {
+export async function sayBy(role, act, more, path = "/api/say") {
   let by;
   if (session.role !== role || session.eachTime) {
     by = await credential(`${role}: your PIN`, session.role === role ? session.id : "");
     if (!by) return null;
   }
-  return say(act, by ? { ...more, by } : more);
+  return say(act, by ? { ...more, by } : more, path);
 }
 
 export function told(result) {

@@ -67,9 +67,8 @@ function strip() {
   const cards = view.decks.map((deck) => age(deck.name, deck.text, deck));
   if (view.dice) cards.push(age("dice", view.dice.text, view.dice));
   const bad = view.slots.filter((slot) => slot.state !== "in_service");
-  cards.push(h("div", { class: "card" }, h("b", {}, "machines"), h("div", {}, bad.length
-    ? h("span", { class: `badge ${badgeOf(bad[0].state)}` }, `${bad[0].name} ${bad[0].text}${bad.length > 1 ? ` +${bad.length - 1}` : ""}`)
-    : h("span", { class: "badge good" }, "all serve"))));
+  cards.push(h("div", { class: "card" }, h("b", {}, bad.length ? `${bad[0].name}${bad.length > 1 ? ` +${bad.length - 1}` : ""}` : "machines"), h("div", {},
+    bad.length ? h("span", { class: `badge ${badgeOf(bad[0].state)}` }, bad[0].text) : h("span", { class: "badge good" }, "all serve"))));
   return cards;
 }
 

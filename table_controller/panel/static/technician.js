@@ -1,6 +1,6 @@
 // The technician's page: every machine live with its card path, its link, and what stands against using it.
 
-import { $, badgeOf, clause, follow, h, say, sayBy, session, show, signOff, start, themeButton, told } from "./common.js";
+import { $, badgeOf, clause, closer, dialog, follow, h, say, sayBy, session, show, signOff, start, themeButton, told } from "./common.js";
 
 let machines = [];
 let view = null;
@@ -35,6 +35,28 @@ async function inject(slot, select) {
   draw();
 }
 
+// The dossier of a machine's newest fault, and its way back: each step ticks by its own evidence.
+async function dossier(slot) {
+  const all = await (await fetch("/api/dossiers")).json();
+  const found = all.find((each) => each.slot === slot);
+  if (!found) { dialog(h("h2", {}, slot), h("p", {}, "No dossier is kept of this machine."), closer()); return; }
+  const answer = h("p", { class: "said", role: "alert" });
+  const cards = h("input", { id: "cards", inputmode: "numeric" });
+  const tick = (role, step) => async () => {
+    const result = await sayBy(role, "step", { dossier: found.number, step, cards: step === "count" ? Number(cards.value) : null }, "/api/step");
+    if (result && result.ok) { box.close(); await dossier(slot); } else answer.textContent = told(result);
+  };
+  const lines = (title, list) => [h("h3", {}, title), h("ul", {}, list.map((line) => h("li", {}, line)))];
+  const buttons = found.begun
+    ? [["technician", "path_empty", "Path is empty"], ["technician", "count", "Counted"], ["floorperson", "return", "Return it"]]
+    : [[found.staff ? "floorperson" : "technician", "begin", "Begin the way back"]];
+  const box = dialog(h("h2", {}, found.title), h("div", { class: "path mono" }, found.path.map(([piece, style]) => h("span", { class: STYLES[style] || "" }, piece))),
+    h("div", { class: "list" }, lines("The rule", found.rule), lines("Where", [...found.where, found.cards]), lines("Why", found.causes), h("h3", {}, "The way back"),
+      found.steps.map((line) => h("div", { class: "line" }, line))),
+    found.begun ? h("div", {}, h("label", { for: "cards" }, "Cards counted by hand"), cards) : null,
+    h("div", { class: "row" }, buttons.map(([role, step, text]) => h("button", { type: "button", class: "small go", "data-step": step, onclick: tick(role, step) }, text)), closer()), answer);
+}
+
 function bench(one) {
   const known = faults[one.name];
   if (!known) return null;
@@ -56,7 +78,7 @@ function card(one) {
   one.cause ? h("p", { class: "said" }, `${one.cause.code} ${one.cause.text}. ${one.cause.act}`) : null,
   holds.map((hold) => h("div", { class: "line" }, h("b", {}, hold.text), h("ol", {}, hold.steps.map((step) => h("li", {}, step))), h("div", { class: "row" }, `cleared by ${hold.clears}`, hold.clauses.map(clause)))),
   one.state !== "in_service" ? one.against.map((reason) => h("div", { class: "line" }, reason.text, h("div", { class: "row soft" }, `${reason.clears}: ${reason.evidence}`, clause(reason.clause)))) : null,
-  h("div", { class: "row" }, (ACTS[one.state] || []).map(([act, text]) => h("button", { type: "button", class: "small go", "data-slot": one.name, "data-order": act, onclick: () => order(one.name, act) }, text))),
+  h("div", { class: "row" }, one.path.length ? h("button", { type: "button", class: "small", "data-dossier": one.name, onclick: () => dossier(one.name) }, "Dossier…") : null, (ACTS[one.state] || []).map(([act, text]) => h("button", { type: "button", class: "small go", "data-slot": one.name, "data-order": act, onclick: () => order(one.name, act) }, text))),
   said.get(one.name) ? h("p", { class: "said", role: "status" }, said.get(one.name)) : null);
 }
 
