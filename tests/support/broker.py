@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Far more than a broker needs to start on a busy computer (s).
-LIMIT: Final = 20.0
+LIMIT: Final = 40.0
 
 
 def free_port() -> int:
