@@ -3,8 +3,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
-# What the tests need besides Python packages: real tools, never stand-ins.
-APT     = tshark ser2net socat usbip strace openssl
+# What the tests need besides Python packages: real tools, never stand-ins. PROGRAM, or PROGRAM:PACKAGE.
+APT     = systemd-analyze:systemd tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients chromium
 
 .PHONY: help demo test check proof bench vhci recording format clean apt
 
@@ -25,7 +25,7 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml
 	@touch $@ $(VENV)/.demo
 
 apt:
-	@missing=; for tool in $(APT); do command -v $$tool >/dev/null || test -x /usr/sbin/$$tool || missing="$$missing $$tool"; done; \
+	@missing=; for each in $(APT); do tool=$${each%%:*}; command -v $$tool >/dev/null || test -x /usr/sbin/$$tool || missing="$$missing $${each##*:}"; done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ]; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; \
@@ -50,7 +50,7 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
 	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n auto --dist worksteal
 
-bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
+bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
 	$(BIN)/python -m benchmarks.core
@@ -58,6 +58,8 @@ bench: $(VENV)/.dev  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.usb
 	$(BIN)/python -m benchmarks.lockout
 	$(BIN)/python -m benchmarks.journal
+	$(BIN)/python -m benchmarks.service
+	$(BIN)/python -m benchmarks.mqtt
 
 vhci: $(VENV)/.dev  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
 	$(BIN)/python -m tools.vhci

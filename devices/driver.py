@@ -44,6 +44,11 @@ class Driver:
         self._first_word: asyncio.Future[Reported] | None = None
         self._held: list[Any] = []  # events of a device that has not reported yet: the report comes first
 
+    @property
+    def link(self) -> Link | None:
+        """The link as it is now, to look at its counters; None while there is none."""
+        return self._link
+
     # --- the supervisor's side ---------------------------------------------------------------------------------
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:

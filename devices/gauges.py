@@ -19,6 +19,11 @@ class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
         """How far the level is from being misread; small means dust or a weak lamp."""
         return abs(self.level - self.threshold)
 
+    @property
+    def dim(self) -> bool:
+        """It counts as dark, but is not as dark as a card makes it: more than a quarter of the threshold is left."""
+        return self.blocked and self.level * 4 > self.threshold
+
 
 class Transit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """Transit times of one segment since power-up, in microseconds."""

@@ -156,6 +156,18 @@ class EnrolledKey(TrustError):
     number = 316
 
 
+class SoftwareNotApproved(TrustError):
+    """The software that runs is not the one that the box's manifest names."""
+
+    number = 317
+
+
+class KeyRevoked(TrustError):
+    """A device's key was revoked when another device took its slot."""
+
+    number = 318
+
+
 class CredentialRefused(TrustError):
     """A person's credential is not valid, or the PIN is wrong; which of both is not said."""
 
@@ -340,6 +352,18 @@ class BadPeopleFile(ConfigurationError):
     number = 622
 
 
+class BadDossier(ConfigurationError):
+    """There is no such dossier, or its file is damaged."""
+
+    number = 630
+
+
+class StepRefused(ConfigurationError):
+    """A step of the way back to service cannot be ticked: its turn has not come, or its evidence is missing."""
+
+    number = 631
+
+
 # --- the journal: the box's own disk -------------------------------------------------------------------------
 
 
@@ -495,3 +519,60 @@ class BoxFailed(BoxError):
     """The table's own software failed in a step; whatever moves was stopped, whatever is open was locked."""
 
     number = 817
+
+
+# --- the uplink: the broker, its network, its certificates; the table plays on ----------------------------------
+
+
+class UplinkError(PitboxError):
+    """The way to the MQTT broker does not work. The game goes on; what was to be told waits in the journal."""
+
+    number = 830
+
+
+class BrokerUnreachable(UplinkError):
+    """Nothing answers at the broker's address."""
+
+    number = 831
+
+
+class BrokerRefused(UplinkError):
+    """The broker does not let us in: user name, password, client id or its own limits."""
+
+    number = 832
+
+
+class BrokerUntrusted(UplinkError):
+    """One of the two certificates was not accepted: the broker's by us, or ours by the broker."""
+
+    number = 833
+
+
+class BrokerSilent(UplinkError):
+    """The broker took a connection or a message and did not answer in time."""
+
+    number = 834
+
+
+class BrokerDenied(UplinkError):
+    """The broker took the connection, and refuses what we publish: its ACL, or its limits."""
+
+    number = 835
+
+
+class BrokerLost(UplinkError):
+    """The connection to the broker stood, and broke."""
+
+    number = 836
+
+
+class OutboxLong(UplinkError):
+    """More records wait for the broker than was thought possible. None is lost for that."""
+
+    number = 837
+
+
+class HistoryDiffers(UplinkError):
+    """What the broker acknowledged is not in this journal: it was set back, or its past was changed."""
+
+    number = 838

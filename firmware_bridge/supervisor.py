@@ -91,7 +91,7 @@ class Supervisor:
         self.last_cause: PitboxError | None = None
         self.link: Link | None = None
         self._open_port = open_port
-        self._trust = trust
+        self.trust = trust
         self._decode = decode
         self._owner = owner
         self._capture = capture
@@ -136,7 +136,7 @@ class Supervisor:
             self.phase = Phase.OPENING
             transport = await self._open_port()
             self.phase = Phase.HANDSHAKE
-            link, hello = await greet(Wire(transport, self._capture), self._trust, self._decode)
+            link, hello = await greet(Wire(transport, self._capture), self.trust, self._decode)
             return link.down or await self._live(link, hello)
         except PitboxError as cause:
             return cause

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.errors import BadConfiguration, BadKeyFile, BadSubmission, ConfigurationError, SerialTwice
+from firmware_bridge.errors import (
+    BadConfiguration,
+    BadKeyFile,
+    BadPort,
+    BadSubmission,
+    ConfigurationError,
+    SerialTwice,
+)
 from firmware_bridge.keys import load_approved, load_key
+from firmware_bridge.transport.ports import check_port, is_path
 from table_controller import config_sections as written
 from table_controller.config_devices import devices_needed, devices_welcome
 from table_controller.config_types import (
@@ -164,12 +172,17 @@ class _Reading:
 
     def _slots(self) -> Iterator[SlotConfig]:
         for (kind, number), device in self._file.devices.items():
+            name, port = f"{kind}.{number}", device.port
+            try:
+                check_port(port)
+            except BadPort as error:
+                self._problem(f"device.{name}.port: {error}", BadPort)
             try:
                 key = load_key(self._at(device.key))
             except ConfigurationError as error:
                 self._problems.append(error)
                 continue
-            yield SlotConfig(f"{kind}.{number}", kind, device.port, key, self._at(device.key))
+            yield SlotConfig(name, kind, str(self._at(port)) if is_path(port) else port, key, self._at(device.key))
 
     def _check_slots(self, slots: tuple[SlotConfig, ...]) -> None:
         """One device stands in one slot, at one port, and is of the slot's kind."""

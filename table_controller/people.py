@@ -57,6 +57,10 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     person: str
     role: Role
 
+    def same(self, other: Person) -> bool:
+        """Tell whether two credentials are one person's: then they are not the two people that a rule wants."""
+        return self.person.casefold() == other.person.casefold()
+
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One entry of the file; salt and hash as hex digits, days as 2031-03-17."""
@@ -145,6 +149,8 @@ def add(
         raise ConfigurationError(f"{id_!r} cannot be a credential: up to 32 letters, digits, - _ and . can")
     if role not in ROLES:
         raise ConfigurationError(f"{role!r} is no role; {', '.join(ROLES)} are")
+    if person is not None and not _ID.fullmatch(person):
+        raise ConfigurationError(f"{person!r} cannot be a person's number: up to 32 letters, digits, - _ and . can")
     _check_pin(pin, id_, person or id_)
     salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
     made = Credential(
@@ -213,6 +219,8 @@ def _today() -> str:
 @contextmanager
 def _only_one(path: Path) -> Iterator[None]:
     """Hold the file against other processes. The lock is a file of its own, for the people file is exchanged whole."""
+    if not path.parent.is_dir():
+        raise BadPeopleFile(f"{path}: there is no folder {path.parent}")
     lock = path.with_name(f".{path.name}.lock")
     try:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

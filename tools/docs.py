@@ -31,6 +31,7 @@ from table_controller.catalogue import catalogue
 from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
 from table_controller.table.diagrams import mermaid
 from tools import (
+    asyncapi,
     clause_table,
     config_tables,
     core_tables,
@@ -39,6 +40,7 @@ from tools import (
     money_tables,
     recordings,
     rule_tables,
+    uplink_tables,
 )
 from tools.markdown import table as _table
 
@@ -342,6 +344,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     **{part: ("docs/table.md", make) for part, make in core_tables.PARTS.items()},
     **{part: ("docs/hands.md", make) for part, make in hand_tables.PARTS.items()},
     **{part: ("docs/money.md", make) for part, make in money_tables.PARTS.items()},
+    **{part: ("docs/uplink.md", make) for part, make in uplink_tables.PARTS.items()},
     **{part: ("docs/configuration.md", make) for part, make in config_tables.PARTS.items()},
     "conform": ("docs/conformance.md", recordings.conform_text),
     "requirements": ("docs/conformance.md", requirements),
@@ -351,6 +354,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
 FILES: Final[dict[str, Callable[[], str]]] = {
     "docs/demo.svg": recordings.demo_svg,
     "docs/clauses.md": clause_table.page,
+    "docs/asyncapi.yaml": asyncapi.text,
 }
 
 

@@ -250,6 +250,8 @@ local MESSAGES = {
     [209] = { name = "Stale", fields = { { "sequence" }, { "age_ms" } } },
     [210] = { name = "Fault", fields = { { "reason", ENUMS.meter_sign_Reason }, { "digits" } } },
     [211] = { name = "SelfTested", fields = { { "command" }, { "digits" } } },
+    [216] = { name = "GetTrail", fields = {} },
+    [217] = { name = "Trail", fields = { { "edges" }, { "halted" }, { "waited" }, { "currents" } } },
     [240] = { name = "Inventory", fields = { { "state", ENUMS.shuffler_State }, { "mode", ENUMS.shuffler_Mode },
         { "door_open" }, { "cards_in_intake" }, { "inside" }, { "behind_gate" }, { "cycles" },
         { "reason", ENUMS.shuffler_Reason }, { "in_chute" }, { "outside" }, { "counted" }, { "low" } } },

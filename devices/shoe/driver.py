@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from devices.driver import Driver
 from devices.shoe import messages as m
+from devices.trail import TRAIL, GetTrail, Trail
 from firmware_bridge.errors import CommandRefused
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ class ShoeDriver(Driver):
     async def transits(self) -> m.Transits:
         """Transit-time statistics."""
         return await self.ask(m.GetTransits(), m.Transits)
+
+    async def trail(self) -> Trail:
+        """The last edges with their times, and what the motors drew when motion broke off."""
+        self._need_model(TRAIL, "tell its last edges")
+        return await self.ask(GetTrail(), Trail)
 
     # --- actuations: each is done at most once -----------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Annotated, Final
 import msgspec
 
 from devices.gauges import SensorLevel, Transit
+from devices.trail import GetTrail, Trail
 from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
@@ -389,12 +390,12 @@ class RoundEnded(Message, frozen=True, tag=127):
 
 
 Actuation = Load | Dispense | CountStub | StartRound | Stop | SelfTest | ClearJam | Reset
-Question = GetStatus | GetSensors | GetTransits
+Question = GetStatus | GetSensors | GetTransits | GetTrail
 Event = (
     Progress | Loaded | Dispensed | ShortStack | Stub | Unbalanced | Jam | Stopped | Fault | Drawn | FaceUp | CoverCard
     | Pile | Door | Power | Cleared | SelfTested | RoundEnded
 )  # fmt: skip
-Reply = Status | Sensors | Transits
+Reply = Status | Sensors | Transits | Trail
 # What each end may receive; anything else is an error there.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

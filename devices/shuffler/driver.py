@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from devices.driver import Driver
 from devices.shuffler import messages as m
 from devices.shuffler.state import GivenOut
+from devices.trail import TRAIL, GetTrail, Trail
 from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ class ShufflerDriver(Driver):
     async def transits(self) -> m.Transits:
         """Transit-time statistics."""
         return await self.ask(m.GetTransits(), m.Transits)
+
+    async def trail(self) -> Trail:
+        """The last edges with their times, and what the motors drew when motion broke off."""
+        self._need_model(TRAIL, "tell its last edges")
+        return await self.ask(GetTrail(), Trail)
 
     async def findings(self) -> m.Findings | m.BatchFindings | m.NoFindings:
         """What is missing or extra in a rejected deck or batch, if this machine can tell."""

@@ -17,6 +17,7 @@ import msgspec
 
 from devices.cards import CardBytes, Tally
 from devices.gauges import SensorLevel, Transit
+from devices.trail import GetTrail, Trail
 from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
@@ -50,6 +51,16 @@ class Segment(IntEnum):
     UNLOAD = 4
     STACK = 5
     DROP = 6
+
+
+# The sensor at the end of a segment; where cards come to rest there is none.
+ENDS: Final = {
+    Segment.FEED: Sensor.FEED,
+    Segment.BRIDGE: Sensor.BRIDGE,
+    Segment.LIFT: Sensor.LIFT,
+    Segment.UNLOAD: Sensor.EXIT,
+    Segment.STACK: Sensor.STACK,
+}
 
 
 class Motor(IntEnum):
@@ -318,9 +329,16 @@ class Jam(Message, frozen=True, tag=88):
     currents: Currents
 
     @property
+    def blind(self) -> bool:
+        """The sensor that should have seen the card come or go is dark by itself: the card may be past it already."""
+        if self.segment in ENDS:
+            return self.levels[ENDS[self.segment]].blocked
+        return self.levels[ENDS[Segment(self.segment - 1)]].dim
+
+    @property
     def inside(self) -> int | None:
         """How many cards are past the intake and not yet behind the gate, if its counts can tell."""
-        return cards_inside(self.entered, self.left)
+        return None if self.blind else cards_inside(self.entered, self.left)
 
 
 class Stopped(Message, frozen=True, tag=89):
@@ -418,12 +436,12 @@ class Holds(Message, frozen=True, tag=245):
 Cycling = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Reset
 Continuing = TakeIn | Deliver | CountAll | Eject | Stop | SelfTest | ClearJam | Reset
 Actuation = Cycling | Continuing
-Question = GetStatus | GetSensors | GetTransits | GetFindings
+Question = GetStatus | GetSensors | GetTransits | GetTrail | GetFindings
 Event = (
     Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
     | TakenIn | Delivered | Counted | Holds
 )  # fmt: skip
-Reply = Status | Sensors | Transits | Findings | NoFindings | Inventory | BatchFindings
+Reply = Status | Sensors | Transits | Trail | Findings | NoFindings | Inventory | BatchFindings
 
 # What each end may receive; anything else is an error there, and to a device also what is not for its model.
 ToCycling = Cycling | Question | AskCommand | GetReport

@@ -152,6 +152,8 @@ def _at_gate(view: ShufflerView, event: m.Jam | m.Stopped | m.Fault) -> int | No
     if not event.entered:
         return None
     if isinstance(event, m.Jam):  # only a jam says which way the cards went
+        if event.blind and event.phase is not m.Phase.FEEDING:
+            return None
         return 0 if event.phase is m.Phase.DELIVERING else event.left
     return None if view.continuous and event.left else event.left
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firmware_bridge.transport.serial import open_serial
+from firmware_bridge.errors import BadPort
+from firmware_bridge.transport.serial import FORMS, open_serial, readable_address
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
@@ -17,6 +18,16 @@ async def open_port(url: str) -> Transport:
 
         return await open_usb(url)
     return await open_serial(url)
+
+
+def check_port(url: str) -> None:
+    """Raise BadPort if this cannot be a port's address; nothing is opened."""
+    if url.startswith(("usb:", "usbip:")):
+        from firmware_bridge.transport.usb import parse_usb  # noqa: PLC0415 - who has no USB does not pay for pyusb
+
+        parse_usb(url)
+    elif not readable_address(url):
+        raise BadPort(f"{url or 'an empty name'}: {FORMS}")
 
 
 def is_path(url: str) -> bool:

@@ -35,7 +35,7 @@ _CHUNK: Final = 4096
 
 async def open_serial(url: str) -> Transport:
     """Open a port for this process alone. Raises BadPort, PortMissing, PortBusy or PortFailed."""
-    if not _readable_address(url):
+    if not readable_address(url):
         raise BadPort(f"{url or 'an empty name'}: {FORMS}")
     if "://" not in url:
         return _FdTransport(_open(url), url)
@@ -45,7 +45,7 @@ async def open_serial(url: str) -> Transport:
     return ThreadTransport(_Rfc2217Port(port), url, lambda error: _failed(url, error))
 
 
-def _readable_address(url: str) -> bool:
+def readable_address(url: str) -> bool:
     """Tell whether a port's address has one of our forms; pyserial itself knows more, and complains in many ways."""
     if "://" not in url:
         return bool(url)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from simulators.house.storm import LEVELS
 from simulators.table import GAMES
+from table_controller.cli import INTERRUPTED
 
 if TYPE_CHECKING:
     import argparse
@@ -21,6 +24,7 @@ HELP = "play a whole simulated table through the real service, over real ptys; e
 EXAMPLE = "pitbox demo --game dj_wild --faults storm"
 
 _ROUNDS: Final = 6
+_MQTT: Final = "tell a broker, too; without HOST an installed Mosquitto is started on loopback for the show"
 # In virtual time a round costs milliseconds.
 _FAST_ROUNDS: Final = 200
 
@@ -35,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fast", action="store_true", help="the whole stack in memory and virtual time; prints rounds/s"
     )
+    parser.add_argument("--mqtt", nargs="?", const="", metavar="HOST[:PORT]", help=_MQTT)
     parser.add_argument("--record", type=Path, metavar="FILE", help="also write the end of the show as an SVG picture")
 
 
@@ -48,24 +53,38 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError("--rounds takes a number from 1 to 100000")
     if args.record and not args.record.parent.is_dir():
         raise ConfigurationError(f"{args.record}: there is no folder {args.record.parent}")
+    if args.mqtt is not None and args.fast:
+        raise ConfigurationError("--mqtt needs real time: leave --fast away")
     from simulators.house.recording import svg
     from table_controller.cli.screen import PatientConsole, Screen
 
     console = PatientConsole(highlight=False, record=args.record is not None)
     with Screen(console, every=0) as screen:
-        code = _fast(args, rounds, screen) if args.fast else asyncio.run(_play(args, rounds, screen))
+        try:
+            code = _fast(args, rounds, screen) if args.fast else asyncio.run(_play(args, rounds, screen))
+        except asyncio.CancelledError:
+            code = INTERRUPTED
     if args.record:
         args.record.write_text(svg(console, "pitbox demo"), "utf-8")
     return code
 
 
 async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
+    from simulators.house.broker import own_broker, parse_broker
     from simulators.house.checkers import Broken
     from simulators.house.remote import RemoteHouse
     from simulators.house.show import Show, ShownTable, mishaps_of
 
-    with tempfile.TemporaryDirectory(prefix="pitbox-demo-") as folder:
-        house = RemoteHouse(args.game, Path(folder), seed=args.seed, speed=args.speed)
+    this = asyncio.current_task()
+    assert this is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # the service must not outlive its show
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pitbox-demo-")))
+        broker = None
+        if args.mqtt is not None:
+            broker = parse_broker(args.mqtt) if args.mqtt else stack.enter_context(own_broker(folder))
+            screen.line(f"listen with: mosquitto_sub -h {broker[0]} -p {broker[1]} -v -t 'pitbox/#'", "dim")
+        house = RemoteHouse(args.game, folder, seed=args.seed, speed=args.speed, broker=broker)
         title = f"pitbox demo · {args.game} · {args.speed:g} times as fast as a real table"
         show = Show(house, screen, title)
         table = ShownTable(args.game, args.seed, mishaps_of(args.game, args.seed, rounds, args.faults), house, show)

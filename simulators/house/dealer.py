@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
@@ -133,9 +135,9 @@ class People(Technician):
         finally:
             self._about.discard(prompt.id)
 
-    async def _obey(self, prompt: Prompt) -> None:
-        await self.house.wait(PACE)
-        acts: dict[str, Callable[[Prompt], Awaitable[int | None]]] = {
+    def acts(self) -> dict[str, Callable[[Prompt], Awaitable[int | None]]]:
+        """What hands do, by kind of prompt, before it is answered; the number that they found, if any."""
+        return {
             "put_in_shoe": self._put_in_shoe,
             "chips": self._collect_chips,
             "stub": self._count_stub,
@@ -158,10 +160,13 @@ class People(Technician):
             "choose": self._hand_back,
             "let_out": self._close_door,
         }
+
+    async def _obey(self, prompt: Prompt) -> None:
+        await self.house.wait(PACE)
         if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
             self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
         number = self._plain_number(prompt)
-        act = acts.get(prompt.kind)
+        act = self.acts().get(prompt.kind)
         if act is not None:
             if prompt.id not in self._done:  # hands do it once, however often the box starts
                 self._done[prompt.id] = await act(prompt)
@@ -172,19 +177,20 @@ class People(Technician):
         if number is not None and prompt.kind in self.slips:
             number = max(0, number + self.slips.pop(prompt.kind))
         choice, number = self._choice(prompt, number)
-        alone = prompt.kind in ("first_arrival", "cover_seat")
-        seats = self.house.seats[:1] if alone else self.house.seats * prompt.seats
+        self.say(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, self.name_seats(prompt)))
+
+    def say(self, answer: ev.Answer) -> None:
+        """Answer the box, once hands have done what it asked for."""
         if not self.house.dark:
-            who = _PEOPLE[prompt.role]
-            self.house.controller.submit(ev.Answer(prompt.id, choice, who, number, seats))
+            self.house.controller.submit(answer)
             if self.twice:
                 self.twice = False
-                other = ev.Person(who.role, f"{who.role}-2")
-                self.house.controller.submit(ev.Answer(prompt.id, choice, other, number, seats))
+                other = ev.Person(answer.who.role, f"{answer.who.role}-2")
+                self.house.controller.submit(replace(answer, who=other))
 
     def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
         """What is chosen where there is a choice, with the number that goes with it."""
-        choice = self.choices.get(prompt.kind, prompt.choices[0])
+        choice = self.choose(prompt)
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # what was counted is no answer: the other way out
         if prompt.kind == "face_check" and not self.house.faces_right(prompt.deck or ""):
@@ -201,6 +207,15 @@ class People(Technician):
         if prompt.kind == "which_deck":
             choice = self._deck_in(prompt.slot or "")
         return choice, number
+
+    def choose(self, prompt: Prompt) -> str:
+        """What is chosen where there is a choice."""
+        return self.choices.get(prompt.kind, prompt.choices[0])
+
+    def name_seats(self, prompt: Prompt) -> tuple[int, ...]:
+        """The seats of a question that asks for them."""
+        alone = prompt.kind in ("first_arrival", "cover_seat")
+        return self.house.seats[:1] if alone else self.house.seats * prompt.seats
 
     def _plain_number(self, prompt: Prompt) -> int | None:
         """The number of a question that asks for one and needs no hands."""

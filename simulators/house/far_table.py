@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
@@ -168,6 +168,8 @@ class FarTable(House):
 
     box: Any
 
+    panel_port: int | None = None  # where its box serves the panel; None: nowhere
+
     def __init__(self, folder: Path, game: str, **options: Any) -> None:
         self.folder = folder
         super().__init__(game, **options)
@@ -195,7 +197,7 @@ class FarTable(House):
         """People see a step that is on disk."""
         self._stepped(event, decisions)
 
-    async def __aenter__(self) -> FarTable:
+    async def __aenter__(self) -> Self:
         """Plug every machine in."""
         ports: dict[str, str] = {}
         for name, machine in self.machines.items():
@@ -203,7 +205,8 @@ class FarTable(House):
             host = PtyHost(machine, self.folder / name)
             self._hosts.append(host)
             ports[name] = str(host.port)
-        self.config.write_text(table_toml(self.edition.game, ports), "utf-8")
+        panel = "enabled = false" if self.panel_port is None else f"port = {self.panel_port}"
+        self.config.write_text(f"{table_toml(self.edition.game, ports)}\n[panel]\n{panel}\n", "utf-8")
         lay_out_people(self.folder / "data")
         return self
 

@@ -22,15 +22,22 @@ _SERVING: float = 3600.0
 class RemoteHouse(FarTable):
     """`open` starts `pitbox run` on the machines of a folder, `close` ends it. Power leaves the box by `cut`."""
 
-    def __init__(self, game: str, folder: Path, *, seed: int, speed: float) -> None:
-        """`folder`: empty; everything of this table is put there."""
+    def __init__(
+        self, game: str, folder: Path, *, seed: int, speed: float, broker: tuple[str, int] | None = None
+    ) -> None:
+        """`folder`: empty; everything of this table is put there. `broker`: host and port of the one that is told."""
         asked = {slot: model for slot, model in layout(game).items() if slot.startswith(("keypad", "meter_sign"))}
         super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=asked)
+        self._broker = broker
         self._service: asyncio.subprocess.Process | None = None
 
     async def open(self, *decks: str) -> None:
         """Plug the machines in, start the service, sign everybody on, bring decks."""
         await self.__aenter__()
+        if self._broker is not None:
+            host, port = self._broker
+            with self.config.open("a", encoding="utf-8") as config:
+                config.write(f'\n[mqtt]\nhost = "{host}"\nport = {port}\n')
         await self._boot()
         await self.until(
             lambda: all(slot.state == IN_SERVICE for slot in self.controller.table.state.slots.values()), _SERVING

@@ -284,7 +284,7 @@ class House:
         for _ in range(round((self.patience if seconds is None else seconds) / 0.5)):
             if self.dark:
                 return
-            self._feed_shuffler()
+            self.feed()
             state = self.controller.table.state
             locking = state.progressive.state == mc.LOCKING
             busy = self.people.busy or bool(state.commands) or bool(state.prompts) or locking or self.people.mend()
@@ -311,7 +311,7 @@ class House:
             self.world.move_all(f"{slot}/intake", TRAY)
             self.machines[slot].firmware.hands_moved()  # type: ignore[attr-defined]
 
-    def _feed_shuffler(self) -> None:
+    def feed(self) -> None:
         """Put a deck that waits for the shuffler into it, if it is empty and serves."""
         state = self.controller.table.state
         slot = state.slots.get("shuffler.1")
@@ -336,7 +336,7 @@ class House:
     async def until_held(self, seconds: float = ROUND_TIME) -> None:
         """Let everybody go on until the box holds something back, and nobody is about anything any more."""
         for _ in range(round(seconds / 0.5)):
-            self._feed_shuffler()
+            self.feed()
             state = self.controller.table.state
             if state.holds and not self.people.busy and not state.commands:
                 return

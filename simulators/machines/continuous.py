@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from devices.shuffler import messages as m
+from devices.trail import TRAIL
 from firmware_bridge.errors import BadFault
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.twins.continuous import ContinuousTwin
@@ -31,7 +32,7 @@ class SimulatedContinuous(SimulatedShuffler):
         self.twin = ContinuousTwin(self.mechanics, Random(self.rng.random()), self.size)
         if self.alone:
             self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
-        self.assemble(self.twin, m.ToContinuing, "PB-C6", [m.COUNTS, m.CONTINUOUS])
+        self.assemble(self.twin, m.ToContinuing, "PB-C6", [m.COUNTS, m.CONTINUOUS, TRAIL])
 
     def _hands(self, fault: Fault) -> str:
         match fault.kind.name:

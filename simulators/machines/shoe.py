@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from devices.shoe import messages as m
+from devices.trail import TRAIL
 from firmware_bridge.errors import BadFault
 from simulators.machine import Machine
 from simulators.twins.manual_shoe import ManualShoeTwin
@@ -98,7 +99,7 @@ class SimulatedShoe(_Shoe):
         self._entry = self.mechanics.intake
         if self.alone:
             self.world.make_deck(self._entry, "blue")
-        self.assemble(self.twin, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES])
+        self.assemble(self.twin, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, TRAIL])
 
     def machine_fault(self, fault: Fault) -> None:
         """Let something happen to the mechanics, or to the switches that the firmware reads."""
@@ -135,7 +136,7 @@ class SimulatedManualShoe(_Shoe):
             self.world.make_deck(self._entry, "blue")
         elif self.alone:
             self.world.make_deck(self._entry, "blue", DECK_52 * decks)
-        self.assemble(self.twin, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS] + [m.SEES_FACES] * sees_faces)
+        self.assemble(self.twin, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS, TRAIL] + [m.SEES_FACES] * sees_faces)
 
     def machine_fault(self, fault: Fault) -> None:
         """Let something happen to the throat; there is no door."""

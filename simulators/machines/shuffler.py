@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from devices.shuffler import messages as m
+from devices.trail import TRAIL
 from firmware_bridge.errors import BadFault
 from simulators.machine import Machine
 from simulators.twins.shuffler import ShufflerTwin
@@ -51,7 +52,7 @@ class SimulatedShuffler(Machine):
             self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
         if self.alone and batch:
             self.world.make_deck(IN_PLAY, "red", self.size.whole)
-        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch}
+        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, TRAIL: True}
         model = ("PB-B6" if batch else "PB-S1") + "i" * identifies
         self.assemble(self.twin, m.ToCycling, model, [name for name, has in named.items() if has])
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shuffler import messages as m
+from devices.trail import GetTrail
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import LinkSilent
 from simulators.mutants.shuffler import R, S, refuses, says
-from simulators.mutants.workshop import Workshop, each_event, each_session, replaced, tells, wrap
+from simulators.mutants.workshop import Workshop, answers, each_event, each_session, replaced, tells, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -205,6 +206,12 @@ def silent_about_power(machine: SimulatedShuffler) -> None:
 def doubtful_is_busy(machine: SimulatedShuffler) -> None:
     """In doubt, it says that it is busy."""
     refuses(machine, m.SelfTest, S.DOUBTFUL, R.BUSY)
+
+
+@WORKSHOP.mutant("SH-49")
+def edges_backwards(machine: SimulatedShuffler) -> None:
+    """It tells its last edges the newest first."""
+    answers(machine, GetTrail, lambda trail: replaced(trail, edges=trail.edges[::-1]))
 
 
 @WORKSHOP.mutant("SH-63", also="SH-48")

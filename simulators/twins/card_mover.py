@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from simulators.twins.counts import Counts
-from simulators.twins.watch import PathWatch, Pulse
+from simulators.twins.trail import EdgeTrail
+from simulators.twins.watch import PathWatch, Pulse, blind
 from simulators.world.path import STUCK_CURRENT
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class CardMover(ABC):
         self._order: deque[int] = deque()
         self._shelf = 0
         self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
+        self._trail = EdgeTrail(self._clock)
         self._had_cards = self._mechanics.blocked(m.Sensor.INTAKE)
 
     @abstractmethod
@@ -150,6 +152,7 @@ class CardMover(ABC):
     def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
         if self.stalled or self.state not in MOVING:
             return
+        self._trail.edge(sensor, blocked)
         if blocked:
             self._front(sensor)
         else:
@@ -157,6 +160,9 @@ class CardMover(ABC):
 
     def _front(self, sensor: m.Sensor) -> None:
         """A leading edge: the card came through one segment and is in the next."""
+        if self._watch.skipped(sensor):  # the sensor before it is blind
+            self._jam(self._watch.awaited)
+            return
         self._watch.front(sensor)
         if sensor is m.Sensor.FEED:
             self._counts.enter()
@@ -179,11 +185,19 @@ class CardMover(ABC):
     def _late(self, segment: m.Segment) -> None:
         if self.stalled:
             return
+        if blind(self._mechanics.layout, self._mechanics.levels(), segment):
+            self._lost_sight(segment)
         strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STUCK_CURRENT
         if segment is m.Segment.UNLOAD and not strained:  # nothing came and the motor ran free
             self._nothing_came()
         else:
             self._jam(segment)
+
+    def _lost_sight(self, segment: m.Segment) -> None:
+        """A sensor is blind: the card may be past it, and what is inside or already out is not known."""
+        self._counts.doubt()
+        if self._mechanics.layout.leg(segment):
+            self._behind_gate = None
 
     # --- ends in mid-cycle -----------------------------------------------------------------------------------
 
@@ -206,6 +220,7 @@ class CardMover(ABC):
 
     def _break_off(self, reason: m.Reason, event: Message) -> None:
         """Stop all motion, say why, and that the command has failed."""
+        self._trail.halt(self._watch.waited, self._mechanics.currents())
         self._rest()
         self._halted_in = self.state
         self.state, self._reason = m.State.HALTED, reason

@@ -183,6 +183,11 @@ class ContinuousTwin(EveryShufflerTwin):
         self._progress(m.Phase.DELIVERING)
         self._deliver_next()
 
+    def _lost_sight(self, segment: m.Segment) -> None:
+        super()._lost_sight(segment)
+        if self.state is m.State.DELIVERING:
+            self._in_chute = None
+
     def _nothing_came(self) -> None:
         if self.state is not m.State.DELIVERING:
             super()._nothing_came()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shuffler import messages as m
+from devices.trail import GetTrail
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.twins.card_mover import MOVING, CardMover
@@ -75,6 +76,8 @@ class EveryShufflerTwin(CardMover):
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
                 return m.Transits(self._watch.log.segments())
+            case GetTrail():
+                return self._trail.message()
             case m.GetFindings():
                 return self._found()
             case _:
@@ -210,6 +213,11 @@ class EveryShufflerTwin(CardMover):
             case "stall":
                 self.stalled = True
                 self._rest()
+            case "hasty":
+                segment = m.Segment(fault.one_of("segment", self._mechanics.layout.words(m.Segment)))
+                if segment is m.Segment.UNLOAD:
+                    raise BadFault("hasty: where nothing comes from unload, the compartment counts as empty")
+                self._watch.hurry(segment, fault.number("percent") / 100)
             case "door":
                 self.door(is_open=fault.one_of("to", ("closed", "open")) == 1)
             case name:

@@ -187,6 +187,9 @@ class ShoeTwin(ShoeFirmware):
 
     def _front(self, sensor: m.Sensor) -> None:
         """A leading edge: the piece came through one segment and is in the next."""
+        if self._watch.skipped(sensor):  # the sensor before it is blind
+            self._jam(self._watch.awaited)
+            return
         self._watch.front(sensor)
         if sensor is m.Sensor.EXIT:
             return
@@ -290,6 +293,9 @@ class ShoeTwin(ShoeFirmware):
                 self.stalled = True
                 self._mechanics.halt()
                 self._watch.stop()
+            case "hasty":
+                segment = m.Segment(fault.one_of("segment", self._mechanics.layout.words(m.Segment)))
+                self._watch.hurry(segment, fault.number("percent") / 100)
             case "door":
                 self.door(is_open=fault.one_of("to", ("closed", "open")) == 1)
             case name:

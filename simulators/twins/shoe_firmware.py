@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from devices.shoe import messages as m
+from devices.trail import GetTrail
 from firmware_bridge.commands import Outcome
 from simulators.twins.throat import Throat
-from simulators.twins.watch import PathWatch, Pulse
+from simulators.twins.trail import EdgeTrail
+from simulators.twins.watch import PathWatch, Pulse, blind
 from simulators.world.shoe import Surface
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class ShoeFirmware:
         self._at_rest: m.State | None = m.State.IDLE  # kept over power cuts; None while cards may be anywhere
         self._stacks = 0
         self._forget()
-        mechanics.on_edge = self._edge
+        mechanics.on_edge = self._sensed
 
     def _forget(self) -> None:
         """What a boot starts with."""
@@ -54,6 +56,7 @@ class ShoeFirmware:
         self._delivered: int | None = None
         self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
         self._throat = Throat(self._clock, self._hand_began, self._hand_ended, self._hand_stuck)
+        self._trail = EdgeTrail(self._clock)
         self._seen = {place: self._lies_in(place) for place in m.Place}
 
     def boot(self) -> None:
@@ -93,6 +96,8 @@ class ShoeFirmware:
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
                 return m.Transits(self._watch.log.segments())
+            case GetTrail():
+                return self._trail.message()
             case _:
                 return self.board.once(message, self._refusal, self._begin)
 
@@ -182,11 +187,21 @@ class ShoeFirmware:
 
     # --- hands in the throat ---------------------------------------------------------------------------------
 
+    def _sensed(self, sensor: m.Sensor, blocked: bool) -> None:
+        """Take an edge, whoever moved the card."""
+        if self.board.alive and not self.stalled:
+            self._trail.edge(sensor, blocked)
+        self._edge(sensor, blocked)
+
     def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
         if self.board.alive:  # what hands do in the dark, nobody sees
             self._throat.edge(sensor, blocked)
 
     def _late(self, segment: m.Segment) -> None:
+        if blind(self._mechanics.layout, self._mechanics.levels(), segment):  # the card may be past it
+            self._counts.doubt()
+            if self._mechanics.layout.leg(segment):
+                self._delivered = None
         self._jam(segment)
 
     def _hand_began(self) -> None:
@@ -256,6 +271,7 @@ class ShoeFirmware:
         raise NotImplementedError
 
     def _halt(self, reason: m.Reason) -> None:
+        self._trail.halt(self._watch.waited, self._mechanics.currents())
         self._watch.stop()
         self._mechanics.halt()
         self.state, self._reason, self._at_rest = m.State.HALTED, reason, None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from enum import IntEnum
 
+    from devices.gauges import SensorLevel
     from simulators.device_clock import DeviceClock, Timer
     from simulators.world.path import Layout
 
@@ -38,6 +39,15 @@ def judge(length: float, usual: float) -> Pulse:
     return Pulse.PART if length < usual * TOO_SHORT else Pulse.CARD
 
 
+def blind(layout: Layout, levels: list[SensorLevel], segment: IntEnum) -> bool:
+    """Tell whether the sensor that should have seen a card come (or go, before it rests) is dark by itself."""
+    if segment in layout.ends:
+        comes: SensorLevel = levels[layout.ends[segment]]
+        return comes.blocked
+    goes: SensorLevel = levels[layout.ends[layout.segments(segment - 1)]]
+    return goes.dim
+
+
 class PathWatch:
     """`on_late(segment)` is called when the card that is expected did not get through a segment in time."""
 
@@ -51,12 +61,28 @@ class PathWatch:
         self._since = 0.0
         self._front_at: dict[Any, float] = {}
         self._timer: Timer | None = None
+        self._patience = dict.fromkeys(layout.segments, PATIENCE)
+        self.awaited: Any = None  # the segment whose end is expected
+
+    def hurry(self, segment: IntEnum, share: float) -> None:
+        """Wait in a segment for a share of the usual only, as bad firmware would."""
+        self._patience[segment] = share
+
+    def skipped(self, sensor: IntEnum) -> bool:
+        """Tell whether a leading edge comes at a sensor before the one that was expected saw the card."""
+        return self.awaited in self._layout.ends and self._layout.ends[self.awaited] < sensor
+
+    @property
+    def waited(self) -> float:
+        """How long the next edge has been waited for (s)."""
+        return max(0.0, self._clock.now - self._since) if self.awaited is not None else 0.0
 
     def expect(self, segment: IntEnum, ready: float = 0.0) -> None:
         """Watch a segment: its end must come within PATIENCE times the usual; `ready`: when it may begin (s)."""
         usual = self._layout.transit.get(segment, PASSING)
-        self.alarm(ready + usual * PATIENCE, lambda: self._on_late(segment))
+        self.alarm(ready + usual * self._patience[segment], lambda: self._on_late(segment))
         self._since = self._clock.now
+        self.awaited = segment
 
     def alarm(self, seconds: float, call: Callable[[], None]) -> None:
         """Call once after so many device seconds, unless something else is expected before."""

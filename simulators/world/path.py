@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # How long a card takes past one point (s), when the machine is new.
 PASSING: Final = 0.040
 CARD_LENGTH_MM: Final = 88.0
+# A roller that slips takes hold again after this share of its segment's transit time.
+GRIP_AGAIN: Final = 0.8
 # Light levels of a clean sensor, and where blocked begins.
 CLEAR_LEVEL: Final = 900
 BLOCKED_LEVEL: Final = 110
@@ -32,6 +34,8 @@ THRESHOLD: Final = 500
 IDLE_CURRENT: Final = 0
 FREE_CURRENT: Final = 310
 STUCK_CURRENT: Final = 1150
+# What lies in the path keeps so much of the light off a sensor (share, least and most): always enough to darken it.
+SHADE: Final = (0.5, 0.85)
 
 
 class Layout(NamedTuple):
@@ -76,7 +80,9 @@ class CardPath:
         self._blocked: set[Any] = set()
         self._currents = dict.fromkeys(layout.motors, IDLE_CURRENT)
         self._wear = dict.fromkeys(layout.segments, 1.0)
+        self._slip = dict.fromkeys(layout.segments, 0.0)  # share of cards that slip
         self._dust = dict.fromkeys(layout.sensors, 0.0)
+        self._shade = dict.fromkeys(layout.sensors, 0.0)  # how much of a sensor's light something else keeps off
         self._pending: list[Fault] = []
         self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
         self._timers: list[Timer] = []
@@ -101,7 +107,8 @@ class CardPath:
         """Tell what a sensor shows."""
         if sensor in self.piles:
             return self.world.count(self.piles[sensor]) > 0
-        return sensor in self._blocked or (self._dust[sensor] > 0 and self._level(sensor) < THRESHOLD)
+        dimmed = self._dust[sensor] > 0 or self._shade[sensor] > 0
+        return sensor in self._blocked or (dimmed and self._level(sensor) < THRESHOLD)
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -117,7 +124,8 @@ class CardPath:
 
     def _level(self, sensor: IntEnum) -> int:
         covered = self.blocked(sensor) if sensor in self.piles else sensor in self._blocked
-        return BLOCKED_LEVEL if covered else round(CLEAR_LEVEL * (1 - self._dust[sensor]))
+        lost = 1 - (1 - self._dust[sensor]) * (1 - self._shade[sensor])
+        return BLOCKED_LEVEL if covered else round(CLEAR_LEVEL * (1 - lost))
 
     # --- what the firmware can do --------------------------------------------------------------------------------
 
@@ -139,11 +147,13 @@ class CardPath:
         layout = self.layout
         segments = layout.words(layout.segments)
         match fault.kind.name:
-            case "jam" | "torn_card":
+            case "jam" | "torn_card" | "bent_card" | "foreign_object" as name:
                 segment = layout.segments(fault.one_of("segment", segments))
-                if fault.kind.name == "torn_card" and segment not in layout.ends:
-                    raise BadFault("torn_card: no sensor ends that segment, so a torn card there is a jam")
+                if name in ("torn_card", "foreign_object") and segment not in layout.ends:
+                    raise BadFault(f"{name}: no sensor ends that segment, so there it is a jam")
                 fault.whole("card")
+                if name == "bent_card":
+                    fault.number("percent")
                 self._pending.append(fault)
             case "double_feed":
                 fault.whole("card")
@@ -155,9 +165,13 @@ class CardPath:
             case "mend":
                 self._pending.clear()
                 self._wear = dict.fromkeys(layout.segments, 1.0)
+                self._slip = dict.fromkeys(layout.segments, 0.0)
                 self._dust = dict.fromkeys(layout.sensors, 0.0)
+                self._shade = dict.fromkeys(layout.sensors, 0.0)
             case "wear":
                 self._wear[layout.segments(fault.one_of("segment", segments))] = 1 + fault.number("percent") / 100
+            case "slip":
+                self._slip[layout.segments(fault.one_of("segment", segments))] = min(0.9, fault.number("percent") / 100)
             case "dust":
                 sensor = layout.sensors(fault.one_of("sensor", layout.words(layout.sensors)))
                 self._dust[sensor] = min(1.0, fault.number("percent") / 100)
@@ -165,8 +179,9 @@ class CardPath:
                 raise BadFault(f"{fault.kind.name} does not act on the mechanics")
 
     def clear_path(self, to: str) -> int:
-        """Hands take every card off the path (not out of the machine's piles); return how many."""
+        """Hands take everything off the path (not out of the machine's piles); return how many cards that were."""
         taken = sum(self.world.move_all(self.segment_place(segment), to) for segment in self.layout.segments)
+        self._shade = dict.fromkeys(self.layout.sensors, 0.0)
         self._blocked.clear()
         return taken
 
@@ -184,21 +199,25 @@ class CardPath:
         """Move cards through a segment to the sensor at its end, then on."""
         self._lay(cards, self.segment_place(segment))
         took = self._transit(segment)
-        if self._due("jam", segment):
+        if self._sticks(segment):
             self._stick(segment, reached=self.rng.random() * took)
             return
         torn = self._due("torn_card", segment)
         self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn is not None))
 
     def _transit(self, segment: IntEnum) -> float:
-        return self.layout.transit[segment] * self._wear[segment] * self.rng.gauss(1.0, 0.03)
+        new = self.layout.transit[segment]
+        took = new * self._wear[segment] * self._drag(segment) * self.rng.gauss(1.0, 0.03)
+        while self._slip[segment] and self.rng.random() < self._slip[segment]:
+            took += new * GRIP_AGAIN
+        return took
 
     def _reach(
         self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None], *, torn: bool
     ) -> None:
         """The leading edge is at the sensor that ends the segment."""
         sensor = self.layout.ends[segment]
-        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment]
+        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment] * self._drag(segment)
         following = self._following[segment]
         if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
@@ -207,7 +226,7 @@ class CardPath:
             return
         self._lay(cards, self.segment_place(following))
         if following in self.layout.rests:
-            if self._due("jam", following):
+            if self._sticks(following):
                 self._edge(sensor, True)
                 self._stick(following, reached=0.0)
                 return
@@ -215,8 +234,8 @@ class CardPath:
             self._edge(sensor, True)
             return
         # The next stretch decides whether the trailing edge still gets past this sensor.
-        jam = self._due("jam", following)
         took = self._transit(following)
+        jam = self._sticks(following)
         if jam:
             stuck_after = self.rng.random() * took
             if stuck_after > passing:
@@ -229,7 +248,11 @@ class CardPath:
         self._edge(sensor, True)
 
     def _rest(self, arrive: Callable[[], None], sensor: IntEnum) -> None:
-        """The card has come to rest, clear of the last sensor."""
+        """The card has come to rest, clear of the last sensor and of those before it."""
+        ended = next(segment for segment, end in self.layout.ends.items() if end is sensor)
+        for segment, before in self.layout.ends.items():
+            if segment < ended and self.layout.leg(segment) == self.layout.leg(ended) and before in self._blocked:
+                self._edge(before, False)
         arrive()
         self._edge(sensor, False)
 
@@ -245,12 +268,34 @@ class CardPath:
         for card in cards:
             self.world.move(card, to)
 
+    def _sticks(self, segment: IntEnum) -> bool:
+        """Tell whether the card that enters a segment stays in it; what lies there shades the sensor at its end."""
+        if self._due("foreign_object", segment):
+            self._shade[self.layout.ends[segment]] = self.rng.uniform(*SHADE)
+            return True
+        return bool(self._due("jam", segment) or self._due("bent_card", segment))
+
+    def _drag(self, segment: IntEnum) -> float:
+        """Return how many times as long as another the card under way takes through a segment, if it is bent."""
+        if not self._pending:
+            return 1.0
+        leg, segments = self.layout.leg(segment), self.layout.words(self.layout.segments)
+        for fault in self._pending:
+            if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[leg]):
+                sticks_in = fault.one_of("segment", segments)
+                if sticks_in >= segment and self.layout.leg(sticks_in) == leg:
+                    return 1 + fault.number("percent") / 100
+        return 1.0
+
     def _edge(self, sensor: IntEnum, blocked: bool) -> None:
+        """A card's edge is at a sensor; a sensor that is dark anyway does not see it."""
+        dark = self.blocked(sensor)
         if blocked:
             self._blocked.add(sensor)
         else:
             self._blocked.discard(sensor)
-        self.on_edge(sensor, blocked)
+        if self.blocked(sensor) is not dark:
+            self.on_edge(sensor, blocked)
 
     def _after(self, seconds: float, call: Callable[[], None]) -> None:
         now = self.clock.now

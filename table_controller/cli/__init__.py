@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
     "answer": "table_controller.cli.answer",
+    "bundle": "table_controller.cli.bundle",
     "config": "table_controller.cli.config",
     "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
+    "doctor": "table_controller.cli.doctor",
+    "enroll": "table_controller.cli.enroll",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
+    "jam": "table_controller.cli.jam",
+    "jams": "table_controller.cli.jams",
     "journal": "table_controller.cli.journal",
     "keys": "table_controller.cli.keys",
     "payback": "table_controller.cli.payback",

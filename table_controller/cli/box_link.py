@@ -45,17 +45,26 @@ def socket_of(args: argparse.Namespace) -> Path:
     if args.socket is not None:
         named: Path = args.socket
         return named
-    path: Path = args.config
+    raw = _raw(args.config)
+    control = raw.get("control")
+    named_there = control.get("socket") if isinstance(control, dict) else None
+    return args.config.parent / str(named_there) if named_there else data_of(args) / "control.sock"
+
+
+def data_of(args: argparse.Namespace) -> Path:
+    """Return the data folder; only this is read of the configuration, whatever else is in it."""
+    data = _raw(args.config).get("data")
+    folder: Path = args.config.parent / (str(data.get("folder", _DATA)) if isinstance(data, dict) else _DATA)
+    return folder
+
+
+def _raw(path: Path) -> dict[str, Any]:
     try:
-        raw = tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}; name the box with --config or --socket") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadConfiguration(f"{path}: not TOML: {error}") from error
-    data, control = raw.get("data"), raw.get("control")
-    folder = str(data.get("folder", _DATA)) if isinstance(data, dict) else _DATA
-    named_there = control.get("socket") if isinstance(control, dict) else None
-    return path.parent / (str(named_there) if named_there else f"{folder}/control.sock")
 
 
 @contextmanager

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from table_controller.cli import OK
 
 if TYPE_CHECKING:
     import argparse
+
+    from table_controller.config import TableConfig
+    from table_controller.controller.serve import Besides
 
 HELP = "run the box of one table: its machines, its journal, its people"
 EXAMPLE = "pitbox run --config /etc/pitbox/table.toml"
@@ -20,6 +23,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_argument(parser)
 
 
+def _besides(config: TableConfig) -> Besides:
+    """Return what runs beside the table; what is not configured is not even imported."""
+    from table_controller.controller.wear import watch_wear
+
+    besides: dict[str, Any] = {"wear": watch_wear}
+    if config.mqtt is not None:
+        from table_controller.uplink.beside import TASK, keep_told
+
+        besides[TASK] = keep_told
+    if config.panel.enabled:
+        from table_controller.panel.beside import panel
+
+        besides["panel"] = panel
+    return besides
+
+
 def run(args: argparse.Namespace) -> int:
     """Run until SIGTERM or SIGINT."""
     import asyncio
@@ -30,5 +49,5 @@ def run(args: argparse.Namespace) -> int:
 
     config = load_config(args.config)
     start_logging(config.id)
-    asyncio.run(serve(config))
+    asyncio.run(serve(config, _besides(config)))
     return OK

@@ -1,4 +1,7 @@
-"""`pitbox trace`: watch one device's frames on the bench, decoded, and keep them as pcapng. No keys, no cards in it."""
+"""`pitbox trace`: watch frames, decoded, and keep them as pcapng: of one device on the bench, or of a running box.
+
+No keys and no cards are in it.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from devices.report import LinkDown
 from firmware_bridge.errors import ConfigurationError
 from table_controller.cli.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
+from table_controller.cli.box_link import add_box_arguments, box
 from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
@@ -18,13 +24,19 @@ if TYPE_CHECKING:
 
     from firmware_bridge.capture import CaptureFile
 
-HELP = "watch one device's frames, decoded, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
+HELP = (
+    "watch frames on the bench or of a running box, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
+)
 EXAMPLE = "pitbox trace --port /dev/ttyUSB0 --key SN123.key --out shuffler.pcapng --seconds 30"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    add_link_arguments(parser)
+    add_link_arguments(parser, required=False)
+    add_box_arguments(parser)
+    parser.add_argument(
+        "--slot", action="append", metavar="SLOT", help="a slot of a running box, or all; repeatable; instead of --port"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write every frame to this pcapng file")
     parser.add_argument("--seconds", type=float, help="end after this long (default: until Ctrl-C)")
 
@@ -33,10 +45,14 @@ def run(args: argparse.Namespace) -> int:
     """Connect, watch, end on time or on Ctrl-C; the capture is whole either way."""
     if args.seconds is not None and not 0 < args.seconds <= 86_400:
         raise ConfigurationError("--seconds takes a number up to 86400")
+    if (args.port is None) == (args.slot is None):
+        raise ConfigurationError("say --port for a device on the bench, or --slot for one of a running box")
     file = open_capture(args.out) if args.out else None
-    tracer = _Tracer(file, slot_name(args.port))
     try:
-        asyncio.run(_watch(args, tracer))
+        if args.slot is not None:
+            _watch_box(args, file)
+        else:
+            asyncio.run(_watch(args, _Tracer(file, slot_name(args.port))))
     except KeyboardInterrupt:
         print(file=sys.stderr)
     finally:
@@ -68,6 +84,24 @@ class _Tracer:
                 print(f"{time.monotonic() - self._start:9.4f} {frame_text(outgoing, signed)}", flush=True)
             except OSError as error:  # whoever read our output has gone
                 self.unheard = error
+
+
+def _watch_box(args: argparse.Namespace, file: CaptureFile | None) -> None:
+    """Have a running box send its frames; they come blanked where they could name cards."""
+    until = None if args.seconds is None else time.monotonic() + args.seconds
+    with box(args) as caller:
+        caller.ask("trace", slots=[] if "all" in args.slot else args.slot)
+        began: int | None = None
+        for told in caller.pushes(until):
+            frame = told.get("frame")
+            if frame is None:
+                continue
+            signed, mac = (msgspec.convert(frame[key], bytes) for key in ("signed", "mac"))
+            began = frame["time_ns"] if began is None else began
+            if file is not None:
+                file.port(frame["slot"])(frame["outgoing"], signed, mac)
+            passed = (frame["time_ns"] - began) / 1e9
+            print(f"{passed:9.4f} {frame['slot']:14s} {frame_text(frame['outgoing'], signed)}", flush=True)
 
 
 async def _watch(args: argparse.Namespace, tracer: _Tracer) -> None:

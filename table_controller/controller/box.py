@@ -9,10 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace as struct_replace
+
 from devices.kinds import kind_named
+from devices.report import LinkDown, LinkUp, Misread, Reported
+from firmware_bridge.commands import Settled
 from firmware_bridge.errors import BoxLocked, JournalBusy, JournalError, PitboxError
+from table_controller.controller.enroll import Revoked
 from table_controller.controller.escalation import Escalation
 from table_controller.controller.keypad import Keypad
 from table_controller.controller.locked import LockedBox
@@ -32,7 +38,9 @@ from table_controller.table.core import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
+    from firmware_bridge.keys import DeviceKey
     from table_controller.controller.clock import Clock
+    from table_controller.controller.dossiers import Dossiers
     from table_controller.controller.loop import Controller, Step
     from table_controller.controller.plan import Place, Plan
     from table_controller.controller.recorder import Writer
@@ -49,6 +57,8 @@ log = logging.getLogger(__name__)
 
 # A stop or a lock has its answer within milliseconds; for a machine that has none, nobody waits longer than this (s).
 STOP_PATIENCE: Final = 1.0
+# What the table is told of a machine in test mode, too: that it is there, how it stands, how commands ended.
+_ALWAYS_HEARD: Final = (LinkUp, LinkDown, Reported, Misread, Settled)
 
 
 class Box:
@@ -65,13 +75,18 @@ class Box:
         self.presence: Presence | None = None
         self.escalation: Escalation | None = None
         self.copier: Copier | None = None
+        self.dossiers: Dossiers | None = None
+        self.testing: dict[str, int] = {}  # slots in test mode, by the dossier: the table hears nothing of their cards
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.taps: dict[str, Tap] = {}
         self.checks: list[tuple[str, str]] = []  # what the self-check found, for people
         self.stopping = False
         self.boot = 0
+        self.revoked = None if plan.revoked is None else Revoked(plan.revoked)
+        self._check_keys()
         self.on_told: list[Callable[[str, Any], None]] = []
         self.on_halted: list[Callable[[PitboxError], None]] = []
+        self.guards: list[Callable[[ev.Event], None]] = []  # raise what speaks against something that people say
         self.tasks = Tasks(self._died)
         kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
         self.digests = digests_of(plan.edition, plan.submission, kinds)
@@ -80,6 +95,13 @@ class Box:
         self._joined: list[Sign | Keypad] = []
         self._store: Journal | None = None
         self._writer: Writer | None = None
+
+    def _check_keys(self) -> None:
+        """Raise KeyRevoked if a slot is configured with a key that was replaced."""
+        for place in self.plan.places if self.revoked is not None else ():
+            for key in place.trust.keys.values():
+                assert self.revoked is not None
+                self.revoked.check(key, place.name)
 
     @property
     def cause(self) -> PitboxError | None:
@@ -92,6 +114,16 @@ class Box:
     def copy(self) -> CopyState:
         """How far the second copy reaches."""
         return CopyState(False) if self.copier is None else self.copier.state
+
+    @property
+    def store(self) -> Journal | None:
+        """The journal, while it is open."""
+        return self._store
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not yet known to be durable."""
+        return 0 if self._writer is None else self._writer.waiting
 
     def running(self) -> Controller:
         """Return the controller of a table that goes on; BoxLocked if none does."""
@@ -158,7 +190,8 @@ class Box:
 
     def _slot(self, place: Place, submit: Callable[[Any], None]) -> Slot[Any, Any]:
         def take(event: Any) -> None:
-            submit(event)
+            if place.name not in self.testing or isinstance(event, _ALWAYS_HEARD):
+                submit(event)
             for told in self.on_told:
                 told(place.name, event)
 
@@ -202,6 +235,15 @@ class Box:
         """Run something beside the table, as an uplink or a panel: whatever becomes of it, the table goes on."""
         self.tasks.supervise(name, work)
 
+    def expect(self, slot: str, key: DeviceKey) -> None:
+        """From now on, only the device of this key serves in a slot."""
+        places = [
+            replace(place, trust=struct_replace(place.trust, keys={key.serial: key})) if place.name == slot else place
+            for place in self.plan.places
+        ]
+        self.plan = replace(self.plan, places=tuple(places))
+        self.slots[slot].supervisor.trust = next(place.trust for place in places if place.name == slot)
+
     # --- stop ---------------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
@@ -215,6 +257,8 @@ class Box:
             self.escalation.close()
         for joined in self._joined:
             await joined.close()
+        if self.dossiers is not None:
+            await self.dossiers.close()
         owner = self.controller or self.locked
         if owner is not None:
             await owner.close()

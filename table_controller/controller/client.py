@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +14,7 @@ import msgspec
 from firmware_bridge.errors import NoBox, PitboxError, code_of
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 PATIENCE: Final = 30.0
 # The longest line that a box sends: a whole state.
 _MAX_LINE: Final = 8 << 20
+_CHUNK: Final = 1 << 16
 
 
 class Refused(PitboxError):
@@ -63,15 +66,18 @@ class Caller:
         self._numbers = count(1)
         try:
             self._socket.connect(str(path))
-            self._file = self._socket.makefile("rb")
+            self._file: io.BufferedReader = self._socket.makefile("rb")
         except OSError as error:
             self._socket.close()
             raise NoBox(f"no box answers at {path}: {error.strerror or error}") from error
         self._path = path
-        greeting = self._next()
-        if "hello" not in greeting:
+        try:
+            greeting = self._next()
+            if "hello" not in greeting:
+                _answered(greeting)
+        except PitboxError:
             self.close()
-            _answered(greeting)
+            raise
         self.hello: dict[str, Any] = greeting["hello"]
 
     def ask(self, do: str, **details: Any) -> Any:
@@ -86,11 +92,22 @@ class Caller:
             if told.get("id") == number or ("error" in told and "id" not in told):
                 return _answered(told)
 
-    def pushes(self) -> Iterator[dict[str, Any]]:
-        """Yield what the box tells by itself, until it ends."""
-        self._socket.settimeout(None)
-        while True:
-            yield self._next()
+    def pushes(self, until: float | None = None) -> Iterator[dict[str, Any]]:
+        """Yield what the box tells by itself, until it ends or this moment (of `time.monotonic`) has come."""
+        waiting = bytearray()
+        while until is None or time.monotonic() < until:
+            self._socket.settimeout(None if until is None else max(0.001, until - time.monotonic()))
+            try:
+                more = self._file.read1(_CHUNK)
+            except TimeoutError:
+                return
+            if not more:
+                raise NoBox(f"the box at {self._path} has ended")
+            waiting += more
+            *lines, rest = waiting.split(b"\n")
+            waiting = bytearray(rest)
+            for line in lines:
+                yield msgspec.json.decode(line)
 
     def _next(self) -> dict[str, Any]:
         try:

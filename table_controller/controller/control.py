@@ -70,20 +70,31 @@ class Client(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take whole lines; what is longer than any request ends the connection."""
-        if self.session is None:
+        if self.session is not None:
+            self._read += data
+            self._next()
+
+    def _next(self) -> None:
+        """Take one request. The next one waits until machines and other clients have had their turn."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
             return
-        self._read += data
-        while (end := self._read.find(b"\n")) >= 0:
-            request = bytes(self._read[:end])
-            del self._read[: end + 1]
-            if len(request) > MAX_LINE:
-                break
-            self._take(request)
-            if self._transport is None or self._transport.is_closing():
-                return
-        if len(self._read) > MAX_LINE or end >= 0:
+        end = self._read.find(b"\n")
+        if (len(self._read) if end < 0 else end) > MAX_LINE:
             self.send({"error": error_body(BadRequest(f"a line has at most {MAX_LINE} bytes"))})
             self.drop("its line has no end", abort=False)
+            return
+        if end < 0:
+            transport.resume_reading()
+            return
+        request = bytes(self._read[:end])
+        del self._read[: end + 1]
+        self._take(request)
+        if b"\n" in self._read:
+            transport.pause_reading()
+            asyncio.get_running_loop().call_soon(self._next)
+        else:
+            transport.resume_reading()
 
     def _take(self, request: bytes) -> None:
         assert self.session is not None

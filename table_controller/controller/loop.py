@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -37,14 +37,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# A disk takes milliseconds; after so long (s) whoever waits looks whether the journal has failed meanwhile.
+NOTE_PATIENCE: Final = 0.25
+
 
 class Step(msgspec.Struct, frozen=True):
-    """A step that is on disk: its number in the journal, when it was taken, what happened and what was decided."""
+    """A step that is on disk: its number in the journal, when it was taken, what happened and what was decided.
+
+    `head` is the journal's head after it.
+    """
 
     seq: int
     wall_ns: int
     event: ev.Event
     decisions: list[Decision]
+    head: bytes = b""
 
 
 class Controller:
@@ -151,7 +158,7 @@ class Controller:
                 else:
                     self.submit(ev.CommandEnded(decision.id, "revoked"))
         if self.followers:
-            self._tell(Step(record.seq, record.wall_ns, event, decisions))
+            self._tell(Step(record.seq, record.wall_ns, event, decisions, record.head))
 
     def _tell(self, step: Step) -> None:
         """Tell whoever follows; one that fails is reported and stands in nobody's way."""
@@ -167,10 +174,25 @@ class Controller:
         """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
         return self._recorder.newest
 
+    def time_left(self) -> dict[str, float]:
+        """How long (s) until each deadline that runs; for whoever shows it."""
+        now, timers = self._recorder.stamp(), self._recorder.timers
+        return {timer: timers.left(timer, now, trusted=self._recorder.trusted) for timer in timers.running}
+
     def note(self, note: Note) -> None:
         """Write down what is no step of the table; once halted or closed nothing is written."""
         if self.halted is None and not self._closed:
             self._recorder.note(note)
+
+    async def noted(self, note: Note) -> None:
+        """Write something down and wait until it is on disk; JournalFailed if it never will be."""
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._recorder.note(note, lambda _: None if durable.done() else durable.set_result(None))
+        while self.halted is None and not self._closed:
+            done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
+            if done:
+                return
+        raise JournalFailed("the journal failed before this was written down")
 
     # --- commands -----------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Transport
@@ -33,6 +34,7 @@ class Place:
     open_port: Callable[[], Awaitable[Transport]]
     trust: Trust
     port: str = ""  # its address, for people
+    key_file: Path | None = None  # where the key of the enrolled device lies, if another one may be enrolled
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +47,5 @@ class Plan:
     places: tuple[Place, ...]
     people: People
     escalate_after: float = ESCALATE_AFTER
+    revoked: Path | None = None  # the list of keys that never serve again
     group: str | None = None

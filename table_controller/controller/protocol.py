@@ -63,13 +63,31 @@ class Device(Request, frozen=True, tag="device"):
     by: str | None = None
 
 
+class Enroll(Request, frozen=True, tag="enroll"):
+    """A technician and a floorperson enroll the device of a key file in a slot; the key before it is revoked."""
+
+    slot: str
+    file: str
+    by: str
+    second: str
+
+
 class Trace(Request, frozen=True, tag="trace"):
     """Send every frame of these slots (none named: of all) from now on."""
 
     slots: list[str] = []
 
 
-REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Trace)
+class Jam(Request, frozen=True, tag="jam"):
+    """How far has the way back of a dossier come? With a `step`: begin it, or tick one, by who is signed on."""
+
+    dossier: int
+    step: str | None = None  # begin, path_empty, count, return; what a machine shows ticks by itself
+    cards: int | None = None  # with count
+    by: str | None = None
+
+
+REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, Trace, Jam)
 _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
 
 # Everything that people may say; the box adds who said it.

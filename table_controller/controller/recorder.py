@@ -80,6 +80,11 @@ class Recorder:
         body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context))
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
+    def migrated(self, table: Table, migration: rec.Migrated) -> None:
+        """Write down how the state was taken over from other versions, and keep it: replay begins from here on."""
+        self._append(rec.MIGRATION, self._last, rec.encode_body(migration), _nothing)
+        self.snapshot(table)
+
     def step(
         self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[Record], None]
     ) -> None:
@@ -92,9 +97,9 @@ class Recorder:
         self._since += 1
         self.newest = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
 
-    def note(self, note: rec.Note) -> None:
+    def note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> None:
         """Write down what is no step of the table."""
-        self._append(rec.NOTE, self.stamp(), rec.encode_body(note), _nothing)
+        self._append(rec.NOTE, self.stamp(), rec.encode_body(note), on_durable)
 
     def snapshot_if_due(self, table: Table) -> None:
         """Keep the state after the step recorded last, if enough steps have passed; called between rounds."""

@@ -7,6 +7,7 @@ table.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 from functools import partial
@@ -17,9 +18,10 @@ from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.control import Control
 from table_controller.controller.data_folder import DataFolder
+from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.notify import Notifier
-from table_controller.controller.self_check import look_around
+from table_controller.controller.self_check import check_software, look_around
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
 from table_controller.journal.records import VERSION
@@ -64,7 +66,8 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
     notifier = Notifier()
     clock = BoxClock()
     box = Box(plan_of(config), clock)
-    box.checks = look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
+    box.checks = [check_software(config.path.parent, box.digests)]
+    box.checks += look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
     for what, found in box.checks:
         log.info("self-check: %s: %s", what, found)
 
@@ -80,10 +83,13 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
     control = Control(box, config.control.socket)
     try:
         await box.begin(open_journal, copier)
+        box.dossiers = Dossiers(box, data.path / "dossiers")
         await _open(control, box)
         for name, work in besides.items():
             box.supervise(name, partial(work, box, config))
         phase = "running" if box.cause is None else f"locked: {box.cause.code} {box.cause}"
+        gc.collect()
+        gc.freeze()  # what is there now stays; the collector need not walk it in the middle of a deal
         notifier.ready(phase)
         box.supervise("watchdog", notifier.watchdog)
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)

@@ -1,7 +1,8 @@
 """What a technician may ask and order of a device through a running box, and when. No wire.
 
 Questions are always answered. What moves something needs a technician, and a machine that no round needs: out of
-service, named by an irregularity, or permitted to be tested. There is no call that deals a card or opens a bet.
+service, named by an irregularity, or permitted to be tested. There is no call that deals a card or opens a bet: cards
+are moved only in test mode, by a machine that does not serve.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Reason
     from table_controller.table.events import Person
 
-_QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "where", "shown")
+_QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "trail", "where", "shown")
 _ORDERS: Final = ("self_test", "clear_jam", "eject", "set_mode", "reset", "stop", "disarm", "blank", "clear")
+# What moves cards: only of a machine in test mode, which no round can use until it was returned to service.
+_TESTS: Final = ("shuffle", "take_in", "deliver", "count_all", "load", "dispense", "count_stub")
 # These only make things safe: no permit is asked.
 _SAFE: Final = ("stop", "disarm")
 _ROLES: Final = ("technician",)
@@ -52,9 +55,10 @@ async def call(
     found = box.slots.get(slot)
     if found is None:
         raise BadRequest(f"there is no slot {slot}; there are: {', '.join(box.slots)}")
-    method = getattr(found.driver, name, None) if name in (*_QUESTIONS, *_ORDERS) else None
+    names = (*_QUESTIONS, *_ORDERS, *(_TESTS if slot in box.testing else ()))
+    method = getattr(found.driver, name, None) if name in names else None
     if method is None:
-        offered = [each for each in (*_QUESTIONS, *_ORDERS) if hasattr(found.driver, each)]
+        offered = [each for each in names if hasattr(found.driver, each)]
         raise BadRequest(f"a {found.kind.name} has no {name!r} here; it has: {', '.join(offered)}")
     if name in _QUESTIONS:
         return _plain(await _called(method, arguments))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadRequest, BoxLocked, NotAllowed, PitboxError
 from table_controller.controller import protocol as p
+from table_controller.controller.enroll import enroll
 from table_controller.controller.service_calls import call
 from table_controller.controller.status import status_of
 from table_controller.controller.tap import without_cards
@@ -66,8 +67,12 @@ class Session:
                     self._say(request)
                 case p.Device():
                     self._later(request, self._device(request))
+                case p.Enroll():
+                    self._later(request, self._enroll(request))
                 case p.Trace():
                     self._trace(request)
+                case p.Jam():
+                    self._later(request, self._jam(request))
         except PitboxError as error:
             self._refuse(request, error)
 
@@ -167,15 +172,22 @@ class Session:
             raise NotAllowed(f"{named} is not signed on over this connection; {here} is")
         return found
 
+    def _two(self, first: str | None, second: str) -> tuple[ev.Person, ev.Person]:
+        """Return two people who are signed on here, and who are two."""
+        who, other = self._person(first), self._person(second)
+        if self._holders[other.credential] == self._holders[who.credential]:
+            raise NotAllowed(f"{who.credential} and {other.credential} are one person; two are asked for")
+        return who, other
+
     def _say(self, request: p.Say) -> None:
         controller = self._box.running()
         second = None if request.second is None else self._person(request.second)
-        who = self._person(request.by)
-        if second is not None and self._holders[second.credential] == self._holders[who.credential]:
-            raise NotAllowed(f"{who.credential} and {second.credential} are one person; two are asked for")
+        who = self._person(request.by) if request.second is None else self._two(request.by, request.second)[0]
         event = p.read_event(request.event, who, second)
         if self._box.presence is not None:
             self._box.presence.check(event)
+        for guard in self._box.guards:
+            guard(event)
         if len(self._said) >= MAX_WAITING:
             raise BadRequest(f"{MAX_WAITING} requests of this connection are not answered yet")
         self._said[id(event)] = (request.id, event)  # the event is kept, so that its id stays its own
@@ -186,6 +198,21 @@ class Session:
     async def _device(self, request: p.Device) -> None:
         told = await call(self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by))
         self._answer(request, told)
+
+    async def _enroll(self, request: p.Enroll) -> None:
+        who, second = self._two(request.by, request.second)
+        self._answer(request, await enroll(self._box, request.slot, request.file, who, second))
+
+    async def _jam(self, request: p.Jam) -> None:
+        kept = self._box.dossiers
+        if kept is None:
+            raise BadRequest("this box keeps no dossiers")
+        if request.step is None:
+            self._answer(request, kept.told(request.dossier))
+            return
+        who = self._person(request.by)
+        person = self._holders[who.credential]
+        self._answer(request, await kept.step(request.dossier, request.step, who, person, request.cards))
 
     def _trace(self, request: p.Trace) -> None:
         wanted = request.slots or list(self._box.taps)

@@ -37,6 +37,6 @@ def start(
     recovered = recover(store, table, digests)
     recorder = Recorder(writer, clock, store.boot, digests, recovered, every=snapshot_every)
     controller = Controller(table, recorder, on_step)
-    if recovered.migration:
-        recorder.snapshot(table)  # from here on replay begins under these versions
+    if recovered.migration is not None:
+        recorder.migrated(table, recovered.migration)
     return controller

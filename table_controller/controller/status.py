@@ -15,6 +15,7 @@ from table_controller.table.decisions import Prompt, Reason
 from table_controller.table.state import Deck, Hold, Progressive, Round
 
 if TYPE_CHECKING:
+    from devices.driver import Driver
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Controller
@@ -41,6 +42,18 @@ class Problem(msgspec.Struct, frozen=True):
     text: str
 
 
+class LinkStatus(msgspec.Struct, frozen=True):
+    """The quality of a link since it is up: round trip (us), frames, those sent again, and what was no frame at all."""
+
+    round_trip_us: int
+    sent: int
+    received: int
+    retransmitted: int
+    gaps: int
+    noise: int  # frames that did not come whole
+    dropped: int  # bytes
+
+
 class SlotStatus(msgspec.Struct, frozen=True):
     """One slot: what the table knows of it, and what its link knows."""
 
@@ -53,6 +66,8 @@ class SlotStatus(msgspec.Struct, frozen=True):
     firmware: str = ""
     deck: str | None = None
     cause: Problem | None = None  # why it is not there
+    link: LinkStatus | None = None
+    testing: int | None = None  # in test mode: the dossier whose way back is gone
 
 
 class Permit(msgspec.Struct, frozen=True):
@@ -165,7 +180,20 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     return SlotStatus(
         slot.name, slot.kind.name, slot.service.state if known is None else known.state, slot.view.connected, port,
         "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
-        None if known is None else known.deck, problem(slot.cause),
+        None if known is None else known.deck, problem(slot.cause), link_of(slot.driver), box.testing.get(slot.name),
+    )  # fmt: skip
+
+
+def link_of(driver: Driver) -> LinkStatus | None:
+    """Return the quality of a driver's link; None while there is none."""
+    link = driver.link
+    if link is None:
+        return None
+    counted, framed = link.counters, link.wire.framer.counters
+    noise = framed.bad_stuffing + framed.bad_crc + framed.bad_header + framed.too_long
+    return LinkStatus(
+        round(link.round_trip * 1e6), counted.sent, counted.received, counted.retransmitted, counted.gaps, noise,
+        framed.bytes_dropped,
     )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ An upgrade that changes what the core's state means adds its migration here. Wha
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -13,7 +15,7 @@ import msgspec
 from firmware_bridge.errors import VersionsDiffer
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.state import State
+from table_controller.table.state import STATE_VERSION, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,10 +52,22 @@ def _same_places(state: State, table: Table) -> State:
     return state
 
 
-# In the order in which they are tried: the first whose changes cover what has changed.
+# In the order in which they are tried: the first whose changes cover what has changed. All want a state of the same
+# schema, so other software may take it as it is.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("compatible configuration", frozenset({CONFIGURATION}), _same_places),
+    Migration("same_state", frozenset({SOFTWARE}), _same_places),
 )
+
+
+@cache
+def state_schema() -> str:
+    """Return what tells the core's state from another version's: its number, which stands for meaning, and its shape.
+
+    The shape is taken from the types themselves, so nobody can forget to count it up.
+    """
+    shape = msgspec.json.encode(msgspec.json.schema(State), order="deterministic")
+    return f"{STATE_VERSION}/{sha256(shape).hexdigest()[:16]}"
 
 
 def changed(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[str]:
@@ -67,16 +81,26 @@ def migrate(
     old: Mapping[str, str],
     new: Mapping[str, str],
     *,
+    schema: str,
     migrations: tuple[Migration, ...] = MIGRATIONS,
 ) -> tuple[str, State]:
-    """Return the state for the new version and the name of the migration that made it; VersionsDiffer if none may."""
+    """Return the state for the new version and the name of the migration that made it; VersionsDiffer if none may.
+
+    `schema` is that of the software that kept the state.
+    """
     differs = changed(old, new)
+    if schema != state_schema():
+        raise VersionsDiffer(
+            f"{_names(differs)} changed, and the state has schema {schema or 'unknown'} where this software has "
+            f"{state_schema()}: no migration leads there; put back the software that wrote the journal"
+        )
     if state.round.state != mc.IDLE or state.commands or state.holds:
         raise VersionsDiffer(f"{_names(differs)} changed while a round or an irregularity was open; {_OUT}")
     for migration in migrations:
         if differs <= migration.changes:
             return migration.name, migration.apply(state, table)
-    raise VersionsDiffer(f"{_names(differs)} changed, and no migration leads there; {_OUT}")
+    one = ", one at a time" if len(differs) > 1 else ""
+    raise VersionsDiffer(f"{_names(differs)} changed, and no migration leads there; {_OUT}{one}")
 
 
 def _names(differs: frozenset[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a table writes into its journal, typed: steps of the core, the box's start, steps of the clock. No disk.
+"""What a table writes into its journal, typed: steps of the core, a start, a migration, steps of the clock. No disk.
 
 Bodies are JSON, so that an export can be read without this software. No record holds the order of cards: no event of
 the core has one.
@@ -21,6 +21,7 @@ STEP: Final = "step"
 BOX: Final = "box"
 CLOCK: Final = "clock"
 NOTE: Final = "note"
+MIGRATION: Final = "migration"
 
 
 def _below(base: type) -> tuple[Any, ...]:
@@ -65,6 +66,14 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     hold: int | None = None
 
 
+class Migrated(msgspec.Struct, frozen=True):
+    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how."""
+
+    name: str
+    old: dict[str, str]  # digests
+    new: dict[str, str]
+
+
 class Stamp(msgspec.Struct, frozen=True):
     """One instant, by both clocks (ns), in one run of the operating system."""
 
@@ -107,7 +116,7 @@ def decode_step(body: bytes) -> Step:
     return Step(found.event, found.decisions)
 
 
-def encode_body(body: Box | ClockStep | Note) -> bytes:
+def encode_body(body: Box | ClockStep | Note | Migrated) -> bytes:
     """Return the body of another record."""
     return _encode(body)
 
@@ -118,3 +127,11 @@ _BOXES: Final = msgspec.json.Decoder(Box)
 def decode_box(body: bytes) -> Box:
     """Return the body of a box's record."""
     return _BOXES.decode(body)
+
+
+_MIGRATIONS: Final = msgspec.json.Decoder(Migrated)
+
+
+def decode_migration(body: bytes) -> Migrated:
+    """Return the body of a migration's record."""
+    return _MIGRATIONS.decode(body)

@@ -11,8 +11,8 @@ import msgspec
 
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.chain import START
-from table_controller.journal.migrations import changed, migrate
+from table_controller.journal.chain import START, STOP
+from table_controller.journal.migrations import changed, migrate, state_schema
 from table_controller.journal.timers import Timers
 from table_controller.table.events import Due
 from table_controller.table.state import State
@@ -35,6 +35,7 @@ class Kept(msgspec.Struct, frozen=True):
     state: bytes
     timers: Timers
     stamp: rec.Stamp
+    schema: str = ""  # of the state; empty in snapshots of software that did not say it
 
 
 class Recovered(msgspec.Struct, frozen=True):
@@ -43,7 +44,7 @@ class Recovered(msgspec.Struct, frozen=True):
     timers: Timers
     stamp: rec.Stamp | None
     steps: int = 0
-    migration: str = ""
+    migration: rec.Migrated | None = None
 
 
 _KEPT: Final = msgspec.msgpack.Decoder(Kept)
@@ -61,7 +62,7 @@ _BEGAN: Final = msgspec.json.Decoder(_Began)
 
 def keep(table: Table, timers: Timers, digests: Mapping[str, str], stamp: rec.Stamp) -> bytes:
     """Return the body of a snapshot of the table as it is now."""
-    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp))
+    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema()))
 
 
 def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recovered:
@@ -83,8 +84,8 @@ class _Replay:
         self._stamp: rec.Stamp | None = None
         self._kernel = ""
         self._steps = 0
-        self._old: dict[str, str] | None = None  # the snapshot's versions, if they are others: then no step may follow
-        self._migration = ""
+        self._old: Kept | None = None  # the snapshot, if its versions are others: then no step may follow
+        self._stopped: bool | None = None  # whether the start that made the snapshot also ended in order; None: not yet
 
     def run(self, source: Journal) -> Recovered:
         snapshot = source.latest_snapshot()
@@ -92,9 +93,8 @@ class _Replay:
             self._load(snapshot.body)
         for record in source.read(1 if snapshot is None else snapshot.seq + 1):
             self._take(record)
-        if self._old is not None:
-            self._migrate(self._old)
-        return Recovered(self._timers, self._stamp, self._steps, self._migration)
+        migration = None if self._old is None else self._migrate(self._old)
+        return Recovered(self._timers, self._stamp, self._steps, migration)
 
     def _load(self, body: bytes) -> None:
         try:
@@ -106,20 +106,29 @@ class _Replay:
         self._timers, self._stamp, self._kernel = kept.timers, kept.stamp, kept.stamp.kernel
         self._under = kept.digests
         if changed(kept.digests, self._digests):
-            self._old = kept.digests
-            self._state = kept.state
+            self._old = kept
         else:
             self._table.restore(kept.state)
 
-    def _migrate(self, old: dict[str, str]) -> None:
+    def _migrate(self, old: Kept) -> rec.Migrated:
+        """Take the state over from other versions: only as a stop in order has left it."""
+        names = " and ".join(sorted(changed(old.digests, self._digests)))
+        if not self._stopped:
+            raise VersionsDiffer(
+                f"{names} changed after a start that did not end in order; start the software and configuration that "
+                "wrote the journal once more, end the round, stop the box in order, and then change them"
+            )
         try:
-            state = _STATES.decode(self._state)
+            state = _STATES.decode(old.state)
         except msgspec.DecodeError as error:
             raise VersionsDiffer(f"the state in the snapshot is not this software's: {error}") from error
-        self._migration, state = migrate(state, self._table, old, self._digests)
+        name, state = migrate(state, self._table, old.digests, self._digests, schema=old.schema)
         self._table.context.state = state
+        return rec.Migrated(name, old.digests, self._digests)
 
     def _take(self, record: Record) -> None:
+        if record.kind in (STOP, START) and self._stopped is None:
+            self._stopped = record.kind == STOP
         if record.kind == START:
             self._under = _BEGAN.decode(record.body).digests
         elif record.kind == rec.BOX:
@@ -130,7 +139,7 @@ class _Replay:
     def _step(self, record: Record) -> None:
         differs = changed(self._under, self._digests)
         if self._old is not None or differs:
-            names = " and ".join(sorted(differs or changed(self._old or {}, self._digests)))
+            names = " and ".join(sorted(differs or changed(self._old.digests if self._old else {}, self._digests)))
             raise VersionsDiffer(
                 f"record {record.seq} was written with another {names}, and replay never crosses versions; start the "
                 "software and configuration that wrote it once more, end the round, stop the box in order, then change"

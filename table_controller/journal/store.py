@@ -364,6 +364,11 @@ class Store:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
+    @property
+    def journal(self) -> bytes:
+        """The journal's own id."""
+        return self._journal
+
     def last(self) -> Record | None:
         """Return the newest durable record."""
         return self._last

@@ -153,6 +153,10 @@ def _own(record: Record, said: Any) -> str:
         case rec.BOX:
             game = (said.get("terms") or {}).get("title", "an unnamed game")
             return f"software {said.get('version')}, {game}; clock {'set' if said.get('set') else 'not set'}"
+        case rec.MIGRATION:
+            old, new = said.get("old", {}), said.get("new", {})
+            what = " and ".join(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
+            return f"{what} changed between rounds; the state was taken over by the migration {said.get('name')}"
         case rec.CLOCK:
             return f"the wall clock was stepped by {said.get('by_ns', 0) / _NS:+.1f} s"
         case rec.NOTE:

@@ -137,12 +137,34 @@ def envy_hand(c: Context, seat: int) -> str | None:
 
     A bettor's line is known from his bet; of any other hand the dealer says it.
     """
+    known = line_by_bet(c, seat)
+    return c.state.money.envied.get(seat) if known is None else known
+
+
+def line_by_bet(c: Context, seat: int) -> str | None:
+    """Return the line of a seat's hand that pays envy, as its own bet tells it; empty: none does; None: it tells not.
+
+    A table with an envy column names every hand that brings envy.
+    """
     rules, money = c.meter, c.state.money
-    assert rules is not None
     bet, hit = money.bets.get(seat), money.hit_of(seat)
-    if bet is None or bet.state not in ("lost", "won"):
-        return money.envied.get(seat)
+    if rules is None or not envy_opened(c) or bet is None or bet.state not in ("lost", "won"):
+        return None
     return hit.hand if hit is not None and hit.hand in rules.envied else ""
+
+
+def envy_opened(c: Context) -> bool:
+    """Whether a progressive bet of this round opens envy."""
+    rules = c.meter
+    standing = any(bet.state != "returned" for bet in c.state.money.bets.values())
+    return rules is not None and bool(rules.envied) and standing and _opens_envy(c, rules.unit)
+
+
+def to_be_announced(c: Context) -> bool:
+    """Whether a hand is still to be judged for envy where that is said aloud as hands are settled (688a)."""
+    if not c.state.round.envy or c.state.round.state != mc.SETTLING:
+        return False
+    return any(envy_seats(c, seat) and envy_hand(c, seat) is None for seat in c.state.round.seats)
 
 
 def envy_seats(c: Context, of: int) -> tuple[int, ...]:
@@ -177,4 +199,4 @@ def busy(c: Context) -> bool:
 
 def holds_up(c: Context) -> bool:
     """Whether settling stands still: a bet's outcome is due, or nothing is left but hits and envy."""
-    return claim_due(c) or (all_settled(c) and busy(c))
+    return claim_due(c) or (all_settled(c) and busy(c) and not to_be_announced(c))

@@ -73,7 +73,8 @@ class Table:
         act = service.TOLD_BY.get(type(event))
         if act is not None:
             service.told(c, act, event)
-        _HANDLERS[type(event)](c, event)
+        if not service.told_again(c, event):
+            _HANDLERS[type(event)](c, event)
         for _ in range(_MOST_PASSES):
             before = len(c.out)
             c.wanted.clear()

@@ -99,9 +99,14 @@ def _ask_next(c: Context, hit: Hit) -> None:
 
 
 def _ask_envy(c: Context) -> None:
-    """After all progressive wagers: which hands are paid to others, and that they were (F9)."""
+    """After all progressive wagers: which hands are paid to others, and that they were (F9).
+
+    Where hands are announced one by one, their lines are known by then.
+    """
     rules, money = c.meter, c.state.money
     assert rules is not None
+    if booking.to_be_announced(c):
+        return
     for seat in settle_order(c):
         if not booking.envy_seats(c, seat):
             continue

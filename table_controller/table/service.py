@@ -12,12 +12,12 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table import restart, shuffling, stub
 from table_controller.table.betting import seat_of
-from table_controller.table.irregularities import irregular, irregular_each
+from table_controller.table.irregularities import OwnTrigger, irregular, irregular_each
+from table_controller.table.state import TRAY
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Trigger
     from table_controller.table.context import Context
-    from table_controller.table.irregularities import OwnTrigger
     from table_controller.table.state import Issued
 
 _MAY_ORDER: Final = {
@@ -30,8 +30,14 @@ _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "sho
 _TOLD_BEFORE: Final = ("shuffle", "load", "dispense", "draw")
 TOLD_BY: Final[dict[type, str]] = {
     ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.TakenIn: "load",
-    ev.StackOut: "dispense", ev.NumberDrawn: "draw", ev.StubOut: "give_stub",
+    ev.NumberDrawn: "draw",
 }  # fmt: skip
+# Cards that come out once per order: told again, other cards came out, and nobody knows which.
+_OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], OwnTrigger]]] = {
+    ev.StackOut: (("dispense",), "unordered_stack"),
+    ev.StubOut: (("give_stub",), "unordered_stack"),
+    ev.GivenOut: (("eject", "clear_out"), "unknown_cards"),
+}
 
 
 def told(c: Context, act: str, event: Any) -> None:
@@ -39,6 +45,28 @@ def told(c: Context, act: str, event: Any) -> None:
     for issued in c.state.commands.values():
         if issued.slot == event.slot and issued.act == act:
             issued.told = True
+
+
+def told_again(c: Context, event: ev.Event) -> bool:
+    """Tell whether a device says for the second time that cards came out for one order: that is not taken silently."""
+    if type(event) not in _OUT_ONCE:
+        return False
+    acts, trigger = _OUT_ONCE[type(event)]
+    name: str = event.slot  # type: ignore[attr-defined]
+    orders = [issued for issued in c.state.commands.values() if issued.slot == name and issued.act in acts]
+    if not orders or not all(issued.told for issued in orders):
+        for issued in orders:
+            issued.told = True
+        return False
+    named = c.state.slots[name].deck or (c.state.round.deck if name == c.source else None)
+    c.finding("told_twice", f"{name} told {type(event).__name__} again for one order", named)
+    if trigger == "unknown_cards":
+        for deck in c.state.decks.values():
+            if deck.place == TRAY and deck.state in (mc.SHUFFLED, mc.READY):
+                deck.verified = False  # one of them came out first, and who has what in hand, nobody knows
+                named = deck.name
+    irregular(c, trigger, slot=name, deck=named)
+    return True
 
 
 def changed(c: Context, event: ev.SlotChanged) -> None:

@@ -158,6 +158,9 @@ def given_out(c: Context, event: ev.GivenOut) -> None:
     """The shuffler gave its deck into people's hands; without an order nobody may deal from it."""
     deck = c.state.decks.get(c.state.slots[event.slot].deck or "")
     if deck is None:
+        c.finding("unknown_cards", f"{event.slot} gave something out, and no deck was known to be in it")
+        if c.serves(event.slot) and not c.held(slot=event.slot):  # else people are about it, and count what they find
+            irregular(c, "unknown_cards", slot=event.slot)
         return
     decks.out_of_device(c, deck)
     if not c.in_flight(event.slot, "eject", "clear_out"):

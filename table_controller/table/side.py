@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
 from table_controller.rulebook import paytables
+from table_controller.table import booking
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
@@ -137,8 +138,10 @@ def ask_after(c: Context, seat: int) -> bool:
     if has_any(c, seat) and seat not in round_.side_settled:
         c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
         return False
-    if round_.envy and seat not in round_.judged:
-        c.ask("envy_hand", "dealer", "no", "announced", seat=seat, clauses=c.clauses("envy_hand"))
+    if round_.envy and seat not in round_.judged and booking.line_by_bet(c, seat) is None:
+        # Where a progressive bet pays for it, the line is said with the announcement: one question, not two.
+        lines = c.meter.envied if c.meter is not None and booking.envy_opened(c) else ("announced",)
+        c.ask("envy_hand", "dealer", "no", *lines, seat=seat, clauses=c.clauses("envy_hand"))
         return False
     return True
 
@@ -161,12 +164,23 @@ def rack(c: Context, seat: int) -> None:
 
 
 def ask_envy(c: Context) -> bool:
-    """After all wagers: envy is paid; tell whether that is done, or there is none to pay."""
+    """After all wagers: envy is paid; tell whether that is done, or there is none to pay.
+
+    What a progressive bet brings is booked, and asked for with its seats in `hits`; this is what the others bring.
+    """
     round_ = c.state.round
-    if round_.envy_hands and not round_.envy_paid:
+    brings = round_.envy_hands or any(booking.line_by_bet(c, seat) for seat in round_.seats)
+    if brings and _others_opened(c) and not round_.envy_paid:
         c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"))
         return False
     return True
+
+
+def _others_opened(c: Context) -> bool:
+    """Whether a wager that lies on no sensor may have opened envy."""
+    envy, round_ = c.edition.envy, c.state.round
+    names = envy.wagers if envy is not None else ()
+    return any(seat in round_.side.get(name, ()) for name in names for seat in round_.envy)
 
 
 def ask_collection(c: Context) -> bool:
@@ -187,8 +201,10 @@ def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """A hand brings envy or not; one that does was announced and lies face up."""
     assert prompt.seat is not None
     c.state.round.judged.append(prompt.seat)
-    if answer.choice == "announced":
+    if answer.choice != "no":
         c.state.round.envy_hands.append(prompt.seat)
+    if booking.envy_opened(c):
+        c.state.money.envied[prompt.seat] = "" if answer.choice == "no" else answer.choice
 
 
 def _envy_paid(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:

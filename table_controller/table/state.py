@@ -18,6 +18,9 @@ from table_controller.rulebook.vocabulary import DealingName, DeviceFact, Shuffl
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 
+# Counted up when a field means something else than before. A change of the fields themselves is seen without it.
+STATE_VERSION = 1
+
 StartName = Literal["shaker", "rng", "flat_button"]
 
 # Places of a deck besides slots: SLOT is inside a device, SLOT/gate behind a shuffler's gate.

@@ -25,5 +25,5 @@ async def test_a_killed_box_comes_back_with_every_bet_and_the_exact_meter(tmp_pa
 async def test_many_killed_boxes(tmp_path: Path, seed: int, table: int) -> None:
     seen = await kill_and_compare(tmp_path, 100 * seed + table, 51)
     figures = ", ".join(f"{times} {what.replace('_', ' ')}" for what, times in seen.items())
-    print(f"table {table}: {figures}; no bet lost, none doubled, meter exact to the micro-dollar, chain whole")
+    print(f"table {table}: {figures}; no bet or hit lost, none doubled, every account exact to the micro-dollar")
     assert seen["kills"] == 51

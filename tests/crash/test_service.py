@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simulators.house.dealer import DEALER
 from simulators.house.far_table import FarTable
 from table_controller.journal import reader
 from table_controller.journal.chain import STOP
+from table_controller.journal.copy import begin_copy
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import BetAccepted
-from tests.support.power_cuts import decided
+from table_controller.table.decisions import Moved
+from tests.support.far_house import FarWatch
+from tests.support.power_cuts import compare_bets
 from tests.support.processes import pitbox
 from tests.support.running import RunningBox, running
 from tests.support.small_disk import small_disk
@@ -72,7 +75,9 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
         fcntl.ioctl(slave, termios.TIOCEXCL)
         fcntl.flock(slave, fcntl.LOCK_EX | fcntl.LOCK_NB)
         text = table.config.read_text().replace(f'port = "{tmp_path / "shoe.1"}"', f'port = "{name}"')
-        table.config.write_text(text)
+        (tmp_path / "copy").mkdir()
+        begin_copy(tmp_path / "copy")
+        table.config.write_text(text + '\n[journal]\ncopy = "copy"\n')
         try:
             with running(table.config) as box:
                 await asyncio.to_thread(box.until, "shoe.1", "PB-112")
@@ -84,7 +89,11 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
                 said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
                 assert "PB-812" in said
                 assert str(box.process.pid) in said
-                assert (await asyncio.to_thread(box.status))["phase"] == "running"
+                told = await asyncio.to_thread(box.status)
+                assert told["phase"] == "running"
+                assert told["copy"]["words"].startswith("The second copy holds record ")
+            own, copied = (list(reader.read(tmp_path / name, 1)) for name in ("data/journal", "copy"))
+            assert own[:-1] == copied, "all but the box's last word is on the other disk"
         finally:
             for descriptor in (master, slave):
                 os.close(descriptor)
@@ -122,10 +131,21 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
 # --- in the middle of a deal ------------------------------------------------------------------------------------------
 
 
-async def _to(table: FarTable, *states: str) -> None:
-    """Let people play until the round is in one of these states."""
-    async with asyncio.timeout(30):
-        while table.controller.table.state.round.state not in states:  # noqa: ASYNC110 - another process plays
+class Stalled(FarTable):
+    """A table whose dealer takes no stack once `stall` is set: a deal that has begun stays a deal."""
+
+    stall = False
+
+    def stepped(self, event: ev.Event, decisions: Any) -> None:
+        super().stepped(event, decisions)
+        if self.stall and Moved("round", mc.DEALING) in decisions:
+            self.people.told = lambda *_: None  # type: ignore[method-assign]
+
+
+async def _to(table: FarTable, state: str) -> None:
+    """Wait until the round is in a state in which it stays."""
+    async with asyncio.timeout(60):
+        while table.controller.table.state.round.state != state:  # noqa: ASYNC110 - another process plays
             await asyncio.sleep(0.002)
 
 
@@ -136,14 +156,29 @@ async def _to_rest(table: FarTable) -> None:
             await table.rest()
             state = table.controller.table.state
             if state.round.state == mc.BETTING:
-                table.controller.submit(ev.NoMoreBets(ev.Person("dealer", "dealer-1")))
+                table.controller.submit(ev.NoMoreBets(DEALER))
             elif state.round.state == mc.IDLE and not state.holds and not state.prompts:
                 number = state.round.number
                 await table.round((1, 2))
                 await table.rest()
-                if table.controller.table.state.round.number > number:
+                state = table.controller.table.state
+                if state.round.number > number and state.round.state == mc.IDLE:
                     return
             await asyncio.sleep(0.05)
+
+
+async def _to_the_middle(table: Stalled, state: str) -> None:
+    """Bring a deck, open a round, lay two chips; go on to the deal if that is asked for."""
+    await table.rest()
+    await table.bring("blue")
+    table.controller.submit(ev.OpenRound(DEALER))
+    await _to(table, mc.BETTING)
+    for seat in (2, 4):
+        table.machines[f"bet_sensor.{seat}"].inject("place_bet")
+    if state == mc.DEALING:
+        table.stall = True
+        table.controller.submit(ev.NoMoreBets(DEALER))
+        await _to(table, mc.DEALING)
 
 
 ENDS = [(signal.SIGTERM, mc.DEALING), (signal.SIGTERM, mc.BETTING), (signal.SIGKILL, mc.DEALING)]
@@ -153,27 +188,22 @@ ENDS = [(signal.SIGTERM, mc.DEALING), (signal.SIGTERM, mc.BETTING), (signal.SIGK
 async def test_a_box_that_ends_in_the_middle_loses_nothing_and_the_next_one_asks(
     tmp_path: Path, how: signal.Signals, state: str
 ) -> None:
-    async with far_table(tmp_path) as table:
+    journal = tmp_path / "data" / "journal"
+    async with Stalled(tmp_path, GAME, seed=5, speed=SPEED, pace=PACE) as table:
+        watch, told = FarWatch(table), table.people.told
         box = RunningBox(table.config)
         try:
             await table.meet()
-            await table.rest()
-            await table.bring("blue")
-            await table.round((1, 2))
-            play = asyncio.create_task(table.round((2, 4)))
-            await _to(table, state)
-            if state == mc.BETTING:
-                await asyncio.sleep(0.03)  # until chips lie there
+            await _to_the_middle(table, state)
             number = table.controller.table.state.round.number
             code = await asyncio.to_thread(box.end, how)
-            await play
             assert code == (0 if how == signal.SIGTERM else -signal.SIGKILL), box.words()
-            journal = tmp_path / "data" / "journal"
             assert (await asyncio.to_thread(reader.verify, journal)).ok
-            records = list(reader.read(journal, 1))
-            assert (records[-1].kind == STOP) is (how == signal.SIGTERM)
+            ending = list(reader.read(journal, 1))[-1]
+            assert (ending.kind == STOP) is (how == signal.SIGTERM)
             shoe: Any = table.machines["shoe.1"]
             assert how == signal.SIGKILL or shoe.firmware.state.name != "DISPENSING"
+            table.stall, table.people.told = False, told  # type: ignore[method-assign]
             box = RunningBox(table.config)
             await table.meet()
             held = [hold.trigger for hold in table.controller.table.state.holds.values()]
@@ -182,10 +212,7 @@ async def test_a_box_that_ends_in_the_middle_loses_nothing_and_the_next_one_asks
             assert table.controller.table.state.round.number == number
             await _to_rest(table)
             assert await asyncio.to_thread(box.end) == 0
-            records = list(reader.read(journal, 1))
-            accepted = [(d.round, d.seat) for d in decided(records) if isinstance(d, BetAccepted)]
-            assert len(accepted) == len(set(accepted)), "a bet counts once"
-            assert {(1, 1), (1, 2)} <= set(accepted)
+            compare_bets(table, watch, list(reader.read(journal, 1)))
         finally:
             if box.process.poll() is None:
                 box.end(signal.SIGKILL)

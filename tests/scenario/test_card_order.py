@@ -84,7 +84,8 @@ async def overheard(
 
 
 async def ask_everything(stand: ShufflerStand) -> None:
-    for question in (stand.driver.status, stand.driver.sensors, stand.driver.transits, stand.driver.findings):
+    driver = stand.driver
+    for question in (driver.status, driver.sensors, driver.transits, driver.trail, driver.findings):
         await question()
 
 

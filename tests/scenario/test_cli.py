@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from firmware_bridge.capture import read_capture
 from firmware_bridge.keys import load_key, new_key, save_approved, save_key
 from simulators.machine import approved
-from table_controller.cli import USAGE
+from table_controller.cli import INTERRUPTED, USAGE
 from tests.support.processes import LIMIT, PITBOX, background, in_state, pitbox, simulator
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def device(port: Path, *words: str, expect: int = 0) -> str:
@@ -238,6 +236,28 @@ def test_the_demo_plays_a_table_through_the_real_service_with_a_jam_and_a_lost_c
     assert shown.count(": complete") == 3
     assert "hands from a bad deck after the first check able to see it: 0" in shown
     assert "chips, bets and meter the same after 3 looks" in shown
+
+
+@pytest.mark.realtime
+def test_a_demo_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        [*PITBOX, "demo", "--speed", "50"], stdout=subprocess.PIPE, text=True, env=environment
+    ) as demo:
+        assert demo.stdout is not None
+        assert "the box starts" in demo.stdout.readline()
+        demo.terminate()
+        assert demo.wait(LIMIT) == INTERRUPTED
+    assert list(tmp_path.iterdir()) == []
+    commands = [_command(process) for process in Path("/proc").glob("[0-9]*")]
+    assert not [command for command in commands if str(tmp_path) in command]
+
+
+def _command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_text("utf-8", "replace")
+    except OSError:  # it has ended meanwhile
+        return ""
 
 
 @pytest.mark.parametrize("wrong", [("--speed", "0"), ("--rounds", "0"), ("--record", "/nowhere/at/all.svg")])

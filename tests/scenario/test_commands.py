@@ -35,6 +35,7 @@ QUESTIONS: Final = {
     "status": "GetStatus",
     "sensors": "GetSensors",
     "transits": "GetTransits",
+    "trail": "GetTrail",
     "findings": "GetFindings",
     "outcome": "AskCommand",
     "report": "GetReport",
@@ -62,7 +63,7 @@ def now() -> float:
 
 def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with what it needs."""
-    if method in ("status", "sensors", "transits", "findings", "report"):
+    if method in ("status", "sensors", "transits", "trail", "findings", "report"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
     extra = {"set_mode": (m.Mode.SORT,), "deliver": (7,)}.get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]

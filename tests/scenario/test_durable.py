@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pytest
@@ -18,11 +18,16 @@ from simulators.house.table import House
 from table_controller.controller.locked import LockedBox
 from table_controller.controller.slot import Slot
 from table_controller.journal import records as rec
+from table_controller.journal.chain import Record
+from table_controller.table import core, restart
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import BetAccepted, Command
 from tests.support.clauses import clauses
 from tests.support.power_cuts import cut_and_compare, decided, steps
+
+if TYPE_CHECKING:
+    from table_controller.table.context import Context
 
 GAME: Final = "face_up_pai_gow"
 YEAR_NS: Final = 365 * 86400 * 1_000_000_000
@@ -291,10 +296,26 @@ async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(
 
     def lying(self: DiskWriter, *details: Any) -> int:
         *entry, on_durable = details
-        self._loop.call_soon(on_durable, None)
+        kind, wall_ns, mono_ns, boot, body = entry
+        self._loop.call_soon(on_durable, Record(self.next_seq, kind, wall_ns, mono_ns, boot, body, bytes(32)))
         number: int = honest(self, *entry, lambda _: None)
         return number
 
     monkeypatch.setattr(DiskWriter, "append", lying)
     with pytest.raises(AssertionError, match=r"lit before they were on disk.*; repeat: "):
         await cut_and_compare(GAME, seed, 20)
+
+
+async def test_a_start_that_forgets_a_claimed_hit_is_caught_by_the_comparison(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proof can fail: a core that starts without the hits that are not paid."""
+
+    def forgetful(c: Context, event: ev.BoxStarted) -> None:
+        restart.started(c, event)
+        money = c.state.money
+        money.hits = {id_: hit for id_, hit in money.hits.items() if hit.state not in mc.HIT_OPEN}
+
+    monkeypatch.setitem(core._HANDLERS, ev.BoxStarted, forgetful)
+    with pytest.raises(AssertionError, match=r"pending before the cut.*; repeat: "):
+        await cut_and_compare(GAME, seed + 3, 12)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from devices.shuffler import messages as m
+from devices.trail import TRAIL
 from firmware_bridge.errors import ConfigurationError, NotCapable
 from tests.support.bench import bench, over_the_ladder
 
@@ -32,7 +33,7 @@ async def test_a_model_names_what_it_can(seed: int, model: str) -> None:
     async with bench(seed, **options) as b:
         assert b.driver.reported is not None
         hello = b.driver.reported.hello
-        assert (hello.kind, hello.model, hello.capabilities) == (m.KIND, model, capabilities)
+        assert (hello.kind, hello.model, hello.capabilities) == (m.KIND, model, [*capabilities, TRAIL])
         assert type(await b.driver.status()) is (m.Inventory if model == "PB-C6" else m.Status)
         assert b.service.state == "in_service"
 

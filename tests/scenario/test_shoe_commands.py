@@ -47,6 +47,7 @@ QUESTIONS: Final = {
     "status": "GetStatus",
     "sensors": "GetSensors",
     "transits": "GetTransits",
+    "trail": "GetTrail",
     "outcome": "AskCommand",
     "report": "GetReport",
 }
@@ -69,7 +70,7 @@ REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6", "hang:seco
 
 def call(b: Shoe, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with what it needs."""
-    if method in ("status", "sensors", "transits", "report"):
+    if method in ("status", "sensors", "transits", "trail", "report"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
     return getattr(b.driver, method)(command, *([7] * (method == "dispense")))  # type: ignore[no-any-return]
 

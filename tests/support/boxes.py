@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from firmware_bridge.keys import save_key
 from simulators.hosts.memory import MemoryHost
 from simulators.house.disk import Disk, DiskWriter
 from simulators.house.power import HouseClock
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from firmware_bridge.errors import JournalError
+    from simulators.machine import Machine
     from table_controller.journal.chain import Record
 
 PIN = "271828"
@@ -42,6 +45,7 @@ class Bench:
     """Machines and a disk that outlive boxes; `start` makes the next box."""
 
     def __init__(self, folder: Path, game: str = "face_up_pai_gow", *, seed: int = 1) -> None:
+        self.folder = folder
         self.machines = {m.slot: m for m in make_table(layout(game), seed=seed, speed=20.0)}
         self.hosts = {slot: MemoryHost(machine) for slot, machine in self.machines.items()}
         self.disk = Disk(seed)
@@ -56,16 +60,26 @@ class Bench:
         people.add(file, "A9", "auditor", PIN, person="F1", cost=CHEAP)  # the floorperson's second credential
         checker = Checker(file, clock=lambda: self.clock.now()[1] / 1e9)
         places = tuple(
-            Place(slot, machine.kind, self.hosts[slot].open, trust_in(machine), f"memory {slot}")
+            Place(slot, machine.kind, partial(self._plug, slot), trust_in(machine), slot, self._key_file(machine))
             for slot, machine in self.machines.items()
         )
-        self.plan = Plan("bench", rules, submission, places, checker, escalate_after=10.0)
+        self.plan = Plan(
+            "bench", rules, submission, places, checker, escalate_after=10.0, revoked=folder / "revoked.json"
+        )
 
-    async def start(self) -> Box:
-        """Start a box and let its machines come."""
+    def _plug(self, slot: str) -> Any:
+        return self.hosts[slot].open()
+
+    def _key_file(self, machine: Machine) -> Path:
+        path = self.folder / f"{machine.slot}.key"
+        save_key(path, machine.key)
+        return path
+
+    async def start(self, settle: float = 2.0) -> Box:
+        """Start a box and let its machines come for so long (s)."""
         self.box = Box(self.plan, self.clock, threads=False)
         await self.box.begin(self._open)
-        await asyncio.sleep(2.0)
+        await asyncio.sleep(settle)
         return self.box
 
     def _open(self, digests: Mapping[str, str]) -> Any:

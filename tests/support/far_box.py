@@ -8,6 +8,7 @@ program reads it. No tests here.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import pickle
 import signal
@@ -30,7 +31,7 @@ from table_controller.journal.segment import Segment
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.versions import digests_of, software_digest
 from table_controller.journal.writer import Writer
-from table_controller.rulebook import check_submission, edition
+from table_controller.rulebook import Submission, check_submission, edition
 from table_controller.table.core import Table
 
 CRASH: Final = "PITBOX_TEST_CRASH"
@@ -101,10 +102,9 @@ async def receive(reader: asyncio.StreamReader) -> tuple[Any, ...]:
 class FarBox:
     """One boot, until it is told to stop or killed."""
 
-    def __init__(self, folder: Path, game: str, kinds: dict[str, Any], points: Points, peer: Any) -> None:
+    def __init__(self, folder: Path, submission: Submission, kinds: dict[str, Any], points: Points, peer: Any) -> None:
         self._reader, self._writer = peer
-        rules = edition(game)
-        submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[game])
+        rules = edition(submission.game)
         digests, clock = digests_of(rules, submission, kinds), BoxClock()
         self.store = Store.open(folder / "journal", version=VERSION, digests=digests, policy=_POLICY, clocks=clock.now)
         self.writer = Writer(self.store, lambda error: sys.exit(f"the journal failed: {error}"))
@@ -165,27 +165,27 @@ class FarBox:
             send(self._writer, ("answer", number, None))
 
 
-async def _boot(folder: Path, game: str, kinds: dict[str, Any]) -> None:
+async def _boot(folder: Path, submission: Submission, kinds: dict[str, Any]) -> None:
     points = Points(os.environ.get(CRASH, ""))
     points.watch_disk()
     peer = await asyncio.open_unix_connection(folder / SOCKET)
-    box = FarBox(folder, game, kinds, points, peer)
+    box = FarBox(folder, submission, kinds, points, peer)
     try:
         await box.run()
     except asyncio.IncompleteReadError:
         os._exit(3)  # the people are gone
 
 
-def main(folder: Path, game: str, kinds: dict[str, Any]) -> None:
+def main(folder: Path, game: str, choices: dict[str, Any], kinds: dict[str, Any]) -> None:
     """Fork a box for every line of standard input, which names where it dies; say its process id, and when it ended."""
     software_digest()
-    edition(game)
+    submission = check_submission(edition(game), {"adjacent_boxes": 1} | CHOICES[game] | choices)
     print("ready", flush=True)
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
             os.environ[CRASH] = line.strip()
-            asyncio.run(_boot(folder, game, kinds))
+            asyncio.run(_boot(folder, submission, kinds))
             os._exit(0)
         print(child, flush=True)
         _, status = os.waitpid(child, 0)
@@ -193,5 +193,5 @@ def main(folder: Path, game: str, kinds: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    devices = dict(pair.split("=") for pair in sys.argv[3:])
-    main(Path(sys.argv[1]), sys.argv[2], devices)
+    devices = dict(pair.split("=") for pair in sys.argv[4:])
+    main(Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]), devices)

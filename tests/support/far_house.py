@@ -6,11 +6,13 @@ No tests here.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -18,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 from firmware_bridge.errors import LinkClosed
 from simulators.control import lay_out_trust
 from simulators.hosts.pty import PtyHost
-from simulators.house.table import House
 from table_controller.journal import reader
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import BetAccepted
 from tests.support.far_box import POINTS, SOCKET, receive, send
-from tests.support.power_cuts import BETTORS, Watch, compare, decided
+from tests.support.power_cuts import BETTORS, CutHouse, Watch, choices_of, compare, decided, shown
+from tests.support.winners import Winners
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +42,8 @@ SPEED = 400.0
 LIMIT = 60.0
 # A named point that is not reached within this time (s) was chosen too far ahead: then the box is killed anyhow.
 TOO_FAR = 1.5
+# A claimed hand is paid within about this time (s).
+UNTIL_PAID = 0.15
 
 
 class FarDriver:
@@ -138,7 +142,7 @@ class FarWatch(Watch):
         self.lit.append((number, seat))
 
 
-class FarHouse(House):
+class FarHouse(CutHouse):
     """`async with FarHouse(...)`: machines on ptys, and a program that forks boxes."""
 
     box: Any
@@ -149,12 +153,14 @@ class FarHouse(House):
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
-        super().__init__(GAME, seed=seed, speed=SPEED, pace=PACE)
+        self._chosen = choices_of(GAME, seed)
+        super().__init__(GAME, seed=seed, speed=SPEED, pace=PACE, choices=self._chosen)
         self.watch = FarWatch(self)
         self._hosts: list[PtyHost] = []
         self._server: Any = None
         self._program: Any = None
         self._ended: asyncio.Task[str] | None = None
+        self._soon: asyncio.TimerHandle | None = None
 
     def _start(self) -> Any:
         kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}
@@ -171,7 +177,7 @@ class FarHouse(House):
         self._server = await asyncio.start_unix_server(self.box.serve, self.folder / SOCKET)
         pairs = [f"{name}={machine.kind}" for name, machine in self.machines.items()]
         self._program = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.support.far_box", str(self.folder), GAME, *pairs,
+            sys.executable, "-m", "tests.support.far_box", str(self.folder), GAME, json.dumps(self._chosen), *pairs,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         assert await self._line() == "ready"
@@ -212,7 +218,23 @@ class FarHouse(House):
     def kill(self) -> None:
         """Kill the box, if it lives."""
         if self.box.pid:
-            os.kill(self.box.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has just died, and nobody has heard yet
+                os.kill(self.box.pid, signal.SIGKILL)
+
+    def kill_soon(self, after: float) -> None:
+        """Kill the box so many seconds after the next claim, if it still lives then."""
+
+        def claimed() -> None:
+            self.on_claim = None
+            self._soon = asyncio.get_running_loop().call_later(after, self.kill)
+
+        self.on_claim = claimed
+
+    def spare(self) -> None:
+        """Whom the next claim was to kill is dead."""
+        self.on_claim = None
+        if self._soon is not None:
+            self._soon.cancel()
 
     async def over(self) -> None:
         """Wait until the box is dead and its last word is read."""
@@ -275,11 +297,17 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
         await house.bring("blue")
         await house.bring("red")
         for number in range(kills):
-            point = (*POINTS, "random")[number % (len(POINTS) + 1)]
-            await _one_kill(house, rng, "" if point == "random" else f"{point}:{rng.randrange(1, 120)}")
+            point = (*POINTS, "random", "claim")[number % (len(POINTS) + 2)]
+            if point == "claim":
+                house.kill_soon(rng.uniform(0.0, UNTIL_PAID))
+            crash = f"{point}:{rng.randrange(1, 120)}" if point in POINTS else ""
+            await _one_kill(house, crash, rng.uniform(0.0, 0.7) if point == "random" else TOO_FAR, rng)
             seen["kills"] += 1
             seen[point] += 1
-            on_disk = {(d.round, d.seat) for d in decided(house.records()) if isinstance(d, BetAccepted)}
+            records = house.records()
+            house.before = shown(records)
+            seen["with_a_hit_open"] += bool(house.before.hits)
+            on_disk = {(d.round, d.seat) for d in decided(records) if isinstance(d, BetAccepted)}
             assert set(house.watch.lit) <= on_disk, f"lit and not on disk: {set(house.watch.lit) - on_disk}"
         await house.boot()
         await house.to_rest()
@@ -291,18 +319,20 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
         compare(house, house.watch, records)
         seen["bets"] = sum(isinstance(d, BetAccepted) for d in decided(records))
         seen["lights"] = len(house.watch.lit)
+        assert isinstance(house.people, Winners)
+        seen["hits"] = len(house.people.paid)
         seen["rounds"] = house.controller.table.state.round.number
     return seen
 
 
-async def _one_kill(house: FarHouse, rng: Random, crash: str) -> None:
-    """Let a box live until it dies."""
+async def _one_kill(house: FarHouse, crash: str, after: float, rng: Random) -> None:
+    """Let a box live until it dies: at a point, or else after some seconds."""
     if house.dark:
         await house.boot(crash)
-    after = TOO_FAR if crash else rng.uniform(0.0, 0.7)
     killer = asyncio.get_running_loop().call_later(after, house.kill)
     try:
         await house.load(rng)
         await house.over()
     finally:
         killer.cancel()
+        house.spare()

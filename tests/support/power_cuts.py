@@ -5,17 +5,23 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devices.bet_sensor.messages import Light
 from simulators.house.disk import Disk
-from simulators.house.table import House
+from simulators.house.table import CHOICES, House
 from simulators.virtual_time import run_virtual
 from simulators.world.chips import TRAY
 from table_controller.journal import records as rec
+from table_controller.ledger.money import ACCOUNTS, ENVY, METER
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import BetAccepted, BetReturned, Found, Moved
+from table_controller.table.decisions import BetAccepted, BetReturned, Cleared, Finding, Found, HitClaimed, Moved
+from table_controller.table.hits import NO_WIN
+from tests.support.meters import PROGRESSIVES, choices
+from tests.support.told_money import ToldMoney
+from tests.support.winners import Winners
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +32,9 @@ if TYPE_CHECKING:
 BETTORS = (1, 2, 4, 6)
 # So many points ahead at most is the next cut: about as many as a round has.
 AHEAD = 220
+# A claim is paid within about so many points of the disk; so often, where there are claims, it is one of them.
+UNTIL_PAID = 24
+POUNCE = 0.4
 
 
 def steps(records: list[Record]) -> list[rec.Step]:
@@ -36,6 +45,64 @@ def steps(records: list[Record]) -> list[rec.Step]:
 def decided(records: list[Record]) -> list[Decision]:
     """Return every decision on disk, in order."""
     return [decision for step in steps(records) for decision in step.decisions]
+
+
+class Shown(NamedTuple):
+    """What people can have seen: irregularities that are not cleared, hits that are not paid, with their amounts."""
+
+    holds: set[tuple[int, str]]
+    hits: dict[int, int]
+
+
+def shown(records: list[Record]) -> Shown:
+    """Return what is on disk, and so may have been shown, when the power goes."""
+    on_disk = Shown(set(), {})
+    for decision in decided(records):
+        match decision:
+            case Found():
+                on_disk.holds.add((decision.hold, decision.trigger))
+            case Cleared():
+                on_disk.holds.difference_update([hold for hold in on_disk.holds if hold[0] == decision.hold])
+            case HitClaimed():
+                on_disk.hits[decision.hit] = decision.fixed + decision.share
+            case Moved() if decision.what.startswith("hit ") and decision.state not in mc.HIT_OPEN:
+                on_disk.hits.pop(int(decision.what[4:]), None)  # one that was paid and taken back is gone already
+    return on_disk
+
+
+class CutHouse(House):
+    """A table whose players win, and which is looked at when its box shows itself again after a cut.
+
+    `before` is what was on disk then. At that moment nobody can have answered anything: whatever is missing was lost.
+    """
+
+    def __init__(self, game: str, *, seed: int, **more: Any) -> None:
+        self.before = Shown(set(), {})
+        self.on_claim: Callable[[], None] | None = None  # what happens when a claim is shown
+        self.not_shown: list[str] = []
+        super().__init__(game, seed=seed, **more)
+        if self.controller.table.context.progressive:
+            self.people = Winners(self, seed)
+
+    def _stepped(self, event: ev.Event, decisions: list[Decision]) -> None:
+        if isinstance(event, ev.BoxStarted):
+            self._still_shown()
+        super()._stepped(event, decisions)
+        if self.on_claim is not None and any(isinstance(decision, HitClaimed) for decision in decisions):
+            self.on_claim()
+
+    def _still_shown(self) -> None:
+        """What was shown before the cut is shown, and locks, after it; what was claimed is pending, exactly."""
+        table = self.controller.table
+        now = {(hold.id, hold.trigger) for hold in table.state.holds.values()}
+        if self.before.holds - now:
+            self.not_shown.append(f"shown before the cut, not after it: {self.before.holds - now}")
+        if now and not table.permit("open_bets"):
+            self.not_shown.append("an irregularity is shown and does not lock")
+        money = table.state.money
+        open_ = {hit.id: hit.amount for hit in money.hits.values() if hit.state in mc.HIT_OPEN}
+        if open_ != self.before.hits or money.book.meters.pending != sum(self.before.hits.values()):
+            self.not_shown.append(f"pending before the cut {self.before.hits}, after it {open_}")
 
 
 class Watch:
@@ -67,14 +134,35 @@ class Watch:
             self.unwritten.append((number, seat))
 
 
-def aim(house: House, rng: Random) -> None:
+def choices_of(game: str, seed: int) -> dict[str, Any]:
+    """What the certificate holder chose besides the usual: by seed, one of a game's progressive tables.
+
+    Where the usual table has none, every other one has.
+    """
+    tables = [name for name, (of, _) in PROGRESSIVES.items() if of == game]
+    if not tables or (seed % 2 == 0 and "progressive" not in CHOICES[game].get("wagers", ())):
+        return {}
+    return choices(tables[seed // 2 % len(tables)])
+
+
+def aim(house: CutHouse, rng: Random) -> None:
     """Have the power go at one of the next points: a write or a sync of the disk, before or after a write to a wire."""
-    house.disk.cut_at = house.mains.cut_at = None
+    house.disk.cut_at = house.mains.cut_at = house.on_claim = None
     ahead = rng.randrange(1, AHEAD)
     if rng.random() < 0.5:
         house.disk.cut_at = house.disk.points + ahead
     else:
         house.mains.cut_at, house.mains.before = house.mains.writes + ahead, rng.random() < 0.5
+
+
+def pounce(house: CutHouse, rng: Random) -> None:
+    """Have the power go at the next claim, before it is paid."""
+
+    def claimed() -> None:
+        house.on_claim, house.disk.cut_at = None, house.disk.points + rng.randrange(1, UNTIL_PAID)
+
+    house.disk.cut_at = house.mains.cut_at = None
+    house.on_claim = claimed
 
 
 async def cut_and_compare(game: str, seed: int, cuts: int) -> Counter[str]:
@@ -88,34 +176,39 @@ async def cut_and_compare(game: str, seed: int, cuts: int) -> Counter[str]:
 
 async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int = 120) -> Counter[str]:
     rng, seen = Random(seed), Counter[str]()
-    house = House(game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every)
+    house = CutHouse(game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every, choices=choices_of(game, seed))
     watch = Watch(house)
     try:
         await house.open("blue", "red")
         progressive = house.controller.table.context.progressive
         while seen["cuts"] < cuts:
-            aim(house, rng)
+            if progressive and rng.random() < POUNCE:
+                pounce(house, rng)
+            else:
+                aim(house, rng)
             bets = tuple(seat for seat in BETTORS if rng.random() < 0.7) if progressive else ()
             await house.round(bets)
             while house.dark:
                 seen["cuts"] += 1
                 seen[_phase(house)] += 1
-                before = shown(house)
+                house.before = shown(house.disk.records)
+                seen["with a hit open"] += bool(house.before.hits)
                 if rng.random() < 0.2:  # and once more, while it starts
                     house.disk.cut_at = house.disk.points + rng.randrange(1, 12)
                 await house.power_up()
-                still_shown(house, before)
                 await house.rest()
                 if house.box.powered and house.controller.table.state.round.state == mc.BETTING:
                     await house.round()
             await new_decks(house)
-        house.disk.cut_at = house.mains.cut_at = None
+        house.disk.cut_at = house.mains.cut_at = house.on_claim = None
         await house.round(BETTORS if progressive else ())
         verdict = house.box.store.verify()
         assert verdict.ok, verdict
         compare(house, watch, house.disk.records)
         seen["rounds"] = house.controller.table.state.round.number
         seen["bets"] = sum(isinstance(d, BetAccepted) for d in decided(house.disk.records))
+        if isinstance(house.people, Winners):
+            seen["hits"] = len(house.people.paid)
         return seen
     finally:
         await house.close()
@@ -136,38 +229,31 @@ async def new_decks(house: House) -> None:
             at_table = [deck for deck in house.controller.table.state.decks.values() if deck.state != mc.REMOVED]
 
 
-def shown(house: House) -> set[tuple[int, str]]:
-    """Return the irregularities that were on disk, and so shown, when the power went."""
-    open_: dict[int, str] = {}
-    for decision in decided(house.disk.records):
-        if isinstance(decision, Found):
-            open_[decision.hold] = decision.trigger
-        elif type(decision).__name__ == "Cleared":
-            open_.pop(decision.hold, None)  # type: ignore[attr-defined]
-    return set(open_.items())
+def compare(house: CutHouse, watch: Watch, records: list[Record]) -> None:
+    """Everything: cards, chips, what was shown and what was won."""
+    assert not watch.unwritten, f"lit before they were on disk: {watch.unwritten}"
+    assert not house.not_shown, house.not_shown
+    compare_bets(house, watch, records)
+    if house.controller.table.context.progressive:
+        _hits(house, records)
 
 
-def still_shown(house: House, before: set[tuple[int, str]]) -> None:
-    """What was shown before the cut is shown, and locks, after it."""
-    state = house.controller.table.state
-    now = {(hold.id, hold.trigger) for hold in state.holds.values()}
-    cleared = {(hold, trigger) for hold, trigger in before - now}
-    gone = {d.hold for d in decided(house.disk.records) if type(d).__name__ == "Cleared"}  # type: ignore[attr-defined]
-    assert all(hold in gone for hold, _ in cleared), f"shown before the cut, not after it: {cleared}"
-    if now:
-        assert house.controller.table.permit("open_bets"), "an irregularity is shown and does not lock"
+def compare_bets(house: House, watch: Watch, records: list[Record]) -> None:
+    """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record.
 
-
-def compare(house: House, watch: Watch, records: list[Record]) -> None:
-    """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record."""
+    And every account as plainly told.
+    """
     _same_when_replayed(house, records)
     state = house.controller.table.state
     assert state.round.state == mc.IDLE, f"the table was not led on: {state.round.state} {state.prompts}"
     assert all(whole for _, _, whole in house.dealt_rounds), "a round was dealt from a deck that was not whole"
     ids = [d.id for d in decided(records) if type(d).__name__ == "Command" and d.act != "lock"]  # type: ignore[attr-defined]
     assert len(ids) == len(set(ids)), "a command's number was used twice"
+    twice = [d for d in decided(records) if isinstance(d, Finding) and d.kind == "told_twice"]
+    assert not twice, f"an honest device was taken for one that tells twice: {twice}"
     if house.controller.table.context.progressive:
         _bets(house, watch, decided(records))
+        _accounts(house, records)
 
 
 def _same_when_replayed(house: House, records: list[Record]) -> None:
@@ -190,16 +276,9 @@ def _bets(house: House, watch: Watch, told: list[Decision]) -> None:
         (number, int(slot.rpartition(".")[2])) for number, chips in house.people.collected.items() for _, slot in chips
     )
     assert kept == collected, f"bets and chips differ: {kept - collected} without chip, {collected - kept} without bet"
-    assert not watch.unwritten, f"lit before they were on disk: {watch.unwritten}"
     assert set(watch.lit) <= set(accepted), "a light burned for a bet that was never accepted"
     assert len(house.chips.at(TRAY)) == kept.total(), "the tray holds other chips than bets"
     assert not [slot for slot in house.slots if house.chips.at(f"{slot}/spot")], "a chip was left on a spot"
-    # The meter, told plainly: its seed, and what each chip in the tray adds.
-    rules, book = house.controller.table.context.meter, house.controller.table.state.money.book
-    assert rules is not None
-    if accepted:
-        assert book.meters.current == rules.seed + len(house.chips.at(TRAY)) * rules.unit * rules.rate_bp // 10_000
-        assert sum(book.held.values()) == 0
     voided = {d.round for d in told if isinstance(d, BetReturned)}
     latched = {
         (latch.round, int(slot.rpartition(".")[2]))
@@ -211,6 +290,41 @@ def _bets(house: House, watch: Watch, told: list[Decision]) -> None:
     finished = _finished(told)
     lost = {bet for bet in latched if bet[0] in finished - voided} - set(kept)
     assert not lost, f"latched with a chip in a round that was played, and never accepted: {lost}"
+
+
+def _accounts(house: House, records: list[Record]) -> None:
+    """Every account, and the four meters of 605a.7, to the micro-dollar."""
+    rules, book = house.controller.table.context.meter, house.controller.table.state.money.book
+    assert rules is not None
+    if book.entries:
+        told = ToldMoney(rules).read(steps(records))
+        accounts = told.accounts()
+        assert {account: book.at(account) for account in ACCOUNTS} == accounts
+        assert sum(book.held.values()) == 0
+        by_table = accounts[ENVY] + sum(paid.amount for paid in told.paid.values() if paid.way == "table")
+        by_hand = sum(paid.amount for paid in told.paid.values() if paid.way == "hand")
+        meters, expected = book.meters, (accounts[METER], by_table, by_hand, by_table + by_hand)
+        assert (meters.current, meters.paid_by_table, meters.paid_by_attendant, meters.cumulative) == expected
+        assert meters.pending == 0
+
+
+def _hits(house: CutHouse, records: list[Record]) -> None:
+    """What was paid, once each, is what was won and what people handed out."""
+    people, rules = house.people, house.controller.table.context.meter
+    assert isinstance(people, Winners)
+    assert rules is not None
+    told = ToldMoney(rules).read(steps(records))
+    assert not people.paid_twice, f"paid in two amounts: {people.paid_twice}"
+    assert told.paid == people.paid, f"booked {told.paid}, handed out {people.paid}"
+    assert told.envy == people.envy, f"envy booked {told.envy}, handed out {people.envy}"
+    won = {(number, seat): people.hand_of(number, seat) for number, seat in kept_bets(decided(records))}
+    assert {key: paid.hand for key, paid in told.paid.items()} == {k: h for k, h in won.items() if h != NO_WIN}
+
+
+def kept_bets(told: list[Decision]) -> Counter[tuple[int, int]]:
+    """Return the bets that were accepted and not returned, by round and seat."""
+    accepted = Counter((d.round, d.seat) for d in told if isinstance(d, BetAccepted))
+    return accepted - Counter((d.round, d.seat) for d in told if isinstance(d, BetReturned))
 
 
 def _finished(told: list[Decision]) -> set[int]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from firmware_bridge.errors import (
     BadApprovedList,
     BadConfiguration,
     BadKeyFile,
+    BadPort,
     BadSubmission,
     ConfigurationError,
     SerialTwice,
@@ -17,9 +21,10 @@ from firmware_bridge.errors import (
 from firmware_bridge.keys import new_key, save_approved, save_key
 from simulators.machine import approved
 from simulators.table import table_toml
-from table_controller.config import examine, load_config
+from table_controller.config import _Reading, examine, load_config
 from table_controller.config_example import example
-from tests.support.configs import lay_out
+from table_controller.config_walk import Written
+from tests.support.configs import everything_on, lay_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,6 +95,8 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
             'table.game = "go_fish": it takes asia_poker or saigon_5_card or',
         ),
         ("/dev/ttyUSB1", "/dev/ttyUSB0", BadConfiguration, "shuffler.1 and shuffler.2 are at the same port"),
+        ("/dev/ttyUSB1", "telnet://x", BadPort, "device.shuffler.2.port: telnet://x: a port is a device path"),
+        ("/dev/ttyUSB1", "usb:12:34", BadPort, "device.shuffler.2.port: usb:12:34: a USB port is"),
         ("two.key", "one.key", SerialTwice, "shuffler.1 and shuffler.2 both name serial number A-1"),
         ("two.key", "twin.key", SerialTwice, "shuffler.1 and shuffler.2 both name serial number A-1"),
         ("two.key", "other.key", BadConfiguration, "device.shuffler.2.key is the key of a abacus"),
@@ -122,6 +129,13 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(folder: Path) -> None:
     (folder / "noise.toml").write_bytes(bytes(range(128, 256)))
     with pytest.raises(BadConfiguration, match="not TOML"):
         load_config(folder / "noise.toml")
+
+
+def test_a_port_that_is_a_path_is_relative_to_the_file(folder: Path) -> None:
+    config = load_config(
+        _write(folder, GOOD.replace("/dev/ttyUSB1", "ports/two").replace("/dev/ttyUSB0", "socket://h:1"))
+    )
+    assert [slot.port for slot in config.slots] == ["socket://h:1", str(folder / "ports/two")]
 
 
 # --- the whole file ---------------------------------------------------------------------------------------------------
@@ -319,3 +333,37 @@ def test_a_file_of_before_without_rules_still_works(tmp_path: Path) -> None:
     before, _, after = text.partition("[rules]")
     old = before + "[device" + after.partition("[device")[2]
     assert load_config(lay_out(tmp_path, old)).game == "saigon_5_card"
+
+
+# --- anything at all --------------------------------------------------------------------------------------------------
+
+_LEAF: Final = st.one_of(
+    st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(), st.text(max_size=20), st.datetimes(),
+    st.sampled_from(["hand", "shaker", "progressive", "127.0.0.1", "system", "approved.toml", 0, 1, -1]),
+)  # fmt: skip
+_VALUE: Final = st.recursive(
+    _LEAF,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def test_nothing_that_can_be_written_ends_in_anything_but_sentences(tmp_path: Path) -> None:
+    file = lay_out(tmp_path, PAI_GOW)
+    whole = tomllib.loads(everything_on(PAI_GOW))
+    places = [(name, key) for name, section in whole.items() if name != "device" for key in section]
+    places += [("device", kind) for kind in whole["device"]]
+
+    @settings(max_examples=100, deadline=None)
+    @given(st.lists(st.tuples(st.sampled_from(places), _VALUE), min_size=1, max_size=3), st.booleans())
+    def check(changes: list[tuple[tuple[str, str], object]], broken: bool) -> None:
+        raw = {name: dict(section) for name, section in whole.items() if name not in ("mqtt", "panel", "people")}
+        for (name, key), value in changes:
+            raw.setdefault(name, {})[key] = value
+        if broken:
+            raw[changes[0][0][0]] = changes[0][1]  # type: ignore[assignment]
+        examined = _Reading(file, Written(raw)).examined()
+        assert (examined.config is None) == bool(examined.problems)
+        assert all(str(problem) for problem in examined.problems)
+
+    check()

@@ -85,6 +85,15 @@ def test_an_id_is_never_given_twice(bench: Bench) -> None:
         people.revoke(bench.path, "D5")
 
 
+def test_two_credentials_of_one_person_are_told_from_two_people(bench: Bench) -> None:
+    people.add(bench.path, "A4", "auditor", "481516", person="f17", cost=CHEAP)
+    floorperson, dealer, auditor = (
+        bench.checker.check(id_, pin) for id_, pin in (("F17", "739164"), ("D4", "481516"), ("A4", "481516"))
+    )
+    assert floorperson.same(auditor)
+    assert not floorperson.same(dealer)
+
+
 @pytest.mark.parametrize("pin", ["", "12345", "123456", "987654", "000000", "abcdef", "7" * 65, "73\n9164", "floor.9"])
 def test_a_pin_that_is_short_or_first_guessed_is_refused(bench: Bench, pin: str) -> None:
     with pytest.raises(ConfigurationError, match="a PIN"):
@@ -96,6 +105,8 @@ def test_a_pin_that_is_short_or_first_guessed_is_refused(bench: Bench, pin: str)
 def test_a_bad_id_or_role_is_refused(bench: Bench, id_: str, role: str) -> None:
     with pytest.raises(ConfigurationError):
         people.add(bench.path, id_, role, "739164", cost=CHEAP)
+    with pytest.raises(ConfigurationError, match="cannot be a person's number"):
+        people.add(bench.path, "D5", "dealer", "739164", person="Jane Doe", cost=CHEAP)
 
 
 def test_the_file_is_its_owners_alone_and_holds_no_pin(bench: Bench) -> None:
@@ -132,6 +143,8 @@ def test_a_damaged_file_is_refused_whole(bench: Bench, old: bytes, new: bytes, s
 
 
 def test_no_file_lets_nobody_in(tmp_path: Path) -> None:
+    with pytest.raises(BadPeopleFile, match="there is no folder"):
+        people.add(tmp_path / "no/people.json", "F17", "floorperson", "739164", cost=CHEAP)
     with pytest.raises(BadPeopleFile, match="No such file"):
         Checker(tmp_path / "people.json").check("F17", "739164")
 

@@ -9,13 +9,15 @@ import pytest
 
 from firmware_bridge.errors import JournalDamaged, JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from simulators.house.disk import Disk
+from table_controller.journal import migrations
 from table_controller.journal import records as rec
 from table_controller.journal.chain import chained
-from table_controller.journal.migrations import CONFIGURATION, SOFTWARE, Migration, migrate
+from table_controller.journal.migrations import CONFIGURATION, EDITION, SOFTWARE, migrate, state_schema
 from table_controller.journal.recovery import keep, recover
 from table_controller.journal.timers import Timer, Timers, elapsed
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Deadline
+from table_controller.table.state import STATE_VERSION
 from tests.support.core import Floor
 from tests.support.prefixes import Run
 
@@ -106,27 +108,75 @@ def test_a_compatible_configuration_is_taken_between_rounds_by_a_named_migration
     other = run.digests | {CONFIGURATION: "1" * 64}
     table = Floor(GAME).table
     found = recover(run.disk.open(version=rec.VERSION, digests=other), table, other)
-    assert (found.migration, found.steps) == ("compatible configuration", 0)
+    assert found.migration == rec.Migrated("compatible configuration", run.digests, other)
+    assert found.steps == 0
     assert table.snapshot() == floor.table.snapshot()
 
 
-def test_other_software_without_a_migration_is_refused_even_between_rounds() -> None:
+def test_other_software_takes_a_state_of_the_same_schema_between_rounds() -> None:
+    run = Run(GAME, 1, 1)
+    floor = run.recovered(len(run.disk.records))
+    stopped_in_order(run, floor)
+    other = run.digests | {SOFTWARE: "1" * 64}
+    table = Floor(GAME).table
+    found = recover(run.disk.open(version=rec.VERSION, digests=other), table, other)
+    assert found.migration == rec.Migrated("same_state", run.digests, other)
+    assert found.steps == 0
+    assert table.snapshot() == floor.table.snapshot()
+
+
+@pytest.mark.parametrize("what", [{EDITION}, {SOFTWARE, EDITION}, {SOFTWARE, CONFIGURATION}])
+def test_a_change_that_no_migration_knows_is_refused_even_between_rounds(what: set[str]) -> None:
     run = Run(GAME, 1, 1)
     stopped_in_order(run, run.recovered(len(run.disk.records)))
-    other = run.digests | {SOFTWARE: "1" * 64}
-    with pytest.raises(VersionsDiffer, match="no migration leads there"):
+    other = run.digests | dict.fromkeys(what, "1" * 64)
+    with pytest.raises(VersionsDiffer, match="no migration leads there; start the software"):
         recover(run.disk.open(version=rec.VERSION, digests=other), Floor(GAME).table, other)
 
 
+def test_other_software_with_another_schema_of_the_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(GAME, 1, 1)
+    stopped_in_order(run, run.recovered(len(run.disk.records)))
+    other = run.digests | {SOFTWARE: "1" * 64}
+    monkeypatch.setattr(migrations, "state_schema", lambda: "2/other")
+    with pytest.raises(VersionsDiffer, match=r"schema 1/[0-9a-f]{16} where this software has 2/other: no migration"):
+        recover(run.disk.open(version=rec.VERSION, digests=other), Floor(GAME).table, other)
+
+
+def test_other_software_is_refused_after_a_start_that_did_not_end_in_order() -> None:
+    run = Run(GAME, 1, 1)
+    floor = run.recovered(len(run.disk.records))
+    store = run.disk._owner
+    assert store is not None
+    last = store.last()
+    assert last is not None
+    store.snapshot(last.seq, keep(floor.table, Timers(), run.digests, rec.Stamp(1, 1, "kernel")))
+    run.disk.cut()  # the power goes between two rounds, and nobody has stopped the box
+    other = run.digests | {SOFTWARE: "1" * 64}
+    for _ in range(2):
+        refused = run.disk.open(version=rec.VERSION, digests=other)
+        with pytest.raises(VersionsDiffer, match="did not end in order; start the software"):
+            recover(refused, Floor(GAME).table, other)
+        refused.close()  # the refused start itself ends in order: that proves nothing about the one before
+    table = Floor(GAME).table
+    assert recover(run.disk.open(version=rec.VERSION, digests=run.digests), table, run.digests).migration is None
+    assert table.snapshot() == floor.table.snapshot()
+
+
+def test_the_schema_of_the_state_tells_its_shape_and_its_version() -> None:
+    version, _, shape = state_schema().partition("/")
+    assert (int(version), len(shape)) == (STATE_VERSION, 16)
+
+
 def test_a_migration_is_never_taken_in_the_middle_of_a_round_or_for_other_devices() -> None:
-    floor = Floor(GAME).start().to(mc.BETTING)
-    takes_all = (Migration("all", frozenset({SOFTWARE}), lambda state, _: state),)
+    floor, schema = Floor(GAME).start().to(mc.BETTING), state_schema()
+    old, new = {SOFTWARE: "a"}, {SOFTWARE: "b"}
     with pytest.raises(VersionsDiffer, match="while a round"):
-        migrate(floor.state, floor.table, {SOFTWARE: "a"}, {SOFTWARE: "b"}, migrations=takes_all)
+        migrate(floor.state, floor.table, old, new, schema=schema)
     idle, fewer = Floor(GAME), Floor(GAME, slots={"shoe.1": "shoe"})
     with pytest.raises(VersionsDiffer, match="other devices"):
-        migrate(idle.state, fewer.table, {CONFIGURATION: "a"}, {CONFIGURATION: "b"})
-    assert migrate(idle.state, idle.table, {SOFTWARE: "a"}, {SOFTWARE: "b"}, migrations=takes_all)[0] == "all"
+        migrate(idle.state, fewer.table, {CONFIGURATION: "a"}, {CONFIGURATION: "b"}, schema=schema)
+    assert migrate(idle.state, idle.table, old, new, schema=schema)[0] == "same_state"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from table_controller.ledger.money import DOLLAR, ENVY, FIXED, HAND_PAYS, METER, PENDING, RESERVE, SEED, STAKES
@@ -245,12 +247,40 @@ def test_envy_goes_to_every_other_bettor_once_per_hand_and_never_for_ones_own() 
 @clauses("688a.11(h)(4)(i)(C)")
 def test_a_qualifying_hand_without_a_bet_is_asked_for_and_paid_to_the_bettors() -> None:
     floor = BettingFloor("688a-progressive-4", bets=(1,))
-    floor.settling().until_asked("envy_line", 6)
-    assert {prompt.seat for prompt in floor.prompts("envy_line")} == {3, 6}  # the bettor's own line is known
-    floor.say_seat("envy_line", 6, "straight_flush")
+    floor.settling().until_asked("envy_hand", 6)
+    asked = floor.prompt("envy_hand").choices
+    assert asked[:2] == ("no", "seven_card_natural_straight_flush")
+    assert asked[-1] == "four_of_a_kind"
+    floor.say_seat("envy_hand", 6, "straight_flush")
     floor.until_asked("progressive_envy", 6)
+    assert floor.round_.envy_hands == [6]
     floor.finish()
     assert floor.book.at(ENVY) == 100 * DOLLAR
+    judged = [p.seat for _, decided in floor.log for p in of(Prompt, decided) if p.kind in ("envy_hand", "envy_line")]
+    assert judged == [6, 3], "each hand once, and the bettor's own is known from his bet"
+
+
+@clauses("688a.11(h)(4)(i)(C)", "688a.11(h)(2)(ii)")
+def test_envy_that_only_a_progressive_bet_opens_is_asked_for_once_and_booked() -> None:
+    floor = BettingFloor("688a-progressive-4", bets=(1, 3, 6))
+    floor.claim(6, "four_of_a_kind")
+    floor.finish()
+    asked = Counter(p.kind for _, decided in floor.log for p in of(Prompt, decided) if "envy" in p.kind)
+    assert asked == {"progressive_envy": 1}, "what the bets tell is not asked for again, and there is one payment"
+    assert floor.book.at(ENVY) == 2 * 25 * DOLLAR
+
+
+@clauses("688a.11(h)(2)(ii)")
+def test_with_a_fortune_wager_besides_its_own_envy_is_paid_besides() -> None:
+    tables = {"progressive": "688a-progressive-4", "fortune": "688a-fortune-1"}
+    floor = BettingFloor("688a-progressive-4", bets=(1,), wagers=["progressive", "fortune"], paytables=tables)
+    floor.side = {"fortune": (3,)}
+    floor.settling().until_asked("envy_hand", 6)
+    floor.say_seat("envy_hand", 6, "royal_flush")
+    floor.finish()
+    asked = [p.kind for _, decided in floor.log for p in of(Prompt, decided) if "envy" in p.kind]
+    assert asked == ["envy_hand", "envy_hand", "progressive_envy", "envy_paid"]
+    assert floor.book.at(ENVY) == 250 * DOLLAR
 
 
 @clauses("687a.12(c)/2")

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulators.house.disk import Disk
-from simulators.house.table import House
 from table_controller.journal.export import Manifest, export, write
 from tests.support.audited import GAMES, PROGRESSIVE, Recorded
 from tests.support.core import WILD_PROGRESSIVE
 from tests.support.forgeries import FORGERIES, Export, Forgery
 from tests.support.journals import quick_folder
-from tests.support.power_cuts import aim, new_decks
+from tests.support.power_cuts import CutHouse, aim, choices_of, new_decks
 from tests.support.prefixes import Run
 from tools import verify_export
 
@@ -141,7 +140,7 @@ def test_runs_with_mishaps_hold(game: str, tmp_path: Path, capsys: pytest.Captur
 async def _played_dark(game: str, seed: int, cuts: int, points: int | None = None) -> list[Record]:
     """Play a simulated table over its wires while its box loses power so often; return what is on the disk."""
     rng = Random(seed)
-    house = House(game, seed=seed, disk=Disk(seed), snapshot_every=120)
+    house = CutHouse(game, seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices_of(game, seed))
     bets = (1, 2, 4) if game == "face_up_pai_gow" else ()
     try:
         await house.open("blue", "red")

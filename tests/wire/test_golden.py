@@ -15,6 +15,7 @@ from devices.registry import MACHINES, all_messages
 from devices.report import LinkDown, Reported
 from devices.shuffler import messages as m
 from devices.shuffler.driver import ShufflerDriver
+from devices.trail import Trail
 from firmware_bridge import frame as fr
 from firmware_bridge import handshake, seal
 from firmware_bridge.commands import Accepted, Outcome, Report, Settled
@@ -419,6 +420,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetStatus": m.Status,
     "GetSensors": m.Sensors,
     "GetTransits": m.Transits,
+    "GetTrail": Trail,
     "GetFindings": m.NoFindings,
     "StartCycle": Accepted,
     "Eject": Settled,  # refused: nothing lies behind the gate

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import pytest
 
 from devices.shoe import messages as m
+from devices.trail import Trail
 from firmware_bridge.commands import Accepted, Report, Settled
 from firmware_bridge.errors import CommandFailed, CommandRefused, OutcomeUnknown
 from firmware_bridge.messages import Message, decoder
@@ -212,6 +213,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetStatus": m.Status,
     "GetSensors": m.Sensors,
     "GetTransits": m.Transits,
+    "GetTrail": Trail,
     "Load": Accepted,
     "Dispense": Settled,  # refused: nothing is loaded
     "CountStub": Settled,  # likewise

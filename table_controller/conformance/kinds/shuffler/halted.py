@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from devices.shuffler import messages as m
+from devices.trail import TRAIL, GetTrail, Trail
 from firmware_bridge.commands import Accepted, Outcome, Settled
 from table_controller.conformance.kinds.shuffler.machine import (
     CLEAR_PATH,
@@ -17,6 +18,7 @@ from table_controller.conformance.kinds.shuffler.machine import (
     CYCLE,
     LOOK_INSIDE,
     OPEN_DOOR,
+    PATH,
     SHORT,
     all_refused,
     begin,
@@ -84,6 +86,7 @@ class Halt(msgspec.Struct):
     cleared_events: list[Any] = []
     cleared: Settled | None = None
     after: m.Status | None = None
+    trail: Trail | None = None
 
 
 async def stopped(bench: Bench) -> Halt:
@@ -102,6 +105,8 @@ async def _stop(bench: Bench) -> Halt:
         await asyncio.sleep(QUIET)
         status = await status_of(visit)
         halt = Halt(command, reply, settled, list(visit.events), status, await refusals(visit, bench, NOT_CLEARING))
+        if TRAIL in visit.hello.capabilities:
+            halt.trail = await visit.ask(GetTrail(), Trail)
     if (await state_of(bench)) is m.State.HALTED:
         await bench.do(CLEAR_PATH)
         await _clear(bench, halt)
@@ -181,6 +186,20 @@ async def cleared(bench: Bench) -> None:
     )
     state = m.State.READY if told.behind_gate else m.State.IDLE
     expect(halt.after is not None and halt.after.state is state, state.name, halt.after)
+
+
+@requirement(49, "The last edges", needs=("SH-42",), capability=TRAIL)
+async def trail(bench: Bench) -> None:
+    """After a halt its trail tells edges in the order of their times, none after the halt, of sensors that it has."""
+    told = (await stopped(bench)).trail
+    expect(told is not None and told.halted is not None, "a halt with its time", told)
+    if told is None or told.halted is None:
+        return
+    times = [edge.at for edge in told.edges]
+    expect(bool(times) and times == sorted(times), "edges, the oldest first", times)
+    expect(times[-1] <= told.halted, "no edge after the halt", told)
+    expect(all(edge.sensor in PATH for edge in told.edges), "sensors of the path", told)
+    expect(len(told.currents) == len(m.Motor), f"{len(m.Motor)} currents", told)
 
 
 # --- the door in mid-cycle, and doubt -------------------------------------------------------------------------------

@@ -1,0 +1,66 @@
+"""`pitbox panel`: a simulated table with its panel, to try in a browser. The real panel is part of `pitbox run`."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firmware_bridge.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+
+HELP = "try the panel in a browser: a simulated table with its machines and hands, until you stop it"
+EXAMPLE = "pitbox panel --game face_up_pai_gow"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("--game", default="face_up_pai_gow", help="the game that is played (default face_up_pai_gow)")
+    parser.add_argument("--port", type=int, default=8080, help="the TCP port on this computer (default 8080)")
+    parser.add_argument("--speed", type=float, default=4.0, help="times faster than real machines (default 4)")
+    parser.add_argument("--seed", type=int, default=7, help="the same seed gives the same cards (default 7)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    from table_controller.rulebook import GAMES
+
+    if args.game not in GAMES:
+        raise ConfigurationError(f"--game takes one of {', '.join(GAMES)}")
+    if not 0.1 <= args.speed <= 200:
+        raise ConfigurationError("--speed takes a number from 0.1 to 200")
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve(args))
+    return 0
+
+
+async def _serve(args: argparse.Namespace) -> None:
+    from simulators.house.panel import PINS, people_file, show, silent_house, tend
+
+    house, hands = silent_house(args.game, seed=args.seed, speed=args.speed, pace=1 / args.speed)
+    hands.silent = False
+    tending = asyncio.create_task(tend(house, bets=(1, 2, 4)))
+
+    def ready(port: int) -> None:
+        print(f"http://127.0.0.1:{port}/   /dealer /floor /technician /bench /sign")
+        for id_, pin in PINS.items():
+            print(f"  {id_:9} PIN {pin}")
+        print("Two decks are opened by simulated people; then the table is yours. Ctrl+C ends it.", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="pitbox-panel-") as folder:
+        shown = asyncio.create_task(show(house, people_file(Path(folder)), port=args.port, on_ready=ready))
+        try:
+            opening = asyncio.create_task(house.open("blue", "red"))
+            await asyncio.wait({opening, shown}, return_when=asyncio.FIRST_COMPLETED)
+            opening.result()
+            hands.silent = True
+            await shown
+        finally:
+            tending.cancel()
+            shown.cancel()
+            await asyncio.wait({tending, shown})
+            await house.close()

@@ -1,0 +1,61 @@
+"""A Mosquitto for the demo: the installed one, on a free port of loopback, ended with the show. No client here."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOOPBACK: Final = "127.0.0.1"
+# Debian keeps it where a user's PATH does not look.
+_PLACES: Final = ("/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto")
+_PATIENCE: Final = 10.0
+
+
+def parse_broker(text: str) -> tuple[str, int]:
+    """Return host and port of HOST[:PORT]; ConfigurationError if it is none."""
+    host, _, port = text.partition(":")
+    if not host or not (port or "1883").isdigit() or not 0 < int(port or 1883) < 65536:
+        raise ConfigurationError(f"{text!r} is no broker; HOST or HOST:PORT is one, as in 127.0.0.1:1883")
+    return host, int(port or 1883)
+
+
+@contextmanager
+def own_broker(folder: Path) -> Iterator[tuple[str, int]]:
+    """Start a broker that lives as long as the block; ConfigurationError says what to install."""
+    program = shutil.which("mosquitto") or next((place for place in _PLACES if Path(place).exists()), None)
+    if program is None:
+        raise ConfigurationError(
+            "--mqtt needs a broker: sudo apt-get install -y mosquitto, or name one: --mqtt HOST:PORT"
+        )
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = int(probe.getsockname()[1])
+    config, said = folder / "mosquitto.conf", folder / "mosquitto.log"
+    config.write_text(f"user root\nlistener {port} {LOOPBACK}\nallow_anonymous true\n", "ascii")
+    with said.open("wb") as log:
+        process = subprocess.Popen([program, "-c", str(config)], stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603
+    try:
+        _listening(process, port, said)
+        yield LOOPBACK, port
+    finally:
+        process.terminate()
+        process.wait(_PATIENCE)
+
+
+def _listening(process: subprocess.Popen[bytes], port: int, said: Path) -> None:
+    until = time.monotonic() + _PATIENCE
+    while process.poll() is None and time.monotonic() < until:
+        with suppress(OSError), socket.create_connection((LOOPBACK, port), 1.0):
+            return
+        time.sleep(0.02)
+    raise ConfigurationError(f"mosquitto does not start: {said.read_text('utf-8', 'replace').strip()}")

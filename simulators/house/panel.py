@@ -1,0 +1,183 @@
+"""A simulated table for the panel: hands that do what the box asks for, while people at the pages say what was done.
+
+Also what the bench view reaches: every fault of every machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.errors import BadFault
+from simulators.faults import vocabulary
+from simulators.house.dealer import People
+from simulators.house.table import House
+from table_controller import people
+from table_controller.config import PanelConfig
+from table_controller.panel.serve import serve
+from table_controller.people_check import Checker
+from table_controller.table import machines as mc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from firmware_bridge.errors import PitboxError
+    from table_controller.controller.loop import Controller
+    from table_controller.controller.presence import Presence
+    from table_controller.controller.slot import Slot
+    from table_controller.table import events as ev
+
+# Who may sign on at a simulated table. Everybody may know these: there is nothing behind them but a simulation.
+PINS: Final = {"dealer-1": "481516", "dealer-2": "234299", "floor-1": "271828", "tech-1": "314159", "audit-1": "161803"}
+_ROLES: Final = {"dealer": "dealer", "floor": "floorperson", "tech": "technician", "audit": "auditor"}
+# A hash that costs nothing, for the same reason.
+_CHEAP: Final = people.Cost(2, 1, 1)
+# How often somebody looks whether a deck waits for the shuffler, or players may bet (s, at the people's usual pace).
+LOOK: Final = 0.5
+
+
+class Hands(People):
+    """People who do what the box asks for with their hands; `found` is what they would say. `silent`: and do not."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__(house)
+        self.silent = True
+        self.found: dict[int, ev.Answer] = {}
+
+    def say(self, answer: ev.Answer) -> None:
+        """Keep what was found, or say it."""
+        if self.silent:
+            self.found[answer.prompt] = answer
+        else:
+            super().say(answer)
+
+
+class HouseBox:
+    """A simulated table as the box that a panel needs."""
+
+    def __init__(self, house: House, presence: Presence | None = None) -> None:
+        self.house = house
+        self._presence = presence
+
+    @property
+    def controller(self) -> Controller:
+        """Who runs the table."""
+        return self.house.controller
+
+    @property
+    def slots(self) -> Mapping[str, Slot[Any, Any]]:
+        """The machines."""
+        return self.house.slots
+
+    @property
+    def presence(self) -> Presence | None:
+        """Who deals, if anybody watches that."""
+        return self._presence
+
+    @property
+    def guards(self) -> tuple[()]:
+        """Nobody besides the core."""
+        return ()
+
+    @property
+    def dossiers(self) -> None:
+        """None are kept here."""
+
+    @property
+    def cause(self) -> PitboxError | None:
+        """Why nothing goes on, if nothing does."""
+        return self.house.controller.halted
+
+
+class HouseBench:
+    """The machines of a simulated table, for the bench view."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def faults(self) -> dict[str, list[tuple[str, str]]]:
+        """Return the faults that each machine knows, those of its own kind first, with their meaning."""
+        return {
+            slot: [
+                (_typed(word.name, word.details), word.meaning)
+                for word in sorted(vocabulary(machine.kind).values(), key=lambda word: _ORDER.index(word.acts_on))
+                if not word.name.startswith("usb_")
+            ]
+            for slot, machine in self._house.machines.items()
+        }
+
+    def inject(self, slot: str, fault: str) -> str:
+        """Let a fault happen to a machine, or hands do something; return a sentence about it."""
+        machine = self._house.machines.get(slot)
+        if machine is None:
+            raise BadFault(f"there is no machine in {slot}")
+        return machine.inject(fault)
+
+    def hints(self) -> dict[str, str]:
+        """Return what the hands at the table found, by question: what a person who stands there would know."""
+        people = self._house.people
+        if not isinstance(people, Hands):
+            return {}
+        open_ = self._house.controller.table.state.prompts
+        return {str(id_): _hint(answer) for id_, answer in people.found.items() if id_ in open_}
+
+
+# What a bench engineer looks for first: what can happen to the machine itself.
+_ORDER: Final = ("machine", "hands", "firmware", "board", "line", "box")
+
+
+def _typed(name: str, details: dict[str, str]) -> str:
+    return name + (":" + ",".join(f"{key}={value}" for key, value in details.items()) if details else "")
+
+
+def _hint(answer: ev.Answer) -> str:
+    said = [answer.choice.replace("_", " ")]
+    if answer.number is not None:
+        said.append(str(answer.number))
+    if answer.seats:
+        said.append("seats " + ", ".join(map(str, answer.seats)))
+    return ", ".join(said)
+
+
+def silent_house(game: str, **options: Any) -> tuple[House, Hands]:
+    """Return a table whose people answer nothing by themselves."""
+    house = House(game, **options)
+    hands = Hands(house)
+    house.people = hands
+    return house, hands
+
+
+async def tend(house: House, bets: tuple[int, ...] = ()) -> None:
+    """Do what hands do although nobody asks: decks into the shuffler, and players who bet. Until cancelled."""
+    round_ = 0
+    while True:
+        house.feed()
+        state = house.controller.table.state
+        if bets and state.round.state == mc.BETTING and state.round.number != round_:
+            round_ = state.round.number
+            for seat in bets:
+                if f"bet_sensor.{seat}" in house.machines:
+                    house.machines[f"bet_sensor.{seat}"].inject("place_bet")
+        await asyncio.sleep(LOOK * house.pace)
+
+
+def people_file(folder: Path) -> Path:
+    """Write a people file with everybody of PINS in it."""
+    path = folder / "people.json"
+    for id_, pin in PINS.items():
+        people.add(path, id_, _ROLES[id_.partition("-")[0]], pin, cost=_CHEAP)
+    return path
+
+
+async def show(
+    house: House, file: Path, *, port: int = 0, name: str = "Table 7", on_ready: Callable[[int], None] | None = None
+) -> None:
+    """Serve the panel of a simulated table, bench view included, until cancelled."""
+    checker = Checker(file)
+
+    async def check(id_: str, pin: str, place: str) -> people.Person:
+        return await asyncio.to_thread(checker.check, id_, pin, place)
+
+    config = PanelConfig(True, "127.0.0.1", port, None, None)
+    await serve(config, HouseBox(house), check, name=name, bench=HouseBench(house), on_ready=on_ready)

@@ -1,0 +1,206 @@
+"""Plays a recorded fault into the real drivers: slot by slot, in its own time, and tells what they make of it.
+
+A recording is a capture, or the frames of a dossier. Where it begins in the middle of a session there is nobody to
+shake hands with: then its events are folded, and the driver is asked nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from devices.kinds import KINDS, kind_named
+from devices.registry import MACHINES, members
+from devices.report import LinkUp, Reported
+from devices.service import Service
+from firmware_bridge import frame as fr
+from firmware_bridge.capture import Packet
+from firmware_bridge.commands import GetReport
+from firmware_bridge.errors import BadCapture, PitboxError, PortMissing
+from firmware_bridge.handshake import Trust
+from firmware_bridge.keys import ApprovedFirmware, DeviceKey
+from firmware_bridge.messages import DeviceHello
+from simulators.recorded import RecordedMachine, Said, Session, sessions
+from table_controller.controller.slot import Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.wire import Transport
+    from table_controller.diagnosis.dossier import Dossier
+
+    Tell = Callable[[float, str, Any], None]
+
+
+class Played(NamedTuple):
+    """What is known of a slot after its recording: the folded picture, its service state, what could not be said."""
+
+    slot: str
+    kind: str
+    view: Any
+    service: str
+    linked: bool  # through a driver and its link; otherwise folded only
+    unanswered: tuple[str, ...]
+
+
+def by_slot(packets: list[Packet]) -> dict[str, list[Session]]:
+    """Cut a recording into the sessions of its slots."""
+    began = packets[0].time_ns if packets else 0
+    slots: dict[str, list[Packet]] = {}
+    for packet in packets:
+        slots.setdefault(packet.slot, []).append(packet)
+    return {slot: found for slot, mine in slots.items() if (found := sessions(mine, began))}
+
+
+def packets_of(dossier: Dossier) -> list[Packet]:
+    """Return the frames of a dossier as a capture has them. A dossier keeps no MAC."""
+    found = []
+    for kept in dossier.frames:
+        sealed = bool(kept.data) and kept.data[0] & fr.SEALED
+        frame = fr.parse(kept.data + bytes(fr.MAC_SIZE if sealed else 0) + bytes(fr.CRC_SIZE))
+        if frame is not None:
+            at = dossier.at_ns - kept.before_ms * 1_000_000
+            found.append(Packet(dossier.machine.slot, at, kept.outgoing, False, "", frame))
+    return found
+
+
+def kind_of(slot: str, played: list[Session]) -> str:
+    """Return what kind of machine a recording is of: by its hello, its slot's name, or what it says."""
+    for session in played:
+        if session.hello is not None:
+            return session.hello.kind
+    if slot.partition(".")[0] in KINDS:
+        return slot.partition(".")[0]
+    own = {message: machine.KIND for machine in MACHINES for message in members(machine.Event)}
+    for session in played:
+        for said in session.said:
+            if type(said.message) in own:
+                return str(own[type(said.message)])
+    raise BadCapture(f"nothing in the frames of {slot} tells what kind of machine it is")
+
+
+async def replay(packets: list[Packet], tell: Tell) -> list[Played]:
+    """Play everything beside each other; `tell(seconds, slot, event)` hears what the drivers tell."""
+    slots = by_slot(packets)
+    if not slots:
+        raise BadCapture("it holds no message that could be played")
+    began = asyncio.get_running_loop().time()
+    players = [_Player(slot, played, tell, began) for slot, played in slots.items()]
+    return list(await asyncio.gather(*(player.run() for player in players)))
+
+
+class _Player:
+    """One slot's recording."""
+
+    def __init__(self, slot: str, played: list[Session], tell: Tell, began: float) -> None:
+        self._slot, self._sessions, self._tell, self._began = slot, played, tell, began
+        self._kind = kind_named(kind_of(slot, played))
+        self._rng = Random(slot)
+        self._machine: RecordedMachine | None = None
+        self._reported = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._unanswered: list[str] = []
+
+    async def run(self) -> Played:
+        hellos = [session.hello for session in self._sessions]
+        if None in hellos:
+            return await self._folded()
+        key = DeviceKey(hellos[0].serial, self._kind.name, self._rng.randbytes(32))  # type: ignore[union-attr]
+        approved = frozenset(ApprovedFirmware(h.kind, h.firmware, h.digest) for h in hellos if h is not None)
+        keys = {h.serial: DeviceKey(h.serial, h.kind, key.key) for h in hellos if h is not None}
+        slot: Slot[Any, Any] = Slot(
+            self._slot, self._kind, self._open, Trust(self._kind.name, keys, approved), self._take, jitter=self._rng
+        )
+        slot.start()
+        try:
+            for session in self._sessions:
+                assert session.hello is not None
+                await self._session(session, session.hello, keys[session.hello.serial], slot)
+            view, service = slot.view, slot.service.state
+        finally:
+            self._tell = _silent
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await slot.close()
+        return Played(self._slot, self._kind.name, view, service, True, tuple(self._unanswered))
+
+    async def _open(self) -> Transport:
+        if self._machine is None:
+            raise PortMissing("the recording has not begun")
+        return await self._machine.open()
+
+    async def _session(self, session: Session, hello: DeviceHello, key: DeviceKey, slot: Slot[Any, Any]) -> None:
+        loop = asyncio.get_running_loop()
+        wait = self._began + session.said[0].at - loop.time()
+        if wait > 0:
+            await asyncio.sleep(wait)
+        if self._machine is not None:
+            self._machine.unplug()
+        self._reported.clear()
+        machine = RecordedMachine(session, hello, key, self._rng, self._kind.messages.ToDevice)
+        machine.unanswered = self._unanswered
+        self._machine = machine
+        try:
+            async with asyncio.timeout(10.0):
+                await self._reported.wait()
+        except TimeoutError:
+            return  # it never reported in the recording either
+        first = [said for said in session.said if isinstance(said.message, GetReport)][:1]
+        await machine.play(self._began, lambda said: None if said in first else self._again(said, slot))
+
+    def _again(self, said: Said, slot: Slot[Any, Any]) -> None:
+        """Have the driver do what it did then: commands and reports; other questions change nothing."""
+        command = getattr(said.message, "command", None)
+        if isinstance(said.message, GetReport):
+            work = self._quietly(slot.driver.report())
+        elif command is not None and isinstance(said.message, self._kind.messages.Actuation):
+            work = self._quietly(self._command(said.message, command, slot.driver))
+        else:
+            return
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _command(self, message: Any, command: int, driver: Any) -> None:
+        name = type(message).__name__
+        if name == "Eject":  # its driver tells when the cards are in people's hands
+            await driver.eject(command)
+        else:
+            await driver.actuate(message, command, urgent=name == "Stop")
+
+    async def _quietly(self, work: Any) -> None:
+        try:
+            await work
+        except PitboxError as error:
+            self._tell(asyncio.get_running_loop().time() - self._began, self._slot, error)
+
+    def _take(self, event: Any) -> None:
+        if isinstance(event, Reported):
+            self._reported.set()
+        self._tell(asyncio.get_running_loop().time() - self._began, self._slot, event)
+
+    async def _folded(self) -> Played:
+        """Fold what machines said, without a link."""
+        loop = asyncio.get_running_loop()
+        view, service = self._kind.blank, Service()
+        hello = DeviceHello(self._kind.name, "recorded", "recorded", "recorded", bytes(32), [], 0, bytes(16))
+        started: list[Any] = [LinkUp(hello)]
+        for event in started:
+            view = self._kind.fold(view, event)
+            service.take(self._kind.trigger(event), unsettled=False)
+        for said in (each for session in self._sessions for each in session.said):
+            if said.outgoing or said.type != fr.EVENT:
+                continue
+            wait = self._began + said.at - loop.time()
+            if wait > 0:
+                await asyncio.sleep(wait)
+            view = self._kind.fold(view, said.message)
+            service.take(self._kind.trigger(said.message), unsettled=bool(view.unsettled))
+            self._tell(said.at, self._slot, said.message)
+        return Played(self._slot, self._kind.name, view, service.state, False, ())
+
+
+def _silent(_at: float, _slot: str, _event: Any) -> None:
+    """Nobody hears what comes of putting things away."""

@@ -1,0 +1,169 @@
+"""A machine that is a recording: the far end of a link that says again what a captured machine said, when it said it.
+
+It does the handshake anew with a key of its own, so a recording needs no key of the machine that was captured, and what
+plays it into a driver is the real link. What a capture blanked is not said again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from devices.registry import all_messages
+from firmware_bridge import frame as fr
+from firmware_bridge.commands import Accepted, AskCommand, GetReport, Report, Settled
+from firmware_bridge.errors import PortMissing
+from firmware_bridge.handshake import Greeter
+from firmware_bridge.messages import DeviceHello, Message, decoder
+from firmware_bridge.transport.memory import memory_pair
+from firmware_bridge.wire import Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from random import Random
+
+    from firmware_bridge.capture import Packet
+    from firmware_bridge.keys import DeviceKey
+    from firmware_bridge.link import Link
+    from firmware_bridge.wire import Transport
+
+# After the last frame (s): it is on its way, and so is its acknowledgement.
+LAST: Final = 0.2
+_BY_TAG: Final = {message.__struct_config__.tag: message for message in all_messages()}
+
+
+class Said(NamedTuple):
+    """One message of a recording: when (s since it began), which way, how, and what. `re` answers that request."""
+
+    at: float
+    outgoing: bool
+    type: int
+    seq: int
+    re: int
+    message: Message
+
+
+class Session(NamedTuple):
+    """What was said between one handshake and the next. Without `hello` the recording begins in the middle."""
+
+    hello: DeviceHello | None
+    said: list[Said]
+
+
+def read_message(payload: bytes) -> Message | None:
+    """Return a payload's message; None if there is none, it was blanked, or is not of this version."""
+    try:
+        tag, *_ = msgspec.msgpack.decode(payload)
+        found: Message = msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+        return None
+    return found
+
+
+def sessions(packets: Iterable[Packet], began_ns: int) -> list[Session]:
+    """Cut one slot's frames into sessions. What was sent again, and what was blanked, is left out."""
+    found: list[Session] = []
+    seen: set[tuple[bool, int, int]] = set()
+    for packet in packets:
+        frame = packet.frame
+        message = None if packet.blanked else read_message(frame.payload)
+        if message is None:
+            continue
+        if frame.type == fr.HANDSHAKE:
+            if isinstance(message, DeviceHello) and (not found or found[-1].said or found[-1].hello is None):
+                found.append(Session(message, []))
+                seen.clear()
+            continue
+        key = (packet.outgoing, frame.type, frame.seq)
+        if frame.flags & fr.RETRANSMIT and key in seen:
+            continue
+        seen.add(key)
+        if not found:
+            found.append(Session(None, []))
+        at = (packet.time_ns - began_ns) / 1e9
+        found[-1].said.append(Said(at, packet.outgoing, frame.type, frame.seq, frame.re, message))
+    return [session for session in found if session.said]
+
+
+class RecordedMachine:
+    """Plays one session. `open` is its port; `play` says its events in their time and returns after the last one."""
+
+    def __init__(self, session: Session, hello: DeviceHello, key: DeviceKey, rng: Random, messages: Any) -> None:
+        self.unanswered: list[str] = []  # questions of the driver that the recording has no answer to
+        self._session = session
+        self._hello = hello
+        self._key = key
+        self._rng = rng
+        self._messages = messages
+        self._link: Link | None = None
+        self._greeter: Greeter | None = None
+        self._port: Transport | None = None
+        self._answers: dict[type[Message], list[tuple[Any, Message]]] = {}
+        asked = {said.seq: said.message for said in session.said if said.outgoing and said.type == fr.REQUEST}
+        for said in session.said:
+            if not said.outgoing and said.type == fr.REPLY and said.re in asked:
+                request = asked[said.re]
+                self._answers.setdefault(type(request), []).append((request, said.message))
+
+    async def open(self) -> Transport:
+        """Open the port; once, since a session does not come twice."""
+        if self._greeter is not None:
+            raise PortMissing("the recording of this session has ended")
+        near, far = memory_pair()
+        self._port = far
+        self._greeter = Greeter(
+            Wire(far), self._key.key, self._hello, decoder(self._messages), self._began, self._rng.randbytes
+        )
+        return near
+
+    def _began(self, link: Link, _role: str) -> None:
+        self._link = link
+        link.on_request = self._request
+
+    def _request(self, message: Any, seq: int) -> None:
+        reply = self._reply(message)
+        if reply is None:
+            self.unanswered.append(type(message).__name__)
+        elif self._link is not None:
+            self._link.reply(seq, reply)
+
+    def _reply(self, message: Any) -> Message | None:
+        """Return what the machine answered: to this command, or to the next question of this kind."""
+        known = self._answers.get(type(message), [])
+        command = getattr(message, "command", None)
+        if command is not None:
+            reply = next((reply for asked, reply in known if asked.command == command), None)
+            return reply or self._settled(command) or (None if isinstance(message, AskCommand) else Accepted(command))
+        if known:
+            reply = known.pop(0)[1] if len(known) > 1 else known[0][1]
+            if isinstance(reply, Report):
+                return msgspec.structs.replace(reply, boot_id=self._hello.boot_id)
+            return reply
+        return Report(self._hello.boot_id, 0, 0, []) if isinstance(message, GetReport) else None
+
+    def _settled(self, command: int) -> Message | None:
+        ends = [said.message for said in self._session.said if isinstance(said.message, Settled)]
+        return next((end for end in reversed(ends) if end.command == command), None)
+
+    async def play(self, began: float, on_request: Callable[[Said], None]) -> None:
+        """Say every event at its time; tell of every request of the recording, so that it can be made again."""
+        loop = asyncio.get_running_loop()
+        for said in self._session.said:
+            wait = began + said.at - loop.time()
+            if wait > 0:
+                await asyncio.sleep(wait)
+            if said.outgoing and said.type == fr.REQUEST:
+                on_request(said)
+            elif not said.outgoing and said.type == fr.EVENT and self._link is not None and self._link.down is None:
+                if self._link.congested:  # the recording is played late; the other end acknowledges meanwhile
+                    await asyncio.sleep(LAST)
+                self._link.event(said.message)
+        await asyncio.sleep(LAST)
+
+    def unplug(self) -> None:
+        """The session is over, as it was in the recording."""
+        if self._link is not None and self._port is not None:
+            self._link.close()
+            self._port.close()

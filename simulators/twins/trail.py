@@ -1,0 +1,37 @@
+"""What firmware remembers of the last edges, for whoever comes after a halt. Judges nothing."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from devices.trail import MOST_EDGES, Edge, Trail
+
+if TYPE_CHECKING:
+    from enum import IntEnum
+
+    from simulators.device_clock import DeviceClock
+
+
+class EdgeTrail:
+    """The newest edges since power-up, and the last halt. What comes after a halt does not push out what led to it."""
+
+    def __init__(self, clock: DeviceClock) -> None:
+        self._clock = clock
+        self._edges: deque[Edge] = deque(maxlen=MOST_EDGES)
+        self._halt: Trail | None = None
+
+    def _now(self) -> int:
+        return round(self._clock.now * 1e6)
+
+    def edge(self, sensor: IntEnum, blocked: bool) -> None:
+        """Note an edge."""
+        self._edges.append(Edge(int(sensor), blocked, self._now()))
+
+    def halt(self, waited: float, currents: list[int]) -> None:
+        """Note that motion breaks off: after so many seconds of waiting, with these currents."""
+        self._halt = Trail(list(self._edges), self._now(), round(waited * 1e6), currents)
+
+    def message(self) -> Trail:
+        """Return what led to the last halt; before the first one, the newest edges."""
+        return self._halt or Trail(list(self._edges), None, 0, [])

@@ -1,0 +1,143 @@
+"""How a simulated shuffler ages over thousands of cards: seeded histories of what it would tell, and how they end.
+
+Card by card with the mechanics' own times and the firmware's own statistics and patience, but without frames and
+timers, so that a year fits into a second. That a machine on the wire tells the same is a test's to show.
+"""
+
+from __future__ import annotations
+
+from math import pi, sin
+from random import Random
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from devices.shuffler.messages import Segment, Sensor, Transits
+from simulators.twins.statistics import TransitLog
+from simulators.twins.watch import PATIENCE
+from simulators.world.path import PASSING, THRESHOLD
+from simulators.world.shuffler import TRANSIT, ShufflerMechanics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from devices.gauges import SensorLevel
+
+DECK: Final = 53
+KINDS: Final = ("healthy", "slow_wear", "fast_wear", "dust", "sudden")
+# Segments with rollers, and sensors that look at the path.
+_ROLLERS: Final = tuple(TRANSIT)
+_SENSORS: Final = (Sensor.FEED, Sensor.BRIDGE, Sensor.LIFT, Sensor.EXIT, Sensor.STACK)
+
+
+class Life(NamedTuple):
+    """What happens to one machine. Drawn from a seed; `begins` and `takes` are cards."""
+
+    kind: str
+    begins: int  # healthy until then
+    takes: int  # from there until it is used up
+    segment: Segment
+    sensor: Sensor
+    bend: float  # 1: it wears evenly; more: slowly, then fast
+    cards: int  # the history ends here if nothing else ends it
+    weather: tuple[float, float, float]  # how much it slows everything, in how many cards, from where
+    feels: tuple[float, ...]  # how much of the weather each segment feels
+    stiff: float  # how much slower the other deck is
+    guest: tuple[int, int, float, Segment]  # a bent deck: from where, for how many cards, slower by, in which segment
+    power: int  # switched off and on after so many cards: statistics from zero, grease cold
+
+
+class Told(NamedTuple):
+    """What the machine would tell after a deck: cards since it was new, its statistics, its sensor levels."""
+
+    cards: int
+    transits: Transits
+    levels: list[SensorLevel]
+
+
+class End(NamedTuple):
+    """How a history ended: after so many cards, by a jam in a segment or a blind sensor, or well."""
+
+    cards: int
+    segment: Segment | None = None
+    sensor: Sensor | None = None
+
+
+# From the first sign to the end, about (cards), of those that age.
+_TAKES: Final = {"slow_wear": (5_000, 11_000), "fast_wear": (1_200, 3_500), "dust": (2_500, 9_000)}
+
+
+def life(kind: str, seed: int) -> Life:
+    """Return what the machine of one seed has before it."""
+    rng = Random(f"{kind} {seed}")
+    begins, takes = rng.randrange(1_500, 5_000), rng.randrange(*_TAKES.get(kind, (1, 2)))
+    return Life(
+        kind, begins, takes, rng.choice(_ROLLERS), rng.choice(_SENSORS), rng.uniform(1.0, 2.2),
+        begins + 2 * takes if kind in _TAKES else rng.randrange(9_000, 13_000),
+        (rng.uniform(0.01, 0.05), rng.uniform(3_000, 9_000), rng.uniform(0, 2 * pi)),
+        tuple(rng.uniform(0.6, 1.4) for _ in Segment), rng.uniform(0.0, 0.03),
+        (rng.randrange(2_000, 9_000), rng.choice((0, rng.randrange(300, 1_500))), rng.uniform(0.02, 0.06),
+         Segment.FEED),
+        rng.randrange(3_000, 8_000),
+    )  # fmt: skip
+
+
+class AgeingShuffler(ShufflerMechanics):
+    """Mechanics that live through a `Life`, a deck at a time. The clock is never asked."""
+
+    def live(self, ahead: Life) -> Iterator[Told | End]:
+        """Yield what is told after every deck, and the end."""
+        log, since = self._switched_on(), 0
+        self._wander = dict.fromkeys(self.layout.segments, 0.0)
+        deck = 0
+        while deck * DECK < ahead.cards:
+            cards = deck * DECK
+            deck += 1
+            if since >= ahead.power:
+                log, since = self._switched_on(), 0
+            self._age(ahead, cards, since, deck)
+            end = self._run_deck(ahead, cards, log)
+            if end is not None:
+                yield end
+                return
+            since += DECK
+            yield Told(cards + DECK, Transits(log.segments()), self.levels())
+        yield End(ahead.cards)
+
+    def _switched_on(self) -> TransitLog:
+        return TransitLog(self.layout.segments, self.layout.sensors, PASSING)
+
+    def _age(self, ahead: Life, cards: int, since: int, deck: int) -> None:
+        """Set what rollers and sensors are like for the next deck."""
+        most, period, phase = ahead.weather
+        slow = most * sin(2 * pi * cards / period + phase) + ahead.stiff * (deck % 2)
+        slow += 0.05 * max(0.0, 1 - since / 300)  # cold grease
+        used = max(0.0, (cards - ahead.begins) / ahead.takes)
+        for segment in self.layout.segments:
+            self._wander[segment] += self.rng.gauss(0.0, 0.0005)
+            self._wear[segment] = 1 + slow * ahead.feels[segment] + self._wander[segment]
+        came, stays, slower, where = ahead.guest
+        if came <= cards < came + stays:
+            self._wear[where] += slower
+        for sensor in _SENSORS:
+            self._dust[sensor] = max(0.0, self.rng.gauss(0.01, 0.006))
+        if ahead.kind in ("slow_wear", "fast_wear"):
+            self._wear[ahead.segment] *= 1 + 0.35 * used**ahead.bend
+            self._slip[ahead.segment] = min(0.6, 0.22 * max(0.0, used - 0.3) ** 2)
+        elif ahead.kind == "dust":
+            self._dust[ahead.sensor] += 0.45 * used**ahead.bend
+
+    def _run_deck(self, ahead: Life, cards: int, log: TransitLog) -> End | None:
+        """Send a deck through; the end of the history if the machine would not come through it."""
+        for sensor in _SENSORS:
+            if self._level(sensor) < THRESHOLD:
+                return End(cards, sensor=sensor)
+        stuck_at = ahead.begins + 2_000 if ahead.kind == "sudden" else -1
+        transit, note, usual = self._transit, log.transit, self.layout.transit
+        for card in range(cards, cards + DECK):
+            if card == stuck_at:
+                return End(card, ahead.segment)
+            for segment in _ROLLERS:
+                took = transit(segment)
+                if took > usual[segment] * PATIENCE:
+                    return End(card, segment)
+                note(segment, took)
+        return None

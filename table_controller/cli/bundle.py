@@ -1,0 +1,100 @@
+"""`pitbox bundle`: everything that helps to understand a fault from afar, and nothing that must stay in the house."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firmware_bridge.errors import ConfigurationError, PitboxError
+from table_controller.cli import OK
+from table_controller.cli.jams import add_data_arguments, data_folder, read_history, reasons
+
+if TYPE_CHECKING:
+    import argparse
+
+    from table_controller.doctor.bundle import Bundle
+
+HELP = "make a support bundle that is safe to send: no keys, no PINs, no cards, no patrons; it says what is in it"
+EXAMPLE = "pitbox bundle --config /etc/pitbox/table.toml --out table12.tar.gz"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_data_arguments(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .tar.gz that is not there yet")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Collect, write, and say what is in it."""
+    from table_controller.doctor.bundle import Bundle, collect
+
+    args.data = data_folder(args)
+    if not args.data.is_dir():
+        raise ConfigurationError(f"{args.data} is no folder; --data takes a box's data folder")
+    if args.out.exists():
+        raise ConfigurationError(f"{args.out} is there already; a bundle never takes another one's place")
+    bundle = Bundle()
+    config = None
+    if args.config.exists():
+        from table_controller.config import examine
+
+        config = examine(args.config).config
+        if config is None:
+            bundle.left_out.append(
+                "configuration and check-up: table.toml cannot be used; pitbox config check says why"
+            )
+    collect(args.data, config, bundle)
+    _history(args.data, bundle)
+    if config is not None:
+        _doctor(args.config, bundle)
+    _manifest_of_software(bundle)
+    _write(args.out, bundle.archive())
+    made = bundle.manifest()
+    for entry in made.files:
+        print(f"{entry.size:>9,}  {entry.name:32s} {entry.about}")
+    for line in made.left_out:
+        print(f"{'left out':>9s}  {line}")
+    print(f"{args.out}: {len(made.files)} files, {args.out.stat().st_size:,} bytes; safe to send: {made.safe}")
+    return OK
+
+
+def _history(data: Path, bundle: Bundle) -> None:
+    import msgspec
+
+    from table_controller.cli.jams import dossiers, journal_folder
+    from table_controller.diagnosis.summary import summed
+
+    try:
+        summary = summed(read_history(journal_folder(data), 0, dossiers(data)), reasons())
+    except (PitboxError, OSError):
+        return  # the journal's own line says so
+    bundle.add_json(
+        "history.json", "faults and repairs, as pitbox jams --json tells them", msgspec.to_builtins(summary)
+    )
+
+
+def _doctor(config: Path, bundle: Bundle) -> None:
+    from table_controller.cli.doctor import look
+    from table_controller.doctor.lines import OK as GOOD
+
+    # What is not ok says where, and a path or an address is not for others: states and names are enough.
+    lines = [
+        {"what": line.what, "state": line.state} for line in look(config, full=False, bench=False) if line.state != GOOD
+    ]
+    bundle.add_json("doctor.json", "what pitbox doctor did not find ok", lines)
+
+
+def _manifest_of_software(bundle: Bundle) -> None:
+    from table_controller.journal.versions import software_digest
+
+    bundle.add_json("software.json", "the digest of the software that made this", {"software": software_digest()})
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: {error.strerror}") from error
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)

@@ -1,0 +1,110 @@
+"""`pitbox doctor`: is everything around a table as it should be? A line each, with the next action. Mends nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.cli.box_link import add_config_argument
+from table_controller.config import examine
+from table_controller.controller.wear import FOLDER, WearBook, warnings_of
+from table_controller.doctor.lines import FAIL, OK, WARN, Line, worst
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from table_controller.config import TableConfig
+
+HELP = "check ports, keys, firmware, links, clock, disk, journal, copy, broker: ok, warn or fail, and what to do"
+EXAMPLE = "pitbox doctor --config table.toml\n\nexit codes: 0 all ok, 1 something to see to, 2 something failed"
+
+_STYLE: Final = {OK: "green", WARN: "yellow", FAIL: "bold red"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_config_argument(parser)
+    parser.add_argument("--full", action="store_true", help="check every record of the journal, not only the newest")
+    parser.add_argument("--no-bench", action="store_true", help="without a running box: do not connect to the machines")
+    parser.add_argument("--json", action="store_true", help="print the lines as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look at everything; the exit code is that of the worst line."""
+    lines: list[Line] = []
+    for line in look(args.config, full=args.full, bench=not args.no_bench):
+        lines.append(line)
+        if not args.json:
+            _print(line)
+    if args.json:
+        import msgspec
+
+        print(msgspec.json.format(msgspec.json.encode({"exit": worst(lines), "lines": lines})).decode())
+    else:
+        counts = {state: sum(line.state == state for line in lines) for state in (OK, WARN, FAIL)}
+        print(f"\n{counts[OK]} ok, {counts[WARN]} warn, {counts[FAIL]} fail")
+    return worst(lines)
+
+
+def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
+    """Yield a line for everything that was looked at, as soon as it was."""
+    from table_controller.doctor import computer, machines, ports
+
+    examined = examine(path)
+    for problem in examined.problems:
+        yield Line("configuration", FAIL, f"{problem.code}: {problem}", "pitbox config check tells where")
+    for warning in examined.warnings:
+        yield Line("configuration", WARN, warning, "pitbox config show tells what holds")
+    config = examined.config
+    if config is None:
+        yield computer.this_clock()
+        return
+    yield Line("configuration", OK, f"{path}: {config.name}, {config.game}, {len(config.slots)} slots")
+    box = machines.find_box(config.control.socket)
+    yield from machines.box_lines(box, config.control.socket)
+    about_ports = ports.ports(config, box.pid)
+    yield from about_ports
+    yield from ports.keys(config)
+    yield from ports.approved(config)
+    if box.status is not None:
+        yield from machines.slot_lines(config, machines.through_box(box.status))
+    elif bench and not box.problem:
+        dead = {line.what.rpartition(" ")[2] for line in about_ports if line.state == FAIL}
+        yield from machines.slot_lines(config, machines.on_bench(config, dead))
+        enrolled = [slot.name for slot in config.slots if slot.key.enrolled]
+        if enrolled:
+            yield Line("machines", WARN, f"not asked, since their keys are enrolled: {', '.join(enrolled)}",
+                       "start the box: only it may use an enrolled key")  # fmt: skip
+    yield from computer.computer(config, whole=full)
+    yield from wear_lines(config)
+    yield ports.broker(config)
+
+
+def wear_lines(config: TableConfig) -> Iterator[Line]:
+    """Yield what is about to fail, by what machines told."""
+    here = {slot.key.serial for slot in config.slots}
+    known = [wear for wear in WearBook(config.data / FOLDER).all() if wear.serial in here]
+    warned = False
+    for warning in (each for wear in known for each in warnings_of(wear)):
+        warned = True
+        said, _, do = warning.sentence().rpartition("; ")
+        yield Line("wear", WARN, said, do)
+    if known and not warned:
+        yield Line("wear", OK, f"{len(known)} machines followed, none drifts")
+
+
+def _print(line: Line) -> None:
+    import sys
+
+    from rich.text import Text
+
+    from table_controller.cli.screen import PatientConsole
+
+    if not sys.stdout.isatty():  # a script or a file gets whole lines
+        print(f"{line.state:4s}  {line.what}: {line.said}" + (f"  -> {line.do}" if line.do else ""))
+        return
+    console = PatientConsole(highlight=False)
+    console.print(Text.assemble((f"{line.state:4s}", _STYLE[line.state]), "  ", (line.what, "bold"), ": ", line.said))
+    if line.do:
+        console.print(Text(f"      -> {line.do}", style="dim"))

@@ -1,0 +1,129 @@
+"""`pitbox jam`: what a frozen fault says: what the rule orders, where it is, how many cards, why, and the way back.
+
+Reads dossiers from a folder, beside a running box or without one. A step is ticked by the box alone, over its socket.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from firmware_bridge.errors import BadDossier, ConfigurationError
+from table_controller.cli import OK
+from table_controller.cli.box_link import add_box_arguments, box, data_of, sign_on, socket_of
+from table_controller.diagnosis import store
+
+if TYPE_CHECKING:
+    import argparse
+
+    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.diagnosis.findings import Diagnosis
+    from table_controller.diagnosis.steps import StepEvent
+
+HELP = "diagnose a jam from its dossier: the rule, the place, the cards, the causes, the way back to service"
+EXAMPLE = "pitbox jam 12 --folder /var/lib/pitbox/dossiers"
+FOLDER = Path("/var/lib/pitbox/dossiers")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    parser.add_argument("id", nargs="?", type=int, metavar="ID", help="a dossier's number (default: the newest)")
+    parser.add_argument("--folder", type=Path, help="where dossiers are kept (default: the configured data folder's)")
+    parser.add_argument("--step", metavar="STEP", help="of a running box: begin, path_empty, count, return")
+    parser.add_argument("--cards", type=int, metavar="N", help="with --step count: how many were counted by hand")
+    add_box_arguments(parser)
+    parser.add_argument("--as", dest="by", metavar="CRED", help="with --step: the credential that says it")
+    parser.add_argument("--pin-file", type=Path, metavar="FILE", help="a file with its PIN (default: asked for)")
+    parser.add_argument("--list", action="store_true", help="one line for every dossier, the newest first")
+    parser.add_argument("--json", action="store_true", help="print the diagnosis as data")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a list or one diagnosis."""
+    folder = args.folder or folder_of(args)
+    found = store.numbers(folder)
+    if args.list:
+        return _list(folder, found)
+    if not found and args.id is None:
+        raise BadDossier(f"there is no dossier in {folder}")
+    number = found[-1] if args.id is None else args.id
+    if args.step is not None:
+        _tick(args, number)
+    dossier = store.read(folder, number)
+    from table_controller.diagnosis.causes import diagnose
+
+    diagnosis = diagnose(dossier)
+    if args.json:
+        return _json(dossier, diagnosis)
+    _print(dossier, diagnosis, store.steps_of(folder, number))
+    return OK
+
+
+def folder_of(args: argparse.Namespace) -> Path:
+    """Return the folder of dossiers beside a box's control socket, or where a box keeps them unless told."""
+    if args.socket is None and not args.config.exists():
+        return FOLDER
+    return socket_of(args).parent / FOLDER.name if args.socket is not None else data_of(args) / FOLDER.name
+
+
+def _tick(args: argparse.Namespace, number: int) -> None:
+    """Have the box begin the way back or tick a step; its refusal says what is missing."""
+    if args.by is None:
+        raise ConfigurationError("--step needs --as: whoever says it signs on")
+    with box(args) as caller:
+        who = sign_on(caller, args)
+        caller.ask("jam", dossier=number, step=args.step, cards=args.cards, by=who["by"])
+
+
+def _list(folder: Path, found: list[int]) -> int:
+    from table_controller.cli.jam_text import heading
+    from table_controller.diagnosis.causes import diagnose
+
+    for number in reversed(found):
+        try:
+            dossier = store.read(folder, number)
+        except BadDossier as error:
+            print(f"dossier {number}  unreadable: {error}")
+        else:
+            diagnosis = diagnose(dossier)
+            whose = "for the table" if diagnosis.staff else "for a technician"
+            print(f"{heading(dossier)}  {diagnosis.causes[0].why.value}, {whose}")
+    if not found:
+        print(f"no dossier in {folder}")
+    return OK
+
+
+def _json(dossier: Dossier, diagnosis: Diagnosis) -> int:
+    import msgspec
+
+    data: dict[str, Any] = {"number": dossier.number, "slot": dossier.machine.slot, "at_ns": dossier.at_ns}
+    sys.stdout.write(
+        msgspec.json.format(msgspec.json.encode({**data, "diagnosis": diagnosis}), indent=2).decode() + "\n"
+    )
+    return OK
+
+
+def _print(dossier: Dossier, diagnosis: Diagnosis, steps: list[StepEvent]) -> None:
+    from table_controller.cli import jam_text as text
+    from table_controller.cli.screen import Screen
+
+    with Screen() as screen:
+        screen.line(text.heading(dossier), "bold")
+        if not dossier.complete:
+            screen.line("the machine did not answer after the fault; what it remembers is not in here", "yellow")
+        _section(screen, "by rule", text.rule_lines(dossier))
+        screen.line()
+        screen.show(screen.styled(text.drawing(dossier, diagnosis)), last=True)
+        _section(screen, "where", text.where_lines(diagnosis))
+        _section(screen, "cards", [text.cards_line(diagnosis.cards)])
+        _section(screen, "why", text.cause_lines(diagnosis))
+        who = "people of the table may clear it" if diagnosis.staff else "a technician clears it"
+        _section(screen, f"the way back: {who}", text.step_lines(dossier, diagnosis, steps))
+
+
+def _section(screen: Any, title: str, lines: Any) -> None:
+    screen.line()
+    screen.line(title, "bold")
+    for line in lines:
+        screen.line("  " + line)

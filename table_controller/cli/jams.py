@@ -1,0 +1,279 @@
+"""`pitbox jams`: faults and repairs of a table, from its journal: where, when, which deck, how long. Only reads."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import BadDossier, ConfigurationError
+from table_controller.catalogue import catalogue
+from table_controller.cli import OK
+from table_controller.cli.box_link import add_config_argument, data_of
+from table_controller.diagnosis.history import History, Row
+from table_controller.diagnosis.summary import cause_of, summed, when
+from table_controller.journal import reader
+from table_controller.journal import records as rec
+from table_controller.journal.wording import content
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.text import Text
+
+    from table_controller.diagnosis.history import Known
+    from table_controller.diagnosis.summary import SlotSummary, Summary
+
+HELP = "faults and repairs of a table: heat map, cards between faults, bad deck or bad machine, how long it took"
+EXAMPLE = "pitbox jams --data /var/lib/pitbox --since 7d --html jams.html"
+
+DATA: Final = Path("/var/lib/pitbox")
+_NS: Final = 1_000_000_000
+_AGO: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+# The newest faults that are printed one by one; a page has them all.
+_SHOWN: Final = 20
+_SHADES: Final = (" ·", "░░", "▒▒", "▓▓", "██")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_data_arguments(parser)
+    parser.add_argument(
+        "--since", metavar="WHEN", help="only faults since then: 8h, 7d, 2031-03-17, 2031-03-17T14:30 (UTC)"
+    )
+    parser.add_argument("--slot", help="only this slot, as shuffler.1")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with plots, for any browser")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument(
+        "--mended", metavar="SERIAL", help="rollers or sensors of this machine were seen to: its wear begins anew"
+    )
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe how the data of a box are named."""
+    add_config_argument(parser)
+    parser.add_argument("--data", type=Path, metavar="FOLDER",
+                        help="the box's data folder, or a journal's, a copy's (default: as configured)")  # fmt: skip
+
+
+def data_folder(args: argparse.Namespace) -> Path:
+    """Return the data folder that was named, or the configured one, or the usual one if there is no configuration."""
+    if args.data is not None:
+        named: Path = args.data
+        return named
+    return data_of(args) if args.config.exists() else DATA
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the journal, print what it says."""
+    args.data = data_folder(args)
+    if args.mended:
+        return _mended(args)
+    since = parse_since(args.since, time.time_ns()) if args.since else 0
+    folder = journal_folder(args.data)
+    summary = summed(read_history(folder, since, dossiers(args.data), args.slot), reasons())
+    if args.html:
+        from table_controller.diagnosis.page import page
+
+        try:
+            args.html.write_text(page(summary, f"Faults of {args.data.resolve().name}", reasons()), "utf-8")
+        except OSError as error:
+            raise ConfigurationError(f"{args.html}: {error.strerror}") from error
+    if args.json:
+        import msgspec
+
+        print(msgspec.json.format(msgspec.json.encode(summary)).decode())
+    elif args.html:
+        print(f"{len(summary.faults)} faults, in {args.html}")
+    else:
+        _draw(summary, drifting(args.data))
+    return OK
+
+
+def drifting(data: Path) -> list[str]:
+    """Return a sentence for everything that is about to fail, by what machines told."""
+    from table_controller.controller.wear import FOLDER, WearBook, warnings_of
+
+    return [each.sentence() for wear in WearBook(data / FOLDER).all() for each in warnings_of(wear)]
+
+
+def _mended(args: argparse.Namespace) -> int:
+    from table_controller.controller.wear import FOLDER, WearBook
+
+    book = WearBook(args.data / FOLDER)
+    if not book.mended(args.mended):
+        known = ", ".join(wear.serial for wear in book.all()) or "none"
+        raise ConfigurationError(f"there is no wear history of {args.mended}; known: {known}")
+    print(f"{args.mended}: what it does from now on is its base; it is judged again after about a thousand cards")
+    return OK
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def journal_folder(data: Path) -> Path:
+    """Return the journal's folder within a data folder, or the folder itself if it is one."""
+    for folder in (data / "journal", data):
+        if folder.is_dir() and reader.segments(folder):
+            reader.begin(folder)
+            return folder
+    raise ConfigurationError(f"{data} holds no journal; --data takes a box's data folder or a journal's")
+
+
+def parse_since(text: str, now_ns: int) -> int:
+    """Return the instant (ns) that a text means: so long ago, or a date and time in UTC."""
+    if match := re.fullmatch(r"(\d{1,5})([mhdw])", text):
+        return now_ns - int(match[1]) * _AGO[match[2]] * _NS
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigurationError(f"--since takes 8h, 7d, 2031-03-17 or 2031-03-17T14:30, not {text!r}") from None
+    return int(at.replace(tzinfo=at.tzinfo or UTC).timestamp()) * _NS
+
+
+def read_history(folder: Path, since_ns: int, known: list[Known], slot: str | None = None) -> History:
+    """Fold a journal into its history. All of it is read: what a machine held at `since` is in older records."""
+    history = History(known, since_ns)
+    first, last = reader.bounds(folder)
+    for record in reader.read(folder, first, last):
+        if record.kind == rec.STEP and isinstance(said := content(record), dict):
+            history.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+    if slot is not None:
+        if slot not in history.uses:
+            raise ConfigurationError(f"nothing is known of {slot}; known: {', '.join(sorted(history.uses)) or 'none'}")
+        history.faults = [fault for fault in history.faults if fault.slot == slot]
+        history.uses = {slot: history.uses[slot]}
+    return history.finish()
+
+
+def dossiers(data: Path) -> list[Known]:
+    """Return what dossiers know, if the box has kept any. One that cannot be read tells nothing."""
+    from table_controller.diagnosis import store
+    from table_controller.diagnosis.causes import diagnose
+    from table_controller.diagnosis.history import Known
+
+    found = []
+    folder = data / "dossiers"
+    for number in store.numbers(folder):
+        try:
+            dossier = store.read(folder, number)
+        except BadDossier:
+            continue
+        said = diagnose(dossier)
+        segment = " or ".join(said.where.segments) or ", ".join(said.where.sensors)
+        cause = said.causes[0].why.value
+        found.append(Known(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=said.staff))
+    return found
+
+
+def reasons() -> dict[int, str]:
+    """Return words for the codes of faults."""
+    return {int(code[3:]): entry.title.lower() for code, entry in catalogue().items()}
+
+
+# --- drawing ----------------------------------------------------------------------------------------------------------
+
+
+def _draw(summary: Summary, drift: list[str]) -> None:
+    from rich.text import Text
+
+    from table_controller.cli.screen import Screen
+
+    with Screen() as screen:
+        if not summary.faults:
+            screen.line(f"no faults from {summary.since or 'the beginning'} to {summary.until or 'now'} (UTC)")
+        else:
+            screen.line(f"{len(summary.faults)} faults from {summary.since} to {summary.until} (UTC)", "bold")
+        for sentence in drift:
+            screen.line(f"BEFORE THE JAM: {sentence}", "bold yellow")
+        if not summary.slots:
+            return
+        screen.line()
+        heads = ("slot", "cards", "faults", "failures", "per fault", "failure", "again", "ack", "clear",
+                 "back")  # fmt: skip
+        screen.table([_slot_row(slot) for slot in summary.slots], heads)
+        screen.line(
+            "failure: needed a technician; again: the same within ten decks; ack, clear, back: median after the fault",
+            "dim",
+        )
+        for slot in summary.slots:
+            if slot.follows and slot.interruptions + slot.failures:
+                screen.line(f"{slot.slot}: {slot.follows}")
+        if not summary.faults:
+            return
+        screen.line()
+        screen.line("where and when (segment by hour of the day, UTC)", "bold")
+        for text in _heat(summary):
+            screen.console.print(text, soft_wrap=True)
+        screen.line()
+        screen.line("cause and deck", "bold")
+        screen.table(*_causes(summary))
+        screen.line()
+        rest = len(summary.faults) - _SHOWN
+        screen.line(f"the newest {_SHOWN}; {rest} more with --json or --html" if rest > 0 else "one by one", "bold")
+        words = reasons()
+        rows: list[tuple[str, ...]] = [
+            (str(f.seq), when(f.at_ns)[5:16], f.slot, f.segment, cause_of(f, words), f.deck,
+             f.kind if f.kind == "failure" else "", str(f.repeats or ""),
+             _seconds(f.waited(f.returned_ns)) or "still out")
+            for f in summary.faults[-_SHOWN:]
+        ]  # fmt: skip
+        screen.table(rows, ("record", "when", "slot", "segment", "cause", "deck", "", "again", "back"))
+        screen.console.print(
+            Text("pitbox journal tail shows the records; --html writes a page with plots", style="dim")
+        )
+
+
+def _slot_row(slot: SlotSummary) -> tuple[str, ...]:
+    return (
+        slot.slot, f"{slot.cards:,}", str(slot.interruptions + slot.failures), str(slot.failures),
+        _count(slot.between_interruptions), _count(slot.between_failures), str(slot.repeats),
+        _seconds(slot.acknowledge_s), _seconds(slot.clear_s), _seconds(slot.return_s),
+    )  # fmt: skip
+
+
+def _count(cards: int | None) -> str:
+    return "" if cards is None else f"{cards:,}"
+
+
+def _seconds(seconds: int | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds} s" if seconds < 600 else f"{seconds // 60} min"
+
+
+def _heat(summary: Summary) -> list[Text]:
+    """Return the heat map as lines: two columns an hour, darker where more happened."""
+    from rich.text import Text
+
+    counts: Counter[tuple[str, int]] = Counter()
+    for cell in summary.heat:
+        counts[f"{cell.slot} {cell.segment}", cell.hour] += cell.faults
+    most = max(counts.values())
+    names = sorted({name for name, _ in counts})
+    wide = max(map(len, names))
+    lines = [Text(" " * wide + " " + "".join(f"{hour:2d}" for hour in range(24)), style="dim")]
+    for name in names:
+        text = Text(name.ljust(wide) + " ")
+        for hour in range(24):
+            count = counts[name, hour]
+            shade = _SHADES[0] if not count else _SHADES[1 + 3 * (count - 1) // max(1, most - 1)] if most > 1 else "██"
+            text.append(shade, style="red" if count else "dim")
+        text.append(f"  {sum(counts[name, hour] for hour in range(24))}")
+        lines.append(text)
+    return lines
+
+
+def _causes(summary: Summary) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for cell in summary.heat:
+        counts[cell.cause, cell.deck or "none"] += cell.faults
+    decks = sorted({deck for _, deck in counts})
+    rows = [
+        (cause, *(str(counts[cause, deck] or "·") for deck in decks))
+        for cause in sorted({cause for cause, _ in counts})
+    ]
+    return rows, ("cause", *decks)

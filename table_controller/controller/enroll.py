@@ -1,0 +1,107 @@
+"""Another device takes a slot: under two people, written down, and the key of the one before is revoked for ever.
+
+Keys come by file and stay in files; over the socket comes a file's name, never a key.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2s
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from firmware_bridge.errors import BadKeyFile, BadRequest, KeyRevoked, LinkClosed, NotAllowed, SerialTwice
+from firmware_bridge.keys import DeviceKey, load_key, save_key
+from table_controller.controller.service_calls import against
+from table_controller.journal import records as rec
+from table_controller.journal.tip import sync_folder
+
+if TYPE_CHECKING:
+    from table_controller.controller.box import Box
+    from table_controller.controller.plan import Place
+    from table_controller.table.events import Person
+
+REVOKED: Final = "revoked.json"
+_ENROLS: Final = ("technician", "floorperson")
+
+
+def fingerprint(key: DeviceKey) -> str:
+    """Return what tells keys apart and does not help to find one."""
+    return blake2s(key.key, person=b"revoked", digest_size=16).hexdigest()
+
+
+class Revoked:
+    """The keys that never serve again at this table, by serial number and fingerprint, in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._known = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, str]])
+        except FileNotFoundError:
+            self._known = []
+        except (OSError, msgspec.MsgspecError) as error:
+            raise BadKeyFile(f"{path}: {error}") from error
+
+    def check(self, key: DeviceKey, slot: str) -> None:
+        """Raise KeyRevoked for a key that another one replaced."""
+        if (key.serial, fingerprint(key)) in self._known:
+            raise KeyRevoked(f"{slot}: the key of {key.serial} was revoked when another device was enrolled")
+
+    def add(self, key: DeviceKey) -> None:
+        """Revoke a key; on disk when this returns."""
+        self._known.append((key.serial, fingerprint(key)))
+        draft = self._path.with_suffix(".part")
+        with draft.open("wb") as file:
+            file.write(msgspec.json.encode(self._known))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(self._path)
+        sync_folder(self._path.parent)
+
+
+async def enroll(box: Box, slot: str, file: str, who: Person, second: Person) -> dict[str, Any]:
+    """Enroll the device of a key file in a slot; return its serial number and the one that was revoked."""
+    place = next((each for each in box.plan.places if each.name == slot), None)
+    if place is None or place.key_file is None or box.revoked is None:
+        raise BadRequest(f"there is no slot {slot} whose key can be changed; there are: {', '.join(box.slots)}")
+    if {who.role, second.role} != set(_ENROLS):
+        raise NotAllowed("a device is enrolled by a technician and a floorperson, both signed on")
+    controller = box.running()
+    reasons = against(controller.table, slot, "enroll")
+    if reasons:
+        raise NotAllowed(f"enroll {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
+    key = load_key(Path(file))
+    _check(box, place, key)
+    (old,) = place.trust.keys.values()
+    new = replace(key, enrolled=f"{box.plan.name} {slot}")
+    text = f"{slot}: {new.kind} {new.serial} is enrolled; the key of {old.serial} is revoked"
+    await controller.noted(rec.Note("enrolled", text, who=who, second=second, slot=slot))
+    box.revoked.add(old)
+    draft = place.key_file.with_name(f".{place.key_file.name}.new")
+    draft.unlink(missing_ok=True)
+    save_key(draft, new)
+    draft.rename(place.key_file)
+    sync_folder(place.key_file.parent)
+    box.expect(slot, new)
+    link = box.slots[slot].supervisor.link
+    if link is not None:
+        link.fail(LinkClosed(f"{slot}: another device was enrolled"))
+    return {"slot": slot, "serial": new.serial, "revoked": old.serial}
+
+
+def _check(box: Box, place: Place, key: DeviceKey) -> None:
+    """Raise what is against this key in this slot."""
+    assert box.revoked is not None
+    box.revoked.check(key, place.name)
+    if key.kind != place.kind:
+        raise BadKeyFile(f"{place.name} is the place of a {place.kind}; this is the key of a {key.kind}")
+    if key.enrolled:
+        raise BadKeyFile(f"{key.serial} is enrolled at {key.enrolled}")
+    if key in place.trust.keys.values():
+        raise BadKeyFile(f"{key.serial} with this key is the device of {place.name} already")
+    for other in box.plan.places:
+        if other.name != place.name and key.serial in other.trust.keys:
+            raise SerialTwice(f"{other.name} has the serial number {key.serial}")

@@ -1,0 +1,199 @@
+"""Freezes the evidence when a machine that moves cards faults: what is known in that instant, then what it answers.
+
+One freezer per slot. It listens beside the controller, asks the machine only questions, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from devices.registry import all_messages
+from devices.report import LinkUp
+from devices.trail import TRAIL
+from firmware_bridge import frame as fr
+from firmware_bridge.capture import Blanker
+from firmware_bridge.errors import PitboxError
+from table_controller.diagnosis import evidence
+from table_controller.diagnosis.dossier import Dossier, Ended, Frame, Times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from devices.kinds import Kind
+    from firmware_bridge.messages import DeviceHello
+    from table_controller.diagnosis.store import DossierStore
+
+log = logging.getLogger(__name__)
+
+# How far back frames are kept (s), and how many at most: a busy shuffler sends about fifty a second.
+SECONDS: Final = 30.0
+_MOST_FRAMES: Final = 4000
+# How many earlier ends of motions are told.
+_ENDS: Final = 8
+# The kinds of machines that move cards along a path.
+KINDS: Final = ("shuffler", "shoe")
+
+
+class FrameRing:
+    """The frames of the last seconds of one port, blanked as a capture blanks them. Bounded."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._frames: deque[tuple[float, bool, bytes]] = deque(maxlen=_MOST_FRAMES)
+        self._blanker = Blanker(all_messages())
+
+    def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:  # noqa: ARG002 - not kept, see below
+        """Take a frame; the port's capture calls this. A MAC is not kept: over a blanked payload it would tell it."""
+        payload = signed[fr.HEADER_SIZE :]
+        if self._blanker.objection(payload):
+            signed = signed[: fr.HEADER_SIZE] + self._blanker.blank(payload)
+        now = self._now()
+        self._frames.append((now, outgoing, signed))
+        while self._frames[0][0] < now - SECONDS:
+            self._frames.popleft()
+
+    def frames(self) -> tuple[Frame, ...]:
+        """Return what was kept, the oldest first."""
+        now = self._now()
+        return tuple(
+            Frame(round((now - at) * 1000), outgoing, data)
+            for at, outgoing, data in self._frames
+            if at >= now - SECONDS
+        )
+
+
+class Freezer:
+    """`facts` gives what the table knows besides: fields of a Dossier, and `expected` cards. `keep` is the store."""
+
+    def __init__(
+        self,
+        slot: str,
+        kind: Kind[Any, Any],
+        driver: Any,
+        ring: FrameRing,
+        keep: DossierStore | None = None,
+        *,
+        facts: Callable[[], dict[str, Any]] = dict,
+        wall_ns: Callable[[], int] = time.time_ns,
+        threads: bool = False,
+        on_kept: Callable[[Dossier], None] | None = None,
+    ) -> None:
+        """`threads`: write in a thread, as a real disk wants it. `on_kept` is told a dossier once it is closed."""
+        assert kind.name in KINDS, f"a {kind.name} has no card path"
+        self.ring = ring
+        self.dossiers: deque[Dossier] = deque(maxlen=_ENDS)  # the newest ones, as far as they are complete
+        self._slot, self._kind, self._driver, self._keep = slot, kind, driver, keep
+        self._facts, self._wall_ns = facts, wall_ns
+        self._threads, self._on_kept = threads, on_kept
+        self._view = kind.blank
+        self._hello: DeviceHello | None = None
+        self._ends: deque[Ended] = deque(maxlen=_ENDS)
+        self._history: tuple[Times, ...] = ()
+        self._open: Dossier | None = None
+        self._told_of_power = False  # a machine says at every connect that power was lost, until it was cleared
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def busy(self) -> bool:
+        """True from a fault until its dossier is closed."""
+        return self._open is not None
+
+    def take(self, event: Any) -> None:
+        """Take what the driver tells, in its order."""
+        if isinstance(event, LinkUp):
+            self._hello = event.hello
+        halt = evidence.halt_of(self._kind.name, event)
+        again = halt is not None and halt.what == "power_lost" and self._told_of_power
+        if halt is not None and not again:
+            self._told_of_power = halt.what == "power_lost"
+            self._halted(event, halt)
+        elif isinstance(event, evidence.ENDED_WELL):
+            self._start(self._read_history())
+        ended = evidence.ended_of(event)
+        if ended is not None:
+            self._told_of_power = False
+            self._ends.append(ended)
+        self._view = self._kind.fold(self._view, event)
+
+    def _halted(self, event: Any, halt: Any) -> None:
+        if self._open is not None:  # the same fault goes on
+            self._open = msgspec.structs.replace(self._open, halts=(*self._open.halts, halt))
+            return
+        name, facts = self._kind.name, dict(self._facts())
+        account = evidence.account_of(name, self._view, event, self._hello, facts.pop("expected", None))
+        self._open = Dossier(
+            at_ns=self._wall_ns(),
+            machine=evidence.machine_of(self._slot, name, self._hello),
+            halts=(halt,),
+            account=account,
+            levels=evidence.levels_of(name, getattr(event, "levels", None) or ()),
+            currents=evidence.currents_of(name, getattr(event, "currents", None) or ()),
+            history=self._history,
+            ends=tuple(self._ends),
+            frames=self.ring.frames(),
+            **facts,
+        )
+        self._start(self._complete(self._open))
+
+    # --- what the machine is asked ------------------------------------------------------------------------------------
+
+    def _start(self, what: Any) -> None:
+        task = asyncio.get_running_loop().create_task(what)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _read_history(self) -> None:
+        transits = await self._ask("transits")
+        if transits is not None and self._open is None:
+            self._history = evidence.times_of(self._kind.name, transits.segments)
+
+    async def _ask(self, question: str) -> Any:
+        """Ask the machine; None if it does not answer."""
+        try:
+            return await getattr(self._driver, question)()
+        except PitboxError:
+            return None
+
+    async def _write(self, call: Callable[..., Any], *args: Any) -> Any:
+        """Bring something to disk; what cannot be written is said, and the table goes on."""
+        try:
+            return await asyncio.to_thread(call, *args) if self._threads else call(*args)
+        except (OSError, PitboxError) as error:
+            log.error("%s: its dossier could not be written: %s", self._slot, error)  # noqa: TRY400 - told, not traced
+            return None
+
+    async def _complete(self, first: Dossier) -> None:
+        """Keep what is known, ask what the machine remembers, and close the dossier with whatever came."""
+        number = (await self._write(self._keep.add, first) if self._keep is not None else None) or 0
+        name = self._kind.name
+        found: dict[str, Any] = {}
+        capable = self._hello is not None and TRAIL in self._hello.capabilities
+        trail = await self._ask("trail") if capable else None
+        sensors, transits = await self._ask("sensors"), await self._ask("transits")
+        assert self._open is not None, "only this closes it"
+        if trail is not None:
+            found["edges"], found["waited_us"] = evidence.edges_of(name, trail), trail.waited
+        if trail is not None and not self._open.currents:
+            found["currents"] = evidence.currents_of(name, trail.currents)
+        if sensors is not None and not self._open.levels:
+            found["levels"] = evidence.levels_of(name, sensors.levels)
+        if transits is not None:
+            found["times"] = evidence.times_of(name, transits.segments)
+        closed = msgspec.structs.replace(self._open, complete=True, number=number, **found)
+        self._open = None
+        self.dossiers.append(closed)
+        if self._keep is not None and number:
+            await self._write(self._keep.complete, number, closed)
+        if self._on_kept is not None:
+            self._on_kept(closed)
+
+    async def close(self) -> None:
+        """Let what is being asked end."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,0 +1,89 @@
+"""A box's status as a page of Prometheus text. Pure: a status in, a page out. Who serves it is elsewhere.
+
+Amounts are whole micro-dollars: a gauge is a float of 64 bits, which is exact up to nine thousand million dollars.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.controller.status import Status
+
+PHASES: Final = ("running", "locked", "halted", "stopping")
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _line(name: str, value: float, **labels: str) -> str:
+    said = ",".join(f"{key}={_quoted(each)}" for key, each in labels.items())
+    return f"pitbox_{name}{{{said}}} {value}" if said else f"pitbox_{name} {value}"
+
+
+def _head(name: str, about: str, kind: str = "gauge") -> list[str]:
+    return [f"# HELP pitbox_{name} {about}", f"# TYPE pitbox_{name} {kind}"]
+
+
+def metrics_text(status: Status) -> str:
+    """Return the page."""
+    return "\n".join(_lines(status)) + "\n"
+
+
+def _lines(status: Status) -> Iterator[str]:
+    yield from _head("info", "what runs here")
+    yield _line("info", 1, version=status.version, table=status.table, game=status.game)
+    yield from _head("phase", "1 for the phase that the box is in")
+    for phase in PHASES:
+        yield _line("phase", int(status.phase == phase), phase=phase)
+    yield from _head("boot", "starts of this box", "counter")
+    yield _line("boot", status.boot)
+    yield from _head("up_seconds", "since this start")
+    yield _line("up_seconds", (status.now_ns - status.started_ns) // 1_000_000_000)
+    yield from _head("journal_record", "the last step that is on disk", "counter")
+    yield _line("journal_record", status.seq)
+    yield from _head("dealer_signed_on", "whether a dealer is signed on")
+    yield _line("dealer_signed_on", int(status.dealer is not None))
+    yield from _head("slot_in_service", "whether a device may be used; its state is a label")
+    for slot in status.slots:
+        yield _line("slot_in_service", int(slot.state == "in_service"), slot=slot.name, state=slot.state)
+    yield from _head("slot_connected", "whether a device answers")
+    for slot in status.slots:
+        yield _line("slot_connected", int(slot.connected), slot=slot.name)
+    yield from _head("copy_configured", "whether there is a second copy of the journal")
+    yield _line("copy_configured", int(status.copy.configured))
+    yield from _head("copy_behind_records", "records that the second copy lacks")
+    yield _line("copy_behind_records", status.copy.behind)
+    yield from _head("copy_failed", "whether the second copy is out of reach or differs")
+    yield _line("copy_failed", int(status.copy.problem is not None))
+    yield from _head("task_restarts", "how often something beside the table died and was started again", "counter")
+    for task in status.tasks:
+        yield _line("task_restarts", task.restarts, task=task.name)
+    yield from _of_table(status)
+
+
+def _of_table(status: Status) -> Iterator[str]:
+    state = status.state
+    if state is None:
+        return
+    yield from _head("round", "the number of the round in hand", "counter")
+    yield _line("round", state.round.number)
+    yield from _head("round_state", "1 for the state of the round")
+    yield _line("round_state", 1, state=state.round.state)
+    yield from _head("prompts", "questions that wait for an answer, by role")
+    for role in ("dealer", "floorperson", "technician"):
+        yield _line("prompts", sum(prompt.role == role for prompt in state.prompts), role=role)
+    yield from _head("holds", "irregularities that are not cleared")
+    yield _line("holds", len(state.holds))
+    yield from _head("holds_escalated", "of them, those that nobody came for in time")
+    yield _line("holds_escalated", sum(each.escalated > 0 for each in state.holds))
+    yield from _head("round_permitted", "whether a round may be opened")
+    yield _line("round_permitted", int(not state.permits[0].reasons))
+    if state.meters is not None:
+        yield from _head("meter_microdollars", "the amounts of the progressive system")
+        for name in ("current", "reserve", "pending", "paid_by_table", "paid_by_attendant"):
+            yield _line("meter_microdollars", getattr(state.meters, name), amount=name)

@@ -1,0 +1,235 @@
+"""Keeps every machine's wear history: asks after its motions, folds the answers, writes them by serial number, warns.
+
+What the figures mean is the drift module's business. A machine that does not answer is asked after its next motion.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from devices.shoe import messages as shoe
+from devices.shuffler import messages as shuffler
+from firmware_bridge.errors import PitboxError
+from table_controller.diagnosis.drift import BASE, Look, SegmentLook, Warned, Wear, judge, mended, take
+from table_controller.journal import records as rec
+from table_controller.table import events as ev
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from enum import IntEnum
+    from pathlib import Path
+
+    from devices.driver import Driver
+    from devices.gauges import SensorLevel, Transit
+    from table_controller.config import TableConfig
+    from table_controller.controller.box import Box
+    from table_controller.controller.loop import Step
+
+log = logging.getLogger(__name__)
+
+# Where a box keeps its wear histories, in its data folder.
+FOLDER: Final = "wear"
+
+# Ends of motions that are worth a question: at least a deck apart, not every stack of seven.
+_AFTER: Final = (
+    shuffler.Completed, shuffler.Counted, shuffler.TakenIn, shoe.Stub, shoe.Loaded,
+)  # fmt: skip
+# Where cards come to rest a machine tells how long the sensor before was dark: that is the roller before it, again.
+_RESTS: Final = {
+    shuffler.KIND: (shuffler.Segment.SHELF, shuffler.Segment.DROP),
+    shoe.KIND: (shoe.Segment.STORE, shoe.Segment.DROP),
+}
+# Segments and sensors of the machines that have any, by kind.
+PARTS: Final[dict[str, tuple[type[IntEnum], type[IntEnum]]]] = {
+    shuffler.KIND: (shuffler.Segment, shuffler.Sensor),
+    shoe.KIND: (shoe.Segment, shoe.Sensor),
+}
+_SAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class WearWarning(NamedTuple):
+    """A warning about a part of one machine, by its name."""
+
+    slot: str
+    serial: str
+    part: str
+    told: Warned
+
+    def sentence(self) -> str:
+        """Return it for people, with what to do."""
+        left = f"about {self.told.left:,} cards left, perhaps {self.told.fewest:,}" if self.told.left else "overdue"
+        match self.told.signal:
+            case "transit":
+                what = f"segment {self.part} is {self.told.now / 10_000:.1f} % slower than when it was mended"
+                do = "clean or change its rollers"
+            case "spread":
+                what = f"in segment {self.part} cards slip and are gripped again"
+                do = "clean or change its rollers"
+            case _:
+                what = f"sensor {self.part} is {self.told.now} levels from being blind"
+                do = "clean it"
+        return f"{self.slot} ({self.serial}): {what}; {left}; {do} at the next break"
+
+
+def look_of(kind: str, transits: Iterable[Transit], levels: Iterable[SensorLevel], boot: int = 0) -> Look:
+    """Return what a machine told as the drift module takes it. A sensor that a model has not has no margin."""
+    return Look(
+        tuple(
+            SegmentLook(0, 0, 0) if segment in _RESTS[kind] else SegmentLook(each.cards, each.mean, each.deviation)
+            for segment, each in enumerate(transits)
+        ),
+        tuple(None if level.blocked or not level.threshold else level.margin for level in levels),
+        boot,
+    )
+
+
+def named(slot: str, serial: str, told: Warned) -> WearWarning:
+    """Return a warning with its part's name."""
+    segments, sensors = PARTS[slot.partition(".")[0]]
+    part = (sensors if told.signal == "margin" else segments)(told.part)
+    return WearWarning(slot, serial, part.name.lower(), told)
+
+
+def warnings_of(wear: Wear) -> list[WearWarning]:
+    """Return what drifts in a machine, by the slot that it was seen in last."""
+    if wear.slot.partition(".")[0] not in PARTS:
+        return []
+    return [named(wear.slot, wear.serial, told) for told in judge(wear)]
+
+
+class WearBook:
+    """Wear histories in a folder, a file for each serial number: history follows the machine, not its slot."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, serial: str) -> Path:
+        """Return the file of a machine; a serial number is the machine's own text, so it is made harmless first."""
+        return self.folder / f"{_SAFE.sub('_', serial)}.json"
+
+    def read(self, serial: str) -> Wear:
+        """Return a machine's history; an empty one if there is none, or none that can be read."""
+        try:
+            found = msgspec.json.decode(self.path(serial).read_bytes(), type=Wear)
+        except FileNotFoundError:
+            return Wear(serial)
+        except (OSError, msgspec.DecodeError) as error:
+            log.warning("the wear history of %s begins anew: %s", serial, error)
+            return Wear(serial)
+        return found if found.serial == serial else Wear(serial)
+
+    def all(self) -> list[Wear]:
+        """Return every history that can be read."""
+        found = []
+        for path in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else ():
+            try:
+                found.append(msgspec.json.decode(path.read_bytes(), type=Wear))
+            except (OSError, msgspec.DecodeError):
+                continue
+        return found
+
+    def mended(self, serial: str) -> bool:
+        """Begin a machine's base anew, since people have seen to it; tell whether it has a history at all."""
+        if not self.path(serial).exists():
+            return False
+        self.write(mended(self.read(serial)))
+        return True
+
+    def write(self, wear: Wear) -> None:
+        """Put a history in place of the last one: whole or not at all. Not synced; a lost window is made again."""
+        path = self.path(wear.serial)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            fresh = path.with_suffix(".new")
+            fresh.write_bytes(msgspec.json.encode(wear))
+            fresh.replace(path)
+        except OSError as error:  # a full disk is the journal's to say
+            log.warning("the wear history of %s was not kept: %s", wear.serial, error)
+
+
+class WearWatch:
+    """Follows the machines that move cards. `take` is called with every event of a driver, after the slot had it."""
+
+    def __init__(
+        self, drivers: Mapping[str, Driver], book: WearBook, on_warning: Callable[[WearWarning], None]
+    ) -> None:
+        self._drivers = drivers
+        self._book = book
+        self._on_warning = on_warning
+        self._warned: dict[str, set[tuple[str, str]]] = {}
+        self._asking: dict[str, asyncio.Task[None]] = {}
+
+    def take(self, slot: str, event: Any) -> None:
+        """Ask a machine that has just come to rest, unless it is being asked."""
+        if isinstance(event, _AFTER) and slot.partition(".")[0] in PARTS and slot not in self._asking:
+            task = self._asking[slot] = asyncio.get_running_loop().create_task(self._ask(slot))
+            task.add_done_callback(lambda _: self._asking.pop(slot, None))
+
+    async def close(self) -> None:
+        """Stop asking."""
+        tasks = list(self._asking.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _ask(self, slot: str) -> None:
+        driver: Any = self._drivers[slot]
+        try:
+            transits, sensors = await driver.transits(), await driver.sensors()
+            reported = await driver.ready()
+        except PitboxError as error:
+            log.info("%s was not asked for its wear: %s", slot, error)
+            return
+        hello = reported.hello
+        if shoe.DRAWS not in hello.capabilities:  # how fast hands draw says nothing of a machine
+            look = look_of(hello.kind, transits.segments, sensors.levels, reported.report.boot_id)
+            self._fold(slot, hello.serial, look)
+
+    def _fold(self, slot: str, serial: str, look: Look) -> None:
+        before = self._book.read(serial)  # each time: a technician may have called the machine mended meanwhile
+        if before.last is not None and len(before.last.segments) != len(look.segments):
+            before = Wear(serial)  # another model answers to this serial number
+        wear = msgspec.structs.replace(take(before, look), slot=slot)
+        if wear == before:
+            return
+        self._book.write(wear)
+        if wear.windows == before.windows:
+            return
+        known = self._warned.get(serial, set()) if len(wear.base) >= BASE else set()
+        found = [named(slot, serial, told) for told in judge(wear)]
+        for warning in found:
+            if (warning.told.signal, warning.part) not in known:
+                self._on_warning(warning)
+        self._warned[serial] = {(warning.told.signal, warning.part) for warning in found} | known
+
+
+async def watch_wear(box: Box, config: TableConfig) -> None:
+    """Follow the machines of a running box, beside its table: warnings are logged and written into its journal."""
+
+    def warned(warning: WearWarning) -> None:
+        log.warning("%s", warning.sentence())
+        box.note(rec.Note("wear", warning.sentence(), slot=warning.slot))
+
+    book = WearBook(config.data / FOLDER)
+
+    def repaired(step: Step) -> None:
+        if isinstance(step.event, ev.SlotOrdered) and step.event.act == "repair":
+            reported = box.slots[step.event.slot].driver.reported
+            if reported is not None:
+                book.mended(reported.hello.serial)
+
+    watch = WearWatch({name: slot.driver for name, slot in box.slots.items()}, book, warned)
+    followers = box.controller.followers if box.controller is not None else []
+    box.on_told.append(watch.take)
+    followers.append(repaired)
+    try:
+        await asyncio.get_running_loop().create_future()  # until the box ends
+    finally:
+        followers.remove(repaired)
+        box.on_told.remove(watch.take)
+        await watch.close()

@@ -1,0 +1,83 @@
+"""The machines' card paths, as their pages in docs/devices draw them: legs, segments, sensors, motors. Data only."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Stretch(NamedTuple):
+    """A segment, the sensor that ends it (None where cards come to rest) and the motor that moves cards in it."""
+
+    segment: str
+    sensor: str | None
+    motor: str
+
+
+class Leg(NamedTuple):
+    """One way through a machine, from a pile to where cards come to rest. `hidden`: where they can slip to."""
+
+    start: str
+    stretches: tuple[Stretch, ...]
+    rest: str
+    hidden: str | None = None
+
+    def place(self, segment: str) -> int:
+        """Return the place of a segment on this leg."""
+        return next(i for i, stretch in enumerate(self.stretches) if stretch.segment == segment)
+
+    def before(self, segment: str) -> str | None:
+        """Return the sensor that a card passes as it enters a segment; None at the pile."""
+        i = self.place(segment)
+        return self.stretches[i - 1].sensor if i else None
+
+    def after(self, sensor: str) -> Stretch:
+        """Return the stretch that a card is in once its leading edge has passed a sensor."""
+        return next(then for now, then in zip(self.stretches, self.stretches[1:], strict=False) if now.sensor == sensor)
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """The sensors of the leg, in the order a card meets them."""
+        return tuple(stretch.sensor for stretch in self.stretches if stretch.sensor is not None)
+
+    def next_sensor(self, segment: str) -> str | None:
+        """Return the first sensor that a card in a segment has not reached."""
+        return self.stretches[self.place(segment)].sensor
+
+
+class CardPath(NamedTuple):
+    """A machine's legs: towards its store, and out of it."""
+
+    legs: tuple[Leg, Leg]
+
+    def leg_of(self, segment: str) -> int:
+        """Return which leg a segment belongs to."""
+        return next(n for n, leg in enumerate(self.legs) if any(s.segment == segment for s in leg.stretches))
+
+
+SHUFFLER: Final = CardPath((
+    Leg("intake", (
+        Stretch("feed", "feed", "feed"),
+        Stretch("bridge", "bridge", "transport"),
+        Stretch("lift", "lift", "transport"),
+        Stretch("shelf", None, "elevator"),
+    ), "compartments", "behind the shelves"),
+    Leg("compartments", (
+        Stretch("unload", "exit", "eject"),
+        Stretch("stack", "stack", "transport"),
+        Stretch("drop", None, "transport"),
+    ), "gate"),
+))  # fmt: skip
+SHOE: Final = CardPath((
+    Leg("intake", (
+        Stretch("feed", "feed", "feed"),
+        Stretch("store", None, "transport"),
+    ), "well", "behind the well"),
+    Leg("well", (
+        Stretch("draw", "draw", "draw"),
+        Stretch("exit", "exit", "transport"),
+        Stretch("drop", None, "transport"),
+    ), "slot"),
+))  # fmt: skip
+PATHS: Final = {"shuffler": SHUFFLER, "shoe": SHOE}
+# What a shoe names that hands draw from: no motors, no leg towards its store.
+BY_HAND: Final = "draws"

@@ -1,0 +1,180 @@
+"""Turns what a machine that moves cards says into the words of a dossier. Pure: asks nobody, judges nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.shoe import messages as sh
+from devices.shuffler import messages as sf
+from table_controller.diagnosis import dossier as d
+from table_controller.diagnosis.card_paths import BY_HAND, PATHS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from enum import IntEnum
+
+    from devices.gauges import SensorLevel, Transit
+    from devices.shoe.state import ShoeView
+    from devices.shuffler.state import ShufflerView
+    from devices.trail import Trail
+    from firmware_bridge.messages import DeviceHello
+
+_REASONS: Final[dict[str, d.What]] = {
+    "JAM": "jam",
+    "DOUBLE_FEED": "double_feed",
+    "SHORT_CARD": "short_card",
+    "COUNTS_DISAGREE": "counts_disagree",
+    "LIFTED_OUT": "counts_disagree",
+    "TOO_MANY_CARDS": "too_many_cards",
+}
+# How motions end well: from these a machine's own history is read.
+ENDED_WELL: Final = (
+    sf.Completed, sf.Counted, sf.TakenIn, sf.Delivered, sf.Cleared,
+    sh.Loaded, sh.Dispensed, sh.Stub, sh.Cleared,
+)  # fmt: skip
+_MESSAGES: Final[dict[str, Any]] = {"shuffler": sf, "shoe": sh}
+
+
+def word(part: IntEnum) -> str:
+    """Return a part of a machine as dossiers name it."""
+    return part.name.lower()
+
+
+def machine_of(slot: str, kind: str, hello: DeviceHello | None) -> d.Machine:
+    """Return which machine it is."""
+    if hello is None:
+        return d.Machine(slot, kind)
+    return d.Machine(
+        slot, kind, hello.model, hello.serial, hello.firmware, hello.digest.hex(), tuple(hello.capabilities)
+    )
+
+
+# --- what happened ----------------------------------------------------------------------------------------------------
+
+
+def halt_of(kind: str, event: Any) -> d.Halt | None:
+    """Return a machine's event as a halt; None if it is none."""
+    said = type(event).__name__
+    match event:
+        case sf.Jam() | sf.Fault() | sh.Jam() | sh.Fault():
+            segment = word(event.segment)
+            what = _REASONS.get(event.reason.name, "stopped") if isinstance(event, sf.Fault | sh.Fault) else "jam"
+            entered, left = getattr(event, "entered", None), getattr(event, "left", None)
+            counts = (entered, left) if kind == "shuffler" else (None, None)
+            return d.Halt(what, said, PATHS[kind].leg_of(segment), segment, event.card, *counts)
+        case sf.Incomplete():
+            return d.Halt("counts_disagree", said, 1, None, None, event.cards_in, event.cards_out)
+        case sh.Unbalanced():
+            return d.Halt("counts_disagree", said, 1, None, None, event.loaded, event.drawn)
+        case sh.ShortStack():
+            return d.Halt("counts_disagree", said, 1)
+        case sf.Stopped():
+            return d.Halt("stopped", said, None, None, None, event.entered, event.left)
+        case sh.Stopped():
+            return d.Halt("stopped", said, int(event.phase is not sh.Phase.LOADING))
+        case sf.SelfTested() | sh.SelfTested() if event.bad_sensors or event.bad_motors:
+            sensors = _MESSAGES[kind].Sensor
+            bad = tuple(word(sensor) for sensor in sensors if event.bad_sensors >> sensor & 1)
+            return d.Halt("self_test", said, bad_sensors=bad)
+        case sf.Holds() if event.reason:
+            return d.Halt("counts_disagree", said)
+        case sf.Power(interrupted=True) | sh.Power(interrupted=True):
+            return d.Halt("power_lost", said)
+        case _:
+            return None
+
+
+def account_of(kind: str, view: Any, event: Any, hello: DeviceHello | None, expected: int | None) -> d.Account:
+    """Return what the box believed of the cards just before an event; `view` is of that moment, too."""
+    capabilities = hello.capabilities if hello is not None else ()
+    if kind == "shuffler":
+        return _shuffler_account(view, event, expected)
+    return _shoe_account(view, event, expected, by_hand=BY_HAND in capabilities)
+
+
+def _shuffler_account(view: ShufflerView, event: Any, expected: int | None) -> d.Account:
+    keeps = view.continuous
+    match event:
+        case sf.Jam() | sf.Fault() | sf.Stopped() if event.entered and view.sure:
+            inside = sf.cards_inside(event.entered, event.left)
+            return d.Account(expected, inside, None if keeps else event.left, keeps)
+        case sf.Incomplete():
+            return d.Account(expected, None, None if keeps else event.cards_out, keeps)
+        case _:
+            return d.Account(expected, view.inside, view.behind_gate, keeps)
+
+
+def _shoe_account(view: ShoeView, event: Any, expected: int | None, *, by_hand: bool) -> d.Account:
+    if by_hand:
+        drawn = view.drawn if view.sure else None
+        inside = None if expected is None or drawn is None else expected - drawn
+        return d.Account(expected, inside, drawn, keeps=False)
+    moved = view.moved if view.phase in (sh.Phase.DISPENSING, sh.Phase.STUB) and view.state in _OUTWARD else 0
+    match event:
+        case sh.Jam() | sh.Fault() if event.phase is sh.Phase.LOADING:
+            return d.Account(expected, None if view.left is None else view.left + 1, 0, keeps=True)
+        case sh.Jam() | sh.Fault():
+            cleared = event.phase is sh.Phase.CLEARING
+            return d.Account(expected, None if cleared else view.left, None if cleared else moved, keeps=True)
+        case sh.Unbalanced():
+            return d.Account(expected, None, event.drawn, keeps=False)
+        case _:
+            return d.Account(expected, view.left, None, keeps=True)
+
+
+_OUTWARD: Final = (sh.State.DISPENSING, sh.State.COUNTING)
+
+
+def ended_of(event: Any) -> d.Ended | None:
+    """Return the end of a motion, well or not, as a line of a machine's past."""
+    said = type(event).__name__
+    match event:
+        case sf.Completed() | sf.Counted():
+            return d.Ended(said, event.count, event.count)
+        case sf.Incomplete():
+            return d.Ended(said, event.cards_in, event.cards_out)
+        case sh.Unbalanced():
+            return d.Ended(said, event.loaded, event.drawn)
+        case sf.Jam() | sf.Fault() | sf.Stopped():
+            return d.Ended(said, event.entered, event.left)
+        case sh.Loaded() | sh.Dispensed() | sh.Stub() | sf.TakenIn() | sf.Delivered():
+            return d.Ended(said, event.count)
+        case sh.Jam() | sh.Fault() | sh.Stopped() | sh.ShortStack() | sf.Cleared() | sh.Cleared():
+            return d.Ended(said)
+        case _:
+            return None
+
+
+# --- what it was asked ------------------------------------------------------------------------------------------------
+
+
+def levels_of(kind: str, levels: Sequence[SensorLevel]) -> tuple[d.Level, ...]:
+    """Return sensor levels by name."""
+    sensors = _MESSAGES[kind].Sensor
+    return tuple(d.Level(word(s), x.blocked, x.level, x.threshold) for s, x in zip(sensors, levels, strict=False))
+
+
+def currents_of(kind: str, currents: Sequence[int]) -> tuple[d.Current, ...]:
+    """Return motor currents by name."""
+    motors = _MESSAGES[kind].Motor
+    return tuple(d.Current(word(motor), drawn) for motor, drawn in zip(motors, currents, strict=False))
+
+
+def times_of(kind: str, transits: Sequence[Transit]) -> tuple[d.Times, ...]:
+    """Return transit times by segment."""
+    segments = _MESSAGES[kind].Segment
+    return tuple(
+        d.Times(word(s), t.cards, t.mean, t.least, t.most, t.deviation, t.last)
+        for s, t in zip(segments, transits, strict=True)
+    )
+
+
+def edges_of(kind: str, trail: Trail) -> tuple[d.Edge, ...]:
+    """Return the edges that led to the halt; a sensor that this software does not know is left out."""
+    names = {int(sensor): word(sensor) for sensor in _MESSAGES[kind].Sensor}
+    halted = trail.halted if trail.halted is not None else max((edge.at for edge in trail.edges), default=0)
+    return tuple(
+        d.Edge(names[edge.sensor], edge.blocked, halted - edge.at)
+        for edge in trail.edges
+        if edge.sensor in names and edge.at <= halted
+    )

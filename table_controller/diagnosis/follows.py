@@ -1,0 +1,93 @@
+"""Bad deck or bad machine: does the fault follow the deck or the slot? Exact chances, no floating point. Pure."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# With fewer faults nothing can be told.
+LEAST: Final = 4
+# What chance alone would do less often than once in so many times is told as found.
+RARE: Final = 100
+_NEVER: Final = 10**9
+
+
+class Follows(msgspec.Struct, frozen=True):
+    """What was found. `name` is the deck or the slot; `one_in`: chance alone would do it once in so many times."""
+
+    what: Literal["deck", "slot", "neither", "too few", "one deck only"]
+    name: str = ""
+    faults: int = 0
+    of: int = 0
+    share: int = 0  # percent of the cards that were its own
+    one_in: int = 0
+
+    def sentence(self) -> str:
+        """Return it for people."""
+        match self.what:
+            case "deck":
+                return (
+                    f"follows the deck {self.name}: {self._counts()}. Take the deck out and look at its cards "
+                    "before you open the machine."
+                )
+            case "slot":
+                return f"follows the machine in {self.name}: {self._counts()}. The decks are not to blame."
+            case "neither":
+                return f"no deck stands out: the most is deck {self.name} with {self._counts()}. Look at the machine."
+            case "one deck only":
+                return f"{self.of} faults, all with the same deck at hand: run another deck before you judge."
+            case _:
+                return f"{self.of} fault{'s' * (self.of != 1)}: too few to tell deck from machine (from {LEAST} on)."
+
+    def _counts(self) -> str:
+        often = f"chance alone does that once in {self.one_in:,} times" if self.one_in > 1 else "as chance does"
+        return f"{self.faults} of {self.of} faults on {self.share} % of the cards ({often})"
+
+
+def follows(faults: Mapping[tuple[str, str], int], cards: Mapping[tuple[str, str], int]) -> Follows:
+    """Say what the faults of one kind of machine follow. Both by (slot, deck): how many faults, how many cards."""
+    total = sum(faults.values())
+    if total < LEAST or not sum(cards.values()):
+        return Follows("too few", of=total)
+    decks = _most("deck", total, _by(faults, 1), _by(cards, 1))
+    slots = _most("slot", total, _by(faults, 0), _by(cards, 0))
+    best = max((each for each in (decks, slots) if each), key=lambda each: each.one_in, default=None)
+    if best is not None and best.one_in >= RARE:
+        return best
+    return Follows("one deck only", of=total) if decks is None else msgspec.structs.replace(decks, what="neither")
+
+
+def _by(counts: Mapping[tuple[str, str], int], place: int) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for key, count in counts.items():
+        if key[place]:
+            sums[key[place]] = sums.get(key[place], 0) + count
+    return sums
+
+
+def _most(what: Literal["deck", "slot"], total: int, faults: dict[str, int], cards: dict[str, int]) -> Follows | None:
+    """Return whoever has most faults beyond what its cards explain; None if there is nobody to compare with."""
+    if len(cards) < 2:
+        return None
+    every = sum(cards.values())
+    found = []
+    for name, count in faults.items():
+        share = Fraction(cards.get(name, 0), every)
+        chance = tail(count, total, share) * len(cards)  # each of them could have stood out
+        found.append((chance, Follows(what, name, count, total, int(100 * share), _one_in(chance))))
+    return min(found, key=lambda each: each[0], default=(0, None))[1]
+
+
+def _one_in(chance: Fraction) -> int:
+    return min(_NEVER, int(1 / chance)) if chance else _NEVER
+
+
+def tail(at_least: int, of: int, share: Fraction) -> Fraction:
+    """Return the chance that at least so many of all fall on a share, exactly."""
+    return sum((comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(at_least, of + 1)), Fraction(0))

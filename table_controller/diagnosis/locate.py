@@ -1,0 +1,215 @@
+"""From a dossier to where the piece is and how many cards are inside. Pure; where sensors cannot decide: a range.
+
+Two things are taken as given, and said in docs/diagnosis.md: a pulse of one card's length is one card, unless counts
+prove otherwise, and at most one pair passes unseen in one motion.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.diagnosis.findings import Cards, Span, Where
+
+if TYPE_CHECKING:
+    from table_controller.diagnosis.readings import Readings, Thresholds
+
+
+NONE: Final = Span(0, 0)
+
+
+def locate(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
+    """Return where it is and what is inside."""
+    match r.dossier.halt.what:
+        case "jam":
+            return _jam(r)
+        case "double_feed":
+            return _double(r, t)
+        case "short_card":
+            return _short(r, t)
+        case "counts_disagree":
+            return _counts(r)
+        case "self_test":
+            return Where(sensors=r.dossier.halt.bad_sensors), _cards(r, NONE)
+        case "too_many_cards":
+            return Where(at_rest=r.leg.rest), _cards(r, NONE)
+        case _:
+            return _interrupted(r)
+
+
+def seen(r: Readings, segment: str) -> Where:
+    """Return a single segment with the sensors around it."""
+    return Where((segment,), r.leg.before(segment), r.leg.next_sensor(segment))
+
+
+# --- a card that did not arrive ---------------------------------------------------------------------------------------
+
+
+def _jam(r: Readings) -> tuple[Where, Cards]:
+    leg, segment = r.leg, r.dossier.halt.segment
+    assert segment is not None, "a jam names its segment"
+    end = leg.next_sensor(segment)
+    if beyond := r.skipped(segment):
+        if r.blind(end):  # the next sensor saw it: the one between is blind
+            return seen(r, leg.after(beyond).segment), _cards(r, Span(1, 1))
+        return _given_up(r)
+    if (end is not None and r.blind(end)) or (end is None and r.dim(leg.before(segment))):
+        return _past_a_blind_sensor(r, segment)
+    if end is None and _is_tray(r, segment):
+        return Where((segment,), leg.before(segment), None, at_rest=leg.rest), _cards(r, NONE)
+    first = leg.place(segment) == 0
+    # Without strain nobody knows whether the roller took the card from its pile at all.
+    took = not first or bool(r.strained(leg.stretches[0].motor)) or r.by_hand
+    return seen(r, segment), _cards(r, Span(1, 1) if took else Span(0, 1), left_pile=took)
+
+
+def _is_tray(r: Readings, segment: str) -> bool:
+    """The sensor before the last segment is clear and every card is out: what did not move is the tray."""
+    return r.dossier.account.inside == 0 and r.dark(r.leg.before(segment)) is False
+
+
+def _past_a_blind_sensor(r: Readings, segment: str) -> tuple[Where, Cards]:
+    """Nobody saw whether the card passed; what is strained tells how far it can have come."""
+    leg = r.leg
+    rest = leg.stretches[leg.place(segment) :]
+    strained = [stretch.segment for stretch in rest if r.strained(stretch.motor)]
+    if strained:
+        last = leg.place(strained[-1])
+        possible = tuple(s.segment for s in leg.stretches[leg.place(segment) : last + 1])
+        return Where(possible, leg.before(segment), leg.next_sensor(segment)), _cards(r, Span(1, 1))
+    possible = tuple(stretch.segment for stretch in rest)
+    where = Where(possible, leg.before(segment), leg.next_sensor(segment), at_rest=leg.rest)
+    return where, _cards(r, Span(0, 1), may_be_out=1)
+
+
+# --- pieces that were too long or too short ---------------------------------------------------------------------------
+
+
+def is_slow(r: Readings, sensor: str, segment: str, t: Thresholds) -> bool | None:
+    """Tell whether a long pulse was one slow card: then its way took longer, too. None if nobody measured."""
+    pulse, transit = r.pulse(sensor), r.transit(segment)
+    if r.by_hand:
+        return False  # the machine compares length and way itself
+    if pulse is None or transit is None:
+        return None
+    return transit > t.slow and transit * t.long > pulse
+
+
+def too_early(r: Readings, segment: str, t: Thresholds) -> bool:
+    """Tell whether a piece came sooner than any card can: it is not the one that was waited for."""
+    transit = None if r.by_hand else r.transit(segment)
+    return transit is not None and transit < t.early
+
+
+def _given_up(r: Readings) -> tuple[Where, Cards]:
+    """A card that was given up came after all, while the next one may be under way: they can be anywhere on the leg."""
+    segments = tuple(stretch.segment for stretch in r.leg.stretches)
+    return Where(segments, at_rest=r.leg.rest), _cards(r, Span(0, 2), may_be_out=1)
+
+
+def _double(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
+    leg, segment = r.leg, r.dossier.halt.segment
+    assert segment is not None, "a pulse has its segment"
+    sensor = leg.next_sensor(segment)
+    assert sensor is not None, "a pulse has its sensor"
+    slow = is_slow(r, sensor, segment, t)
+    pieces = Span(2, 2) if slow is False else Span(1, 1) if slow else Span(1, 2)
+    reached = r.reached(sensor)
+    following = leg.after(reached)
+    more = Span(pieces.least - 1, pieces.most - 1) if leg is r.path.legs[0] else NONE
+    if too_early(r, segment, t):
+        return _given_up(r)
+    if following.sensor is None and reached == sensor:  # its trailing edge is past the last sensor: at rest
+        return Where((), sensor, None, at_rest=leg.rest), _at_rest(r, pieces, more)
+    return seen(r, following.segment), _cards(r, pieces, more=more)
+
+
+def _at_rest(r: Readings, pieces: Span, more: Span) -> Cards:
+    """Pieces that came past the last sensor and were counted nowhere yet."""
+    if r.leg is r.path.legs[0]:
+        return _cards(r, NONE, more=more)
+    account = r.dossier.account
+    inside = None if account.inside is None else Span(account.inside - pieces.most, account.inside - pieces.least)
+    out = None if account.out is None else Span(account.out + pieces.least, account.out + pieces.most)
+    return Cards(NONE, inside, out, None, account.expected)
+
+
+def _short(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
+    """A scrap went past the sensor; what it was torn from is still before it."""
+    segment = r.dossier.halt.segment
+    assert segment is not None, "a pulse has its segment"
+    if too_early(r, segment, t):
+        return _given_up(r)
+    return seen(r, segment), _cards(r, Span(1, 1))
+
+
+# --- counts that disagree ---------------------------------------------------------------------------------------------
+
+
+def _counts(r: Readings) -> tuple[Where, Cards]:
+    d = r.dossier
+    told = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
+    hidden = r.path.legs[0].hidden
+    if told is None or told.counted_in is None or told.counted_out is None:
+        return Where(hidden=hidden), _cards(r, NONE)
+    went_in, came_out, expected = told.counted_in, told.counted_out, d.account.expected
+    if d.account.keeps and came_out > went_in:  # what went out went in again: one pair as one
+        return Where(), Cards(NONE, Span(went_in, came_out), None, None, expected, came_out)
+    short = [went_in - came_out] + ([] if expected is None or d.account.keeps else [expected - came_out])
+    most = max(0, *short)
+    least = max(0, min(short) - 1)
+    if came_out > went_in and most == 0:
+        return Where(), Cards(NONE, NONE, Span(came_out, came_out), NONE, expected)
+    inside = Span(least, most)
+    out = Span(came_out, came_out + most - least)
+    likely = max(0, went_in - came_out)
+    return Where(hidden=hidden), Cards(NONE, inside, out, NONE, expected, likely)
+
+
+def _interrupted(r: Readings) -> tuple[Where, Cards]:
+    """Motion ended on purpose: the card under way is after the last sensor that saw it, or nothing was under way."""
+    d, leg = r.dossier, r.leg
+    if d.halt.what == "power_lost" or (d.halt.leg is None and not d.edges):
+        return Where(), _cards(r, Span(0, 1))
+    newest = d.edges[-1] if d.edges else None
+    if newest is None or newest.sensor not in leg.sensors:
+        return Where(tuple(s.segment for s in leg.stretches), at_rest=leg.rest), _cards(r, Span(0, 1), may_be_out=1)
+    stretch = leg.after(newest.sensor)
+    if newest.blocked or stretch.sensor is not None:
+        return seen(r, stretch.segment), _cards(r, Span(1, 1))
+    first = leg.stretches[0].segment  # the last one is at rest; the next may have been drawn
+    return Where((first,), None, leg.next_sensor(first), at_rest=leg.start), _cards(r, Span(0, 1), left_pile=False)
+
+
+def _cards(r: Readings, path: Span, *, more: Span = NONE, may_be_out: int = 0, left_pile: bool = True) -> Cards:
+    """Return the account around what is on the path.
+
+    `more`: cards that no count shows. `may_be_out`: so many may have come out unseen. Not `left_pile`: it may still lie
+    on the pile that it was drawn from.
+    """
+    account = r.dossier.account
+    outward = r.leg is r.path.legs[1]
+    if account.inside is None:
+        most = account.expected
+        inside = None if most is None else Span(path.least, most)
+        return Cards(path, inside, None, None, account.expected)
+    least, most = account.inside + more.least, account.inside + more.most
+    went_in = r.dossier.halt.counted_in
+    if outward:
+        least -= may_be_out
+        if account.expected is not None and went_in is not None and not account.keeps:
+            most += max(
+                0, account.expected - went_in
+            )  # fewer went in than should have: a pair, or a deck that lacks one
+    elif not left_pile:
+        least -= 1
+    inside = Span(max(0, least), most)
+    out = None if account.out is None else Span(account.out, account.out + (may_be_out if outward else 0))
+    waiting = None
+    if account.expected is not None and not account.keeps and out is not None and not r.by_hand:
+        waiting = Span(
+            max(0, account.expected - inside.most - out.most), max(0, account.expected - inside.least - out.least)
+        )
+        if outward:
+            waiting = NONE
+    likely = None if may_be_out else account.inside + more.least
+    return Cards(path, inside, out, waiting, account.expected, likely)

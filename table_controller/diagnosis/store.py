@@ -1,0 +1,164 @@
+"""Where dossiers are kept: a folder of numbered files, each written once and whole. What is in them is known elsewhere.
+
+A file appears under its name only when every byte of it is on disk, and a number is never given twice while its file is
+there. What leaves, and when: beyond MOST dossiers or MOST_BYTES the oldest that is not pinned, but never one of the
+NEWEST; a dossier is pinned until its machine is back in service. Beyond MOST_PINNED the oldest pin is taken off.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.errors import BadDossier
+from table_controller.diagnosis.dossier import Dossier, decode, encode
+from table_controller.diagnosis.steps import StepEvent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST: Final = 500
+MOST_BYTES: Final = 64 << 20
+MOST_PINNED: Final = 50
+NEWEST: Final = 20
+_STEPS: Final = msgspec.json.Decoder(StepEvent)
+_NAME: Final = re.compile(r"(\d{6,})\.json\Z")
+
+
+class DossierStore:
+    """One folder of dossiers, and its one writer. Reading needs no store that writes: see `numbers` and `read`."""
+
+    def __init__(
+        self, folder: Path, *, most: int = MOST, most_bytes: int = MOST_BYTES, most_pinned: int = MOST_PINNED
+    ) -> None:
+        self.folder = folder
+        self._most, self._most_bytes, self._most_pinned = most, most_bytes, most_pinned
+        folder.mkdir(parents=True, exist_ok=True)
+        for left_over in folder.glob(".*.tmp"):  # of a box that was killed while it wrote
+            left_over.unlink(missing_ok=True)
+
+    def add(self, dossier: Dossier) -> int:
+        """Keep a new dossier, pinned; return its number once it is on disk."""
+        number = max(numbers(self.folder), default=0) + 1
+        while True:
+            data = encode(msgspec.structs.replace(dossier, number=number))
+            written = self._write(number, data)
+            try:
+                os.link(written, self._file(number))  # unlike a rename, this never takes another's place
+            except FileExistsError:
+                number += 1
+                continue
+            finally:
+                written.unlink(missing_ok=True)
+            self._file(number).with_suffix(".pin").touch()
+            self._sync()
+            self._make_room()
+            return number
+
+    def complete(self, number: int, dossier: Dossier) -> None:
+        """Put what the machine answered in the place of the first account; once, and only of the same fault."""
+        before = read(self.folder, number)
+        if before.complete or (before.at_ns, before.machine.slot) != (dossier.at_ns, dossier.machine.slot):
+            raise BadDossier(f"dossier {number} is closed, or is about another fault")
+        data = encode(msgspec.structs.replace(dossier, number=number, complete=True))
+        self._write(number, data).replace(self._file(number))
+        self._sync()
+
+    def pin(self, number: int, *, pinned: bool) -> None:
+        """Keep a dossier until the pin is taken off."""
+        mark = self._file(number).with_suffix(".pin")
+        if pinned:
+            read(self.folder, number)
+            mark.touch()
+        else:
+            mark.unlink(missing_ok=True)
+        self._sync()
+
+    def note(self, number: int, event: StepEvent) -> None:
+        """Write down what was done about a dossier; on disk when this returns."""
+        with self._file(number).with_suffix(".steps").open("ab") as file:
+            file.write(msgspec.json.encode(event) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._sync()
+
+    # --- the folder ---------------------------------------------------------------------------------------------------
+
+    def _file(self, number: int) -> Path:
+        return file_of(self.folder, number)
+
+    def _write(self, number: int, data: bytes) -> Path:
+        """Bring bytes to disk under a name that nobody reads."""
+        path = self.folder / f".{number:06d}.{os.getpid()}.tmp"
+        with path.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        return path
+
+    def _sync(self) -> None:
+        descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _make_room(self) -> None:
+        kept = numbers(self.folder)
+        pinned = [number for number in kept if is_pinned(self.folder, number)]
+        for number in pinned[: max(0, len(pinned) - self._most_pinned)]:
+            self.pin(number, pinned=False)
+        free = [number for number in kept[:-NEWEST] if not is_pinned(self.folder, number)]
+        sizes = {number: self._file(number).stat().st_size for number in kept}
+        while free and (len(sizes) > self._most or sum(sizes.values()) > self._most_bytes):
+            gone = free.pop(0)
+            for path in (self._file(gone), self._file(gone).with_suffix(".steps")):
+                path.unlink(missing_ok=True)
+            del sizes[gone]
+        self._sync()
+
+
+def file_of(folder: Path, number: int) -> Path:
+    """Return the file of a dossier, there or not."""
+    return folder / f"{number:06d}.json"
+
+
+def numbers(folder: Path) -> list[int]:
+    """Return the numbers of the dossiers in a folder, the oldest first."""
+    if not folder.is_dir():
+        return []
+    return sorted(int(match[1]) for path in folder.iterdir() if (match := _NAME.match(path.name)))
+
+
+def is_pinned(folder: Path, number: int) -> bool:
+    """Tell whether a dossier is pinned."""
+    return file_of(folder, number).with_suffix(".pin").exists()
+
+
+def steps_of(folder: Path, number: int) -> list[StepEvent]:
+    """Return what was done about a dossier, the oldest first; a line that was cut off did not happen."""
+    path = file_of(folder, number).with_suffix(".steps")
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    try:
+        return [_STEPS.decode(line) for line in lines if line.endswith(b"\n")]
+    except msgspec.DecodeError as error:
+        raise BadDossier(f"{path} cannot be read: {error}") from error
+
+
+def read(folder: Path, number: int) -> Dossier:
+    """Read one dossier; BadDossier if there is none, or what is there is not whole."""
+    path = file_of(folder, number)
+    try:
+        dossier = decode(path.read_bytes())
+    except FileNotFoundError:
+        raise BadDossier(f"there is no dossier {number} in {folder}") from None
+    except OSError as error:
+        raise BadDossier(f"{path}: {error.strerror or error}") from error
+    except msgspec.DecodeError as error:
+        raise BadDossier(f"{path} cannot be read: {error}") from error
+    if dossier.number != number:
+        raise BadDossier(f"{path} holds dossier {dossier.number}")
+    return dossier

@@ -1,0 +1,155 @@
+"""Ports, keys and the approved list of a table: are they there, whose are they, who holds them. Opens no port."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from firmware_bridge.transport.ports import is_path
+from table_controller.doctor.lines import FAIL, OK, WARN, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from table_controller.config import TableConfig
+
+# A server on the floor's network answers within this (s), or something is wrong.
+PATIENCE: Final = 3.0
+_PROC: Final = Path("/proc")
+
+
+def ports(config: TableConfig, box_pid: int | None) -> list[Line]:
+    """Return a line for every port that is not as it should be, and one for those that are."""
+    lines = [port(slot.name, slot.port, box_pid) for slot in config.slots]
+    good = [line for line in lines if line.state == OK]
+    bad = [line for line in lines if line.state != OK]
+    if good and len(good) == len(lines):
+        held = f", held by the box ({box_pid})" if box_pid else ""
+        return [Line("ports", OK, f"all {len(good)} are there and may be opened{held}")]
+    return bad
+
+
+def port(name: str, url: str, box_pid: int | None) -> Line:
+    """Look at one port."""
+    what = f"port of {name}"
+    if url.startswith(("socket://", "rfc2217://")):
+        address = urlsplit(url)
+        problem = reach(address.hostname or "", address.port or 0)
+        if problem is None:
+            return Line(what, OK, f"{url} answers")
+        return Line(what, FAIL, f"{url}: {problem}", "is the port server on, and its network cable in?")
+    if not is_path(url):
+        return Line(what, OK, f"{url}: USB; `pitbox usb` lists what is plugged in")
+    path = Path(url)
+    if not path.exists():
+        return Line(what, FAIL, f"{url} is not there",
+                    "is its cable in, and the machine switched on? ls -l /dev/serial/by-id")  # fmt: skip
+    if not os.access(path, os.R_OK | os.W_OK):
+        group = path.group() if _has_group(path) else str(path.stat().st_gid)
+        return Line(what, FAIL, f"{url} may not be opened by this user",
+                    f"sudo usermod -aG {group} $USER, then log in again; or ask as the box's user")  # fmt: skip
+    others = [(pid, program) for pid, program in holders(path) if pid not in (box_pid, os.getpid())]
+    if others:
+        said = ", ".join(f"{program} ({pid})" for pid, program in others)
+        return Line(what, FAIL, f"{url} is held by {said}",
+                    f"end it: it takes bytes that are the box's{_modem_hint(others)}")  # fmt: skip
+    return Line(what, OK, url)
+
+
+def _modem_hint(others: list[tuple[int, str]]) -> str:
+    return "; sudo apt remove modemmanager" if any("odemManager" in program for _, program in others) else ""
+
+
+def _has_group(path: Path) -> bool:
+    try:
+        path.group()
+    except KeyError:
+        return False
+    return True
+
+
+def holders(path: Path) -> list[tuple[int, str]]:
+    """Return the processes that have a file open, as far as we may see; another user's are hidden from us."""
+    try:
+        wanted = path.stat()
+    except OSError:
+        return []
+    processes = [each for each in _PROC.iterdir() if each.name.isdigit()]
+    holding = [each for each in processes if any(_same(entry, wanted) for entry in _open_files(each))]
+    return sorted((int(each.name), _program(each)) for each in holding)
+
+
+def _open_files(process: Path) -> Iterable[Path]:
+    try:
+        return list((process / "fd").iterdir())
+    except OSError:  # gone meanwhile, or not ours to see
+        return ()
+
+
+def _same(entry: Path, wanted: os.stat_result) -> bool:
+    try:
+        seen = entry.stat()
+    except OSError:
+        return False
+    if stat.S_ISCHR(wanted.st_mode):  # a device has many names
+        return stat.S_ISCHR(seen.st_mode) and seen.st_rdev == wanted.st_rdev
+    return (seen.st_dev, seen.st_ino) == (wanted.st_dev, wanted.st_ino)
+
+
+def _program(process: Path) -> str:
+    try:
+        return (process / "comm").read_text("utf-8").strip()
+    except OSError:
+        return "a process"
+
+
+def reach(host: str, number: int) -> str | None:
+    """Connect to a server and hang up; return why not, or None."""
+    try:
+        socket.create_connection((host, number), PATIENCE).close()
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+# --- keys and firmware ------------------------------------------------------------------------------------------------
+
+
+def keys(config: TableConfig) -> list[Line]:
+    """Look at key files. That each is a key and private, the configuration has checked already."""
+    lines = [
+        Line("keys", WARN, f"others can put files into {folder}", f"chmod go-w {folder}")
+        for folder in sorted({slot.key_file.parent for slot in config.slots})
+        if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    ]
+    loose = [f"{slot.name} ({slot.key.serial})" for slot in config.slots if not slot.key.enrolled]
+    if loose:
+        lines.append(Line("keys", WARN, f"not enrolled at any table: {', '.join(loose)}",
+                          "enroll them here, so that no bench can use their keys: pitbox enroll"))  # fmt: skip
+    return lines or [Line("keys", OK, f"all {len(config.slots)} are private and enrolled")]
+
+
+def approved(config: TableConfig) -> list[Line]:
+    """See whether some firmware is approved for every kind that stands here."""
+    kinds = {slot.kind for slot in config.slots}
+    lacking = sorted(kinds - {entry.kind for entry in config.approved})
+    if lacking:
+        return [Line("approved list", FAIL, f"no firmware is approved for: {', '.join(lacking)}",
+                     "put the laboratory's list in its place; nothing else lets them serve")]  # fmt: skip
+    return [Line("approved list", OK, f"{len(config.approved)} firmwares, every kind of this table among them")]
+
+
+def broker(config: TableConfig) -> Line:
+    """See whether the broker takes a connection; nothing is sent."""
+    if config.mqtt is None:
+        return Line("broker", OK, "none is configured, and none is needed")
+    where = f"{config.mqtt.host}:{config.mqtt.port}"
+    problem = reach(config.mqtt.host, config.mqtt.port)
+    if problem is None:
+        return Line("broker", OK, f"{where} answers")
+    return Line("broker", WARN, f"{where}: {problem}",
+                "play goes on without it and nothing is lost; is the network up? is the broker?")  # fmt: skip

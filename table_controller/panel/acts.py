@@ -1,0 +1,175 @@
+"""What a page may ask for: each request as a frozen type, who may ask it, and the event that it becomes. Pure.
+
+The core has the last word. What is refused here already is what no state of the table would allow: another role, or a
+question that is not open.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from table_controller.table import events as ev
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from table_controller.table.decisions import Prompt
+
+Word = Annotated[str, Meta(min_length=1, max_length=64)]
+Seat = Annotated[int, Meta(ge=1, le=6)]
+
+
+class Who(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A credential shown with the request itself."""
+
+    id: Annotated[str, Meta(max_length=64)]
+    pin: Annotated[str, Meta(max_length=128)]
+
+    def __repr__(self) -> str:
+        """Never show the PIN."""
+        return f"Who({self.id!r})"
+
+
+class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="act"):
+    """What every request carries: its number on this page, larger than any before, and credentials where it needs any.
+
+    `by` speaks instead of whoever is signed on; `second` is the other of two people.
+    """
+
+    n: Annotated[int, Meta(ge=1, le=1 << 53)]
+    by: Who | None = None
+    second: Who | None = None
+
+
+class Answer(Act, frozen=True, tag="answer", kw_only=True):
+    """Answer a question."""
+
+    prompt: int
+    choice: Word
+    number: Annotated[int, Meta(ge=0, le=1_000_000_000)] | None = None
+    seats: Annotated[tuple[Seat, ...], Meta(max_length=6)] = ()
+
+
+class OpenRound(Act, frozen=True, tag="open_round"):
+    """Open a round."""
+
+
+class NoMoreBets(Act, frozen=True, tag="no_more_bets"):
+    """Call no more bets."""
+
+
+class BringDeck(Act, frozen=True, tag="deck", kw_only=True):
+    """Bring a deck to the table."""
+
+    deck: Word
+    preshuffled: bool = False
+    two_jokers: bool = False
+
+
+class Report(Act, frozen=True, tag="report", kw_only=True):
+    """Report what only people see."""
+
+    trigger: Word
+    seat: Seat | None = None
+    deck: Word | None = None
+    slot: Word | None = None
+
+
+class Order(Act, frozen=True, tag="order", kw_only=True):
+    """Order what a floorperson may order."""
+
+    order: Literal[
+        "reshuffle", "recut", "remove_deck", "table_idle", "dealing_method", "start_method", "shuffle_by_hand",
+        "shuffle_by_machine", "readmit",
+    ]  # fmt: skip
+    deck: Word | None = None
+    method: Word | None = None
+    seat: Seat | None = None
+
+
+class SlotAct(Act, frozen=True, tag="slot", kw_only=True):
+    """Do something about a device."""
+
+    slot: Word
+    order: Literal["give_up", "sign", "repair", "clear", "acknowledge"]
+
+
+class CorrectMeter(Act, frozen=True, tag="correct_meter", kw_only=True):
+    """Correct the meter by an amount (micro-dollars)."""
+
+    amount: Annotated[int, Meta(ge=-(10**15), le=10**15)]
+    document: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class ResetMeter(Act, frozen=True, tag="reset_meter", kw_only=True):
+    """Bring the meter to its seed."""
+
+    document: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+Request = (
+    Answer | OpenRound | NoMoreBets | BringDeck | Report | Order | SlotAct | CorrectMeter | ResetMeter
+)  # fmt: skip
+READ: Final = msgspec.json.Decoder(Request)
+
+
+class Step(Act, frozen=True, tag="step", kw_only=True):
+    """Begin the way back of a dossier, or tick one of its steps. No event of the table: its evidence is journaled."""
+
+    dossier: int
+    step: Word
+    cards: Annotated[int, Meta(ge=0, le=9999)] | None = None
+
+
+STEP: Final = msgspec.json.Decoder(Step)
+
+# Who may ask for what; an answer is for whom the question is.
+ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
+    OpenRound: ("dealer",),
+    NoMoreBets: ("dealer",),
+    BringDeck: ("dealer", "floorperson"),
+    Report: ("dealer", "floorperson"),
+    Order: ("floorperson",),
+    SlotAct: ("floorperson", "technician"),
+    CorrectMeter: ("floorperson",),
+    ResetMeter: ("floorperson",),
+}
+# Their word is a credential, not a button: the PIN comes with each request, also from somebody who is signed on.
+EACH_TIME: Final = ("floorperson", "auditor")
+TWO_PEOPLE: Final = (CorrectMeter, ResetMeter)
+
+
+def roles_for(request: Request, prompts: Mapping[int, Prompt]) -> tuple[str, ...]:
+    """Return who may ask for this; nobody if it answers a question that is not open."""
+    if isinstance(request, Answer):
+        prompt = prompts.get(request.prompt)
+        return () if prompt is None else (prompt.role,)
+    return ROLES[type(request)]
+
+
+def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.Event:
+    """Return the event that a request becomes, with the people who stand for it."""
+    match request:
+        case Answer():
+            return ev.Answer(request.prompt, request.choice, who, request.number, request.seats)
+        case OpenRound():
+            return ev.OpenRound(who)
+        case NoMoreBets():
+            return ev.NoMoreBets(who)
+        case BringDeck():
+            return ev.DeckReceived(request.deck, who, request.preshuffled, request.two_jokers)
+        case Report():
+            return ev.Declared(request.trigger, who, request.seat, request.deck, request.slot)
+        case Order():
+            return ev.Ordered(request.order, who, request.deck, request.method, request.seat)
+        case SlotAct():
+            return ev.SlotOrdered(request.slot, request.order, who)
+        case CorrectMeter():
+            assert second is not None
+            return ev.MeterCorrected(request.amount, request.document, who, second)
+        case ResetMeter():
+            assert second is not None
+            return ev.MeterReset(request.document, who, second)

@@ -1,0 +1,335 @@
+"""The panel over HTTP: pages, streams, requests, and everything that keeps other people's pages out. No table here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import mimetypes
+from hashlib import blake2b
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from firmware_bridge.errors import BadFault
+from table_controller import rulebook
+from table_controller.panel import acts, words
+from table_controller.panel.desk import Said
+from table_controller.panel.dossiers import dossiers
+from table_controller.panel.live import SIGN
+from table_controller.panel.metrics import TYPE, tally_text
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from starlette.requests import Request
+
+    from table_controller.panel.live import Stream
+    from table_controller.panel.panel import Panel
+    from table_controller.panel.sessions import Session
+
+log = logging.getLogger(__name__)
+
+# A request is a few words; more is nobody's answer (bytes).
+BODY: Final = 4096
+# The secret of a page travels in a header that no form of another site can set.
+PAGE: Final = "x-pitbox-page"
+# Names of this very computer: a name of somebody else that leads here is a trick (DNS rebinding).
+LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
+HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+PAGES: Final = {
+    "/": "index.html",
+    "/dealer": "dealer.html",
+    "/floor": "floor.html",
+    "/technician": "technician.html",
+    "/sign": "sign.html",
+}
+
+
+class SignOn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who wants to sign on."""
+
+    who: acts.Who
+
+
+class Inject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fault for a simulated machine."""
+
+    n: int
+    slot: str
+    fault: str
+
+
+class App:
+    """The routes of one panel."""
+
+    def __init__(self, panel: Panel, in_thread: Callable[..., Awaitable[Any]]) -> None:
+        self._panel = panel
+        self._in_thread = in_thread
+        self._texts: dict[str, str] = {}
+        self._cookie = "__Host-pitbox" if panel.secure else "pitbox"
+        self._files = {item.name: item.read_bytes() for item in files(__package__).joinpath("static").iterdir()}
+        pages = PAGES | ({"/bench": "bench.html"} if panel.bench is not None else {})
+        self.asgi = Starlette(
+            routes=[
+                *(Route(path, self._page(name), methods=["GET"]) for path, name in pages.items()),
+                Route("/static/{name}", self._static, methods=["GET"]),
+                Route("/metrics", self._metrics, methods=["GET"]),
+                Route("/api/session", self._guarded(self._session), methods=["GET"]),
+                Route("/api/sign_on", self._guarded(self._sign_on), methods=["POST"]),
+                Route("/api/sign_off", self._guarded(self._sign_off), methods=["POST"]),
+                Route("/api/say", self._guarded(self._say), methods=["POST"]),
+                Route("/api/step", self._guarded(self._step), methods=["POST"]),
+                Route("/api/dossiers", self._guarded(self._dossiers), methods=["GET"]),
+                Route("/api/stream", self._guarded(self._stream), methods=["GET"]),
+                Route("/api/sign", self._guarded(self._sign), methods=["GET"]),
+                Route("/api/words", self._guarded(self._words), methods=["GET"]),
+                Route("/api/clause/{id:path}", self._guarded(self._clause), methods=["GET"]),
+                *([Route("/api/bench", self._guarded(self._faults), methods=["GET"]),
+                   Route("/api/inject", self._guarded(self._inject), methods=["POST"])] if panel.bench else []),
+            ]
+        )  # fmt: skip
+
+    # --- who may ask at all -------------------------------------------------------------------------------------------
+
+    def _guarded(self, handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """Return a handler that answers only to our own pages."""
+
+        async def guarded(request: Request) -> Response:
+            why = self._foreign(request)
+            if why is not None:
+                log.warning("a request to %s was refused: %s", request.url.path, why)
+                return _answer(Said(403, {"ok": False, "text": why}))
+            response = await handler(request)
+            response.headers.update(HEADERS)
+            response.headers["Cache-Control"] = "no-store"
+            return response
+
+        return guarded
+
+    def _foreign(self, request: Request) -> str | None:
+        """Return why a request cannot come from one of our pages; None if it can."""
+        host = request.headers.get("host", "")
+        name = host if host.endswith("]") else host.rpartition(":")[0] or host
+        if self._panel.local and name not in LOOPBACK:
+            return "this panel is reached as localhost only"
+        site = request.headers.get("sec-fetch-site")
+        if site is not None and site not in ("same-origin", "none"):
+            return "another site asks"
+        origin = request.headers.get("origin")
+        ours = f"{'https' if self._panel.secure else 'http'}://{host}"
+        if request.method == "POST" and origin != ours:
+            return "a request names the page that it comes from, and this one is not ours"
+        if origin is not None and origin != ours:
+            return "another site asks"
+        return None
+
+    def _signed_on(self, request: Request, *, used: bool = True) -> Session | None:
+        return self._panel.sessions.find(request.cookies.get(self._cookie, ""), used=used)
+
+    def _place(self, request: Request) -> str:
+        return request.client.host if request.client is not None else "local"
+
+    # --- pages --------------------------------------------------------------------------------------------------------
+
+    def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def page(request: Request) -> Response:
+            return self._file(name, request)
+
+        return page
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in self._files or name.endswith(".html"):
+            return _answer(Said(404, {"ok": False, "text": "there is no such file"}))
+        return self._file(name, request)
+
+    def _file(self, name: str, request: Request) -> Response:
+        data = self._files[name]
+        tag = f'"{blake2b(data, digest_size=8).hexdigest()}"'
+        headers = HEADERS | {"ETag": tag, "Cache-Control": "no-cache"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return Response(data, media_type=kind, headers=headers)
+
+    async def _metrics(self, request: Request) -> Response:
+        """Answer this very computer, or somebody who is signed on: a fault's name tells much about a table."""
+        near = self._place(request) in ("127.0.0.1", "::1", "local")
+        if not near and self._signed_on(request, used=False) is None:
+            return _answer(Said(401, {"ok": False, "text": "metrics are for this computer, or for who is signed on"}))
+        live = self._panel.live
+        text = self._panel.status() + tally_text(live.tally, len(live.streams))
+        return Response(text, headers=HEADERS | {"Content-Type": TYPE, "Cache-Control": "no-store"})
+
+    # --- signing on and off -------------------------------------------------------------------------------------------
+
+    async def _session(self, request: Request) -> Response:
+        """Tell a page who is signed on, and give it its secret."""
+        session = self._signed_on(request)
+        if session is None:
+            return JSONResponse({"role": None, "bench": self._panel.bench is not None})
+        return JSONResponse({
+            "role": session.who.role, "id": session.who.id, "page": session.open_page(),
+            "each_time": session.who.role in acts.EACH_TIME, "bench": self._panel.bench is not None,
+        })  # fmt: skip
+
+    async def _sign_on(self, request: Request) -> Response:
+        body = await _body(request)
+        if body is None:
+            return _too_long()
+        try:
+            who = msgspec.json.decode(body, type=SignOn).who
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return _answer(Said(400, {"ok": False, "text": "this is no request"}))
+        proved = await self._panel.desk.prove(who, self._place(request))
+        if isinstance(proved, Said):
+            return _answer(proved)
+        self._panel.sessions.end(request.cookies.get(self._cookie, ""))  # one browser, one person
+        response = JSONResponse({"ok": True, "role": proved.role})
+        response.set_cookie(
+            self._cookie, self._panel.signed_on(proved), path="/", secure=self._panel.secure, httponly=True,
+            samesite="strict",
+        )  # fmt: skip
+        return response
+
+    async def _sign_off(self, request: Request) -> Response:
+        session = self._signed_on(request)
+        if session is None or not session.has_page(request.headers.get(PAGE, "")):
+            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+        self._panel.sessions.end(request.cookies.get(self._cookie, ""))
+        response = JSONResponse({"ok": True})
+        response.delete_cookie(self._cookie, path="/", secure=self._panel.secure, httponly=True, samesite="strict")
+        return response
+
+    # --- the table ----------------------------------------------------------------------------------------------------
+
+    async def _say(self, request: Request) -> Response:
+        return await self._taken(request, self._panel.desk.say)
+
+    async def _step(self, request: Request) -> Response:
+        return await self._taken(request, self._panel.desk.step)
+
+    async def _dossiers(self, request: Request) -> Response:
+        """The newest faults, for who may clear them."""
+        session, kept = self._signed_on(request), self._panel.box.dossiers
+        if session is None:
+            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+        return JSONResponse([] if kept is None else await self._in_thread(dossiers, kept.store.folder))
+
+    async def _taken(self, request: Request, take: Callable[..., Awaitable[Said]]) -> Response:
+        session = self._signed_on(request)
+        if session is None:
+            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+        page = request.headers.get(PAGE, "")
+        if not session.has_page(page):
+            return _answer(Said(403, {"ok": False, "text": "this page is not open any more; load it anew"}))
+        body = await _body(request)
+        if body is None:
+            return _too_long()
+        return _answer(await take(session, page, body, self._place(request)))
+
+    async def _stream(self, request: Request) -> Response:
+        session = self._signed_on(request)
+        if session is None:
+            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+        self_role = session.who.role
+        stream = self._panel.live.follow(
+            self_role, machines="machines" in request.query_params, alive=lambda: not self._over(session)
+        )
+        return self._streamed(stream)
+
+    def _over(self, session: Session) -> bool:
+        self._panel.sessions.sweep()
+        return session.over
+
+    async def _sign(self, _request: Request) -> Response:
+        """The meter sign: what players may see, for everybody."""
+        return self._streamed(self._panel.live.follow(SIGN, machines=False, alive=lambda: True))
+
+    def _streamed(self, stream: Stream | None) -> Response:
+        if stream is None:
+            return _answer(Said(503, {"ok": False, "text": "too many pages follow this table"}))
+
+        async def chunks() -> AsyncIterator[bytes]:
+            try:
+                async for chunk in stream.chunks():
+                    yield chunk
+            finally:
+                self._panel.live.leave(stream)
+
+        return StreamingResponse(chunks(), media_type="text/event-stream")
+
+    async def _words(self, _request: Request) -> Response:
+        """What may be reported and ordered, for menus."""
+        return JSONResponse({"reports": words.REPORTS, "orders": words.ORDERS})
+
+    async def _clause(self, request: Request) -> Response:
+        """A clause or a reading in words."""
+        if not self._texts:  # read once, and not by the loop
+            self._texts = await self._in_thread(_texts)
+        wanted = request.path_params["id"]
+        text = self._texts.get(wanted)
+        if text is None:
+            return _answer(Said(404, {"ok": False, "id": wanted, "text": "no clause of this name has a duty"}))
+        return JSONResponse({"id": wanted, "text": text})
+
+    # --- simulated machines -------------------------------------------------------------------------------------------
+
+    async def _faults(self, request: Request) -> Response:
+        if self._signed_on(request) is None or self._panel.bench is None:
+            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+        return JSONResponse({"faults": self._panel.bench.faults()})
+
+    async def _inject(self, request: Request) -> Response:
+        session, page = self._signed_on(request), request.headers.get(PAGE, "")
+        body = await _body(request)
+        if session is None or self._panel.bench is None or not session.has_page(page) or body is None:
+            return _answer(Said(403, {"ok": False, "text": "nobody is signed on at this page"}))
+        try:
+            wanted = msgspec.json.decode(body, type=Inject)
+            if not session.take(page, wanted.n):
+                return _answer(Said(409, {"ok": False, "text": "this request was taken already"}))
+            return JSONResponse({"ok": True, "text": self._panel.bench.inject(wanted.slot, wanted.fault)})
+        except (msgspec.MsgspecError, KeyError, BadFault) as error:
+            return _answer(Said(400, {"ok": False, "text": str(error)}))
+
+
+def _texts() -> dict[str, str]:
+    """Return every clause and every reading in words."""
+    clauses = {clause.id: clause.duty for game in rulebook.GAMES for clause in rulebook.clauses(game)}
+    return clauses | {id_: reading.reading for id_, reading in rulebook.readings().items()}
+
+
+def _answer(said: Said) -> Response:
+    return JSONResponse(said.body, said.status, headers=HEADERS | {"Cache-Control": "no-store"})
+
+
+def _too_long() -> Response:
+    return _answer(Said(413, {"ok": False, "text": f"a request has at most {BODY} bytes"}))
+
+
+async def _body(request: Request) -> bytes | None:
+    """Return the body; None if it is too long, and then the rest of it is not read."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY:
+            return None
+    return body
+
+
+def app_of(panel: Panel, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread) -> Any:
+    """Return the panel as an ASGI application; `in_thread` is how it reads files, for where there are no threads."""
+    return App(panel, in_thread).asgi

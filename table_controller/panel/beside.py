@@ -1,0 +1,33 @@
+"""The panel beside a running box: what `pitbox run` keeps alive. The web server is loaded when this runs."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from table_controller.controller.metrics import metrics_text
+from table_controller.controller.status import status_of
+from table_controller.panel.serve import serve
+
+if TYPE_CHECKING:
+    from table_controller.config import TableConfig
+    from table_controller.controller.box import Box
+
+log = logging.getLogger(__name__)
+
+
+async def panel(box: Box, config: TableConfig) -> None:
+    """Serve the panel of a configured box until it ends; what goes wrong is raised, and the box starts this anew."""
+
+    def ready(port: int) -> None:
+        scheme = "http" if config.panel.cert is None else "https"
+        log.info("panel: %s://%s:%d/", scheme, config.panel.listen, port)
+
+    await serve(
+        config.panel,
+        box,
+        box.check_person,
+        name=config.name,
+        on_ready=ready,
+        status=lambda: metrics_text(status_of(box)),
+    )

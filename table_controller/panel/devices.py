@@ -1,0 +1,92 @@
+"""The machines as a technician sees them: service state, card path with its sensors, link quality. Only reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from devices.shoe.state import ShoeView
+from devices.shuffler.state import ShufflerView
+from table_controller.catalogue import catalogue
+from table_controller.cli.card_path import draw_path
+from table_controller.cli.shoe_path import draw_shoe
+from table_controller.journal.wording import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from firmware_bridge.errors import PitboxError
+    from table_controller.controller.slot import Slot
+    from table_controller.table.core import Table
+
+
+def devices(slots: Mapping[str, Slot[Any, Any]], table: Table | None) -> list[dict[str, Any]]:
+    """Return every machine, with what stands against using it."""
+    return [_device(slot, table) for slot in slots.values()]
+
+
+def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
+    known = None if table is None else table.state.slots.get(slot.name)
+    state = slot.service.state if known is None else known.state
+    reported = slot.driver.reported
+    hello = None if reported is None else reported.hello
+    return {
+        "name": slot.name,
+        "kind": slot.kind.name,
+        "state": state,
+        "text": plain(state),
+        "connected": slot.view.connected,
+        "cause": problem(slot.cause),
+        "serial": "" if hello is None else hello.serial,
+        "model": "" if hello is None else hello.model,
+        "firmware": "" if hello is None else hello.firmware,
+        "doing": _doing(slot),
+        "deck": None if known is None else known.deck,
+        "path": [] if table is None else _path(slot.view, table),
+        "door": bool(getattr(slot.view, "door_open", False)),
+        "link": _link(slot),
+        "against": [] if table is None else [
+            {"text": reason.text, "clause": reason.clause, "clears": reason.clears, "evidence": reason.evidence}
+            for reason in table.permit("return_to_service", slot.name)
+        ],
+    }  # fmt: skip
+
+
+def problem(error: PitboxError | None) -> dict[str, str] | None:
+    """Return an error with what to do about it."""
+    if error is None:
+        return None
+    entry = catalogue().get(error.code)
+    act = "" if entry is None else entry.act
+    return {"code": error.code, "text": str(error), "title": "" if entry is None else entry.title, "act": act}
+
+
+def _doing(slot: Slot[Any, Any]) -> str:
+    state = getattr(slot.view, "state", None)
+    return "" if state is None else plain(state.name if hasattr(state, "name") else str(state))
+
+
+def _path(view: Any, table: Table) -> list[tuple[str, str]]:
+    """Return the card path as pieces of text, each with its style; nothing for machines without one."""
+    if isinstance(view, ShufflerView):
+        return draw_path(view, table.context.edition.cards.count)
+    if isinstance(view, ShoeView):
+        return draw_shoe(view, by_hand=table.state.dealing != "automated_shoe")
+    return []
+
+
+def _link(slot: Slot[Any, Any]) -> dict[str, Any]:
+    """Return what the link has counted, and how long an answer takes (ms)."""
+    link = slot.driver.link
+    if link is None:
+        return {"phase": plain(slot.supervisor.phase.name), "failures": slot.supervisor.failures}
+    counters = link.counters
+    return {
+        "phase": plain(slot.supervisor.phase.name),
+        "failures": slot.supervisor.failures,
+        "round_trip_ms": round(link.round_trip * 1000, 2),
+        "sent": counters.sent,
+        "received": counters.received,
+        "retransmitted": counters.retransmitted,
+        "gaps": counters.gaps,
+        "late_replies": counters.late_replies,
+    }

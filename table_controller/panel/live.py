@@ -1,0 +1,238 @@
+"""Pushes the table to every open page by server-sent events. Shows nothing that is not on disk; takes nothing in.
+
+Every message is the whole picture, so a page that reconnects, or missed any number of messages, is right again with the
+next one. A page that reads slowly skips to the newest picture; nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from table_controller.panel.devices import devices, problem
+from table_controller.panel.metrics import Tally
+from table_controller.panel.view import meter, view
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Finding, Found, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from table_controller.controller.loop import Step
+    from table_controller.panel.panel import Box
+
+# Steps that come within so long (s) are one picture: faster than eyes, and a burst of bets costs one drawing.
+GATHER: Final = 0.04
+# How often machines are looked at while somebody watches them (s).
+LOOK: Final = 0.25
+# A stream says at least so often (s) that it lives; a page that hears nothing for three of them says so.
+BEAT: Final = 2.0
+# Pages that may follow at once: ten at a busy table, and room for forgotten ones.
+STREAMS: Final = 48
+# So many findings are kept for people to look at; all of them are in the journal.
+FINDINGS: Final = 40
+# What a stream without a role is shown: the meter sign.
+SIGN: Final = "sign"
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Stream:
+    """One page's stream: per kind of message the newest one that was not sent."""
+
+    def __init__(self, role: str, *, machines: bool, alive: Callable[[], bool]) -> None:
+        self.role = role
+        self.machines = machines
+        self.alive = alive
+        self.ended = False
+        self._newest: dict[str, tuple[int, bytes]] = {}
+        self._wake = asyncio.Event()
+
+    def put(self, kind: str, seq: int, data: bytes) -> None:
+        """Have this sent next, in place of an older one of its kind."""
+        self._newest[kind] = (seq, data)
+        self._wake.set()
+
+    def end(self) -> None:
+        """Say goodbye and stop."""
+        self.ended = True
+        self._wake.set()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield what is to be sent until the stream ends, or whoever opened it is signed off."""
+        yield b"retry: 500\n\n"
+        while not self.ended:
+            if not self.alive():
+                yield b"event: gone\ndata: {}\n\n"
+                return
+            try:
+                async with asyncio.timeout(BEAT):
+                    await self._wake.wait()
+            except TimeoutError:
+                yield b"event: beat\ndata: {}\n\n"
+                continue
+            self._wake.clear()
+            ready, self._newest = self._newest, {}
+            for kind, (seq, data) in ready.items():
+                yield b"id: %d\nevent: %s\ndata: %s\n\n" % (seq, kind.encode(), data)
+
+
+class Live:
+    """Everybody who follows the table. `close` ends every stream, so that the server can stop at once."""
+
+    def __init__(self, box: Box, name: str, hints: Callable[[], dict[str, str]] | None = None) -> None:
+        """`hints`: what simulated hands found, by question; a real table has none."""
+        self._box = box
+        self._hints = hints
+        self._name = name
+        self._loop = asyncio.get_running_loop()
+        self.tally = Tally()
+        self.streams: set[Stream] = set()
+        self.findings: deque[dict[str, Any]] = deque(maxlen=FINDINGS)
+        self._waiting: dict[int, tuple[Any, asyncio.Future[Step]]] = {}
+        self._due: asyncio.TimerHandle | None = None
+        self._looking: asyncio.TimerHandle | None = None
+        self._machines = b""
+        self._cause: Any = None
+        self._shown_hints: dict[str, str] | None = None
+        self.closed = False
+        if box.controller is not None:
+            self.tally.seq = box.controller.durable
+            box.controller.followers.append(self.take)
+
+    # --- from the table -----------------------------------------------------------------------------------------------
+
+    def take(self, step: Step) -> None:
+        """A step is on disk: whoever said it is told, and everybody is shown what came of it."""
+        self.tally.take(step)
+        said = self._waiting.pop(id(step.event), None)
+        if said is not None and not said[1].done():
+            said[1].set_result(step)
+        for decision in step.decisions:
+            if isinstance(decision, Finding | Found | Refused):
+                self.findings.append(_found(step, decision))
+        self.renew()
+
+    def expect(self, event: Any) -> asyncio.Future[Step]:
+        """Return what will be the step of an event that is submitted next."""
+        future: asyncio.Future[Step] = self._loop.create_future()
+        self._waiting[id(event)] = (event, future)  # the event is kept, so that its id stays its own
+        return future
+
+    def forget(self, event: Any) -> None:
+        """Nobody waits for this event any more."""
+        self._waiting.pop(id(event), None)
+
+    # --- to the pages -------------------------------------------------------------------------------------------------
+
+    def follow(self, role: str, *, machines: bool, alive: Callable[[], bool]) -> Stream | None:
+        """Begin a stream; None if there are too many."""
+        if self.closed or len(self.streams) >= STREAMS:
+            return None
+        stream = Stream(role, machines=machines, alive=alive)
+        self.streams.add(stream)
+        self._machines = b""  # the new one has seen nothing yet
+        self.renew()
+        self._look()
+        return stream
+
+    def leave(self, stream: Stream) -> None:
+        """A page is gone."""
+        self.streams.discard(stream)
+
+    def renew(self) -> None:
+        """Have everybody shown the table as it is, soon."""
+        if self._due is None and self.streams and not self.closed:
+            self._due = self._loop.call_later(GATHER, self._show)
+
+    def _show(self) -> None:
+        self._due = None
+        if self._locking():
+            self.renew()
+            return
+        controller = self._box.controller
+        if controller is not None and controller.halted is None and controller.durable < controller.newest:
+            return  # the state is ahead of the disk; the step that brings it there calls again
+        made: dict[str, bytes] = {}
+        for stream in tuple(self.streams):
+            if stream.role not in made:
+                made[stream.role] = _encode(self.picture(stream.role))
+            stream.put("state", self.tally.seq, made[stream.role])
+
+    def _locking(self) -> bool:
+        """Whether sensors are being locked: then the loop is theirs, and pictures wait (a second at most)."""
+        controller = self._box.controller
+        if controller is None or controller.halted is not None:
+            return False
+        progressive = controller.table.state.progressive
+        return progressive.state == mc.LOCKING and not progressive.overdue
+
+    def picture(self, role: str) -> dict[str, Any]:
+        """Return what somebody of this role is shown."""
+        controller = self._box.controller
+        said: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": problem(self._box.cause)}
+        if controller is None:
+            return said
+        if role == SIGN:
+            return said | {"meter": meter(controller.table), "game": controller.table.context.edition.title}
+        said |= view(controller.table, role, controller.time_left())
+        if self._hints is not None:
+            said["hints"] = self._hints()
+        dealer = None if self._box.presence is None else self._box.presence.dealer
+        return said | {"dealer": None if dealer is None else dealer.credential, "findings": list(self.findings)[::-1]}
+
+    # --- machines, and what no step tells -----------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Look at the machines as long as anybody is there; a box that halts meanwhile is shown so."""
+        if self._looking is not None:
+            self._looking.cancel()
+        self._looking = None
+        if self.closed or not self.streams:
+            return
+        self._looking = self._loop.call_later(LOOK, self._look)
+        hints = None if self._hints is None else self._hints()
+        if self._box.cause is not self._cause or hints != self._shown_hints:
+            self._cause, self._shown_hints = self._box.cause, hints
+            self.renew()
+        watching = [stream for stream in self.streams if stream.machines and not self._locking()]
+        if watching:
+            controller = self._box.controller
+            table = None if controller is None else controller.table
+            data = _encode(devices(self._box.slots, table))
+            if data != self._machines:
+                self._machines = data
+                for stream in watching:
+                    stream.put("machines", self.tally.seq, data)
+
+    def close(self) -> None:
+        """Follow no more; end every stream."""
+        self.closed = True
+        controller = self._box.controller
+        if controller is not None and self.take in controller.followers:
+            controller.followers.remove(self.take)
+        for handle in (self._due, self._looking):
+            if handle is not None:
+                handle.cancel()
+        for stream in tuple(self.streams):
+            stream.end()
+        for _, future in self._waiting.values():
+            future.cancel()
+
+
+def _found(step: Step, decision: Finding | Found | Refused) -> dict[str, Any]:
+    """Return what people must be able to find again."""
+    rounds: tuple[int, ...] = ()
+    clauses: tuple[str, ...] = ()
+    if isinstance(decision, Finding):
+        text, rounds = decision.text, decision.rounds
+    elif isinstance(decision, Found):
+        text, clauses = f"irregularity: {decision.trigger.replace('_', ' ')}", decision.clauses
+    else:
+        why = "; ".join(reason.text for reason in decision.reasons)
+        text = f"refused: {decision.what.replace('_', ' ')}" + (f": {why}" if why else "")
+        clauses = tuple(reason.clause for reason in decision.reasons)
+    return {"seq": step.seq, "at": step.wall_ns // 1_000_000, "text": text, "rounds": rounds, "clauses": clauses}

@@ -1,0 +1,121 @@
+"""Serves a panel until it is cancelled. Whatever happens here, the table goes on: the box only starts this anew."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.errors import ConfigurationError
+from table_controller.panel.panel import Panel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from table_controller.config import PanelConfig
+    from table_controller.panel.desk import Check
+    from table_controller.panel.panel import Bench, Box
+
+# After its streams were ended, a server has nothing left to wait for (s).
+GRACE: Final = 1
+# Connections at once, streams among them: more than all pages of a table with their requests.
+CONNECTIONS: Final = 128
+# The longest head of a request (bytes): a cookie, a page's secret, and a browser's own words.
+HEAD: Final = 16_384
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether an address is this very computer's own."""
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _bound(config: PanelConfig) -> socket.socket:
+    """Return a listening socket. Bound here, because the web server ends the whole process if it cannot."""
+    family = socket.AF_INET6 if ":" in config.listen else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((config.listen, config.port))
+        made.listen(64)
+        made.setblocking(False)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+async def serve(
+    config: PanelConfig,
+    box: Box,
+    check: Check,
+    *,
+    name: str,
+    bench: Bench | None = None,
+    on_ready: Callable[[int], None] | None = None,
+    status: Callable[[], str] = str,
+) -> None:
+    """Serve the panel of a box. OSError if the port cannot be had; `on_ready` is told the port.
+
+    `status` makes the box's own page of metrics.
+
+    Another address than loopback needs TLS: a PIN never travels in the open.
+    """
+    local, secure = is_loopback(config.listen), config.cert is not None
+    if not local and not secure:
+        raise ConfigurationError(f"panel.listen {config.listen} is no loopback address, and panel.cert is missing")
+    # The web server is loaded only where it serves, and not by the loop: that would hold the table up.
+    app = await asyncio.to_thread(import_module, "table_controller.panel.app")
+    uvicorn = await asyncio.to_thread(import_module, "uvicorn")
+    listening = _bound(config)
+    try:
+        panel = Panel(box, check, name=name, secure=secure, local=local, bench=bench, status=status)
+        try:
+            server = _server(uvicorn, app.app_of(panel), config)
+            await _until_cancelled(server, listening, panel, on_ready)
+        finally:
+            panel.close()
+    finally:
+        listening.close()
+
+
+async def _until_cancelled(
+    server: Any, listening: socket.socket, panel: Panel, on_ready: Callable[[int], None] | None
+) -> None:
+    work = asyncio.get_running_loop().create_task(server.serve(sockets=[listening]))
+    try:
+        if on_ready is not None:
+            on_ready(listening.getsockname()[1])
+        await asyncio.shield(work)
+    except asyncio.CancelledError:
+        panel.close()  # streams end first, or the server would wait for them
+        server.should_exit = True
+        await asyncio.wait({work})
+        raise
+
+
+def _server(uvicorn: Any, app: Any, config: PanelConfig) -> Any:
+    class Server(uvicorn.Server):  # type: ignore[misc]
+        """A server that leaves the controller's signals alone."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    settings = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", loop="asyncio",
+        proxy_headers=False, server_header=False, limit_concurrency=CONNECTIONS, timeout_graceful_shutdown=GRACE,
+        h11_max_incomplete_event_size=HEAD,
+        ssl_certfile=None if config.cert is None else str(config.cert),
+        ssl_keyfile=None if config.key is None else str(config.key),
+        ssl_version=ssl.PROTOCOL_TLS_SERVER,
+    )  # fmt: skip
+    return Server(settings)

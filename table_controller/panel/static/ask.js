@@ -1,0 +1,94 @@
+// Draws one question with exactly the answers that it allows: buttons, a keypad, seats. Used by dealer and floor.
+
+import { h, clause, say, sayBy, session, told } from "./common.js";
+
+const entered = new Map(); // what was typed so far, by question: a redrawn page forgets nothing
+
+function state(prompt) {
+  if (!entered.has(prompt.id)) entered.set(prompt.id, { digits: "", seats: new Set(), busy: false, said: "" });
+  return entered.get(prompt.id);
+}
+
+export function forget(open) {
+  for (const id of entered.keys()) if (!open.has(id)) entered.delete(id);
+}
+
+export function typeDigit(prompt, key) {
+  if (!prompt.number) return false;
+  const now = state(prompt);
+  if (/^[0-9]$/.test(key) && now.digits.length < 10) now.digits += key;
+  else if (key === "Backspace") now.digits = now.digits.slice(0, -1);
+  else return false;
+  return true;
+}
+
+function ready(prompt, choice) {
+  const now = state(prompt);
+  const first = choice === prompt.choices[0].key;
+  if (prompt.number && first) {
+    const value = Number(now.digits);
+    if (now.digits === "" || value < prompt.number.least || value > prompt.number.most) return false;
+  }
+  return !(prompt.seats && first && now.seats.size === 0);
+}
+
+export async function give(prompt, choice, redraw) {
+  const now = state(prompt);
+  if (now.busy || !ready(prompt, choice)) return;
+  now.busy = true;
+  now.said = "";
+  redraw();
+  const first = choice === prompt.choices[0].key;
+  const body = { prompt: prompt.id, choice };
+  if (prompt.number && first) body.number = Number(now.digits);
+  if (prompt.seats && first) body.seats = [...now.seats].sort();
+  const result = await (prompt.mine && !session.eachTime ? say("answer", body) : sayBy(prompt.role, "answer", body));
+  now.busy = false;
+  now.said = told(result);
+  redraw();
+}
+
+function keypad(prompt, now, redraw) {
+  const key = (label, act, name) => h("button", { type: "button", "aria-label": name, "data-key": label, onclick: () => { act(); redraw(); } }, label);
+  const digit = (d) => key(String(d), () => typeDigit(prompt, String(d)), `digit ${d}`);
+  return [
+    h("div", { class: "entry", role: "status", "aria-label": `entered: ${now.digits || "nothing"}` }, now.digits || " "),
+    h("div", { class: "keypad", role: "group", "aria-label": "number" }, digit(1), digit(2), digit(3), key("C", () => { now.digits = ""; }, "clear"),
+      digit(4), digit(5), digit(6), key("⌫", () => typeDigit(prompt, "Backspace"), "delete the last digit"), digit(7), digit(8), digit(9), digit(0)),
+  ];
+}
+
+function seatRow(prompt, now, redraw) {
+  return h("div", { class: "seatrow", role: "group", "aria-label": "seats" }, ...prompt.seats.map((seat) =>
+    h("button", { type: "button", "data-seat": seat, "aria-pressed": now.seats.has(seat) ? "true" : "false", "aria-label": `seat ${seat}`, onclick: () => {
+      if (prompt.one_seat) { const had = now.seats.has(seat); now.seats.clear(); if (!had) now.seats.add(seat); }
+      else if (!now.seats.delete(seat)) now.seats.add(seat);
+      redraw();
+    } }, String(seat))));
+}
+
+export function clausesOf(prompt) {
+  return h("div", { class: "clauses" }, ...prompt.clauses.slice(0, 2).map(clause));
+}
+
+// Returns the elements of one question; `redraw` is called when something was typed or answered.
+export function ask(prompt, redraw, hints = {}) {
+  const now = state(prompt);
+  const many = prompt.choices.length > (prompt.number ? 1 : 2);
+  const limits = prompt.number && prompt.number.most < 9999
+    ? h("p", { class: "says" }, `from ${prompt.number.least} to ${prompt.number.most}`) : null;
+  const says = prompt.evidence.length
+    ? h("p", { class: "says" }, `With the answer you say: ${prompt.evidence.join("; ")}.`) : null;
+  return [
+    h("p", { class: "text", "data-prompt": prompt.id, "data-kind": prompt.kind }, prompt.text),
+    says, limits,
+    hints[prompt.id] ? h("p", { class: "says" }, `Simulated hands: ${hints[prompt.id]}`) : null,
+    ...(prompt.number ? keypad(prompt, now, redraw) : []),
+    prompt.seats ? seatRow(prompt, now, redraw) : null,
+    h("p", { class: "said", role: "alert" }, now.said),
+    h("div", { class: "space" }),
+    h("div", { class: `choices${many ? " many" : ""}` }, ...prompt.choices.map((choice, at) =>
+      h("button", { type: "button", class: at === 0 ? "go" : "", "data-choice": choice.key, "data-of": prompt.id,
+        disabled: now.busy || !ready(prompt, choice.key), onclick: () => give(prompt, choice.key, redraw) }, choice.text))),
+  ].filter(Boolean);
+}

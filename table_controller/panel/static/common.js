@@ -1,0 +1,216 @@
+// What every page shares: elements, the session, the live stream, requests, and dialogs. No view of its own.
+
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    // The second click of a double click answers nothing: by then another question may stand there.
+    if (name === "onclick") element.addEventListener("click", (event) => { if (event.detail < 2) value(event); });
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+}
+
+export const $ = (id) => document.getElementById(id);
+
+export function show(element, ...children) {
+  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+}
+
+// --- light and dark ---------------------------------------------------------------------------------------------------
+
+const kept = localStorage.getItem("theme");
+if (kept) document.documentElement.dataset.theme = kept;
+
+export function themeButton() {
+  return h("button", { class: "small", type: "button", "aria-label": "light or dark", onclick: () => {
+    const dark = document.documentElement.dataset.theme
+      ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    document.documentElement.dataset.theme = dark ? "light" : "dark";
+    localStorage.setItem("theme", document.documentElement.dataset.theme);
+  } }, "◐");
+}
+
+// --- the session ------------------------------------------------------------------------------------------------------
+
+export const session = { role: null, id: null, page: null, eachTime: false, bench: false };
+let number = 0;
+
+async function readSession() {
+  const told = await (await fetch("/api/session", { cache: "no-store" })).json();
+  Object.assign(session, { role: told.role, id: told.id, page: told.page, eachTime: told.each_time, bench: told.bench });
+  number = 0;
+}
+
+async function post(path, body, headers = {}) {
+  try {
+    const answer = await fetch(path, {
+      method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...headers },
+    });
+    return { status: answer.status, ...(await answer.json()) };
+  } catch {
+    return { status: 0, ok: false, text: "The box does not answer. Look at the table before you try again." };
+  }
+}
+
+// Ask the box for something. Resolves to what came of it, once it is on disk.
+export async function say(act, more = {}, path = "/api/say") {
+  number += 1;
+  const told = await post(path, { n: number, ...(act ? { act } : {}), ...more },
+    { "X-Pitbox-Page": session.page || "" });
+  if (told.status === 401 && !more.by) location.reload();
+  return told;
+}
+
+export async function signOff() {
+  await post("/api/sign_off", {}, { "X-Pitbox-Page": session.page || "" });
+  location.href = "/";
+}
+
+// Keys for a screen without a keyboard: they type into whichever of these fields was touched last.
+function screenKeys(...fields) {
+  let field = fields[0];
+  for (const one of fields) one.addEventListener("focus", () => { field = one; });
+  const key = (text) => h("button", { type: "button", tabindex: "-1", "aria-label": text === "⌫" ? "delete" : text, onclick: () => {
+    field.value = text === "⌫" ? field.value.slice(0, -1) : field.value + text;
+    field.focus();
+  } }, text);
+  return h("div", { class: "keys", role: "group", "aria-label": "keys" }, [..."1234567890qwertyuiopasdfghjkl-zxcvbnm._⌫"].map(key));
+}
+
+// Whoever opens a page signs on first. `after` runs once somebody is.
+export async function start(title, after, go = null) {
+  await readSession();
+  if (session.role) { await (go ? go(session) : after()); return; }
+  const id = h("input", { id: "who", name: "who", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true });
+  const pin = h("input", { id: "pin", name: "pin", type: "password", inputmode: "numeric", autocomplete: "off", required: true });
+  const said = h("p", { class: "said", role: "alert" });
+  const form = h("form", { class: "card", onsubmit: async (event) => {
+    event.preventDefault();
+    const told = await post("/api/sign_on", { who: { id: id.value.trim(), pin: pin.value } });
+    pin.value = "";
+    if (!told.ok) { said.textContent = told.text; pin.focus(); return; }
+    overlay.remove();
+    await readSession();
+    await (go ? go(session) : after());
+  } },
+  h("h1", {}, title),
+  h("label", { for: "who" }, "Credential"), id, h("label", { for: "pin" }, "PIN"), pin, screenKeys(id, pin), said,
+  h("button", { class: "go", type: "submit" }, "Sign on"), h("a", { href: "/sign", class: "soft" }, "Meter sign"));
+  const overlay = h("div", { class: "signon", id: "signon" }, form);
+  document.body.append(overlay);
+  id.focus();
+}
+
+// --- live -------------------------------------------------------------------------------------------------------------
+
+// Follow the table. Every message is the whole picture, so nothing has to be caught up.
+export function follow(url, handlers, onLost = null) {
+  let last = Date.now();
+  let source = null;
+  const banner = h("div", { class: "lost hidden", role: "alert" }, "No connection to the box: what you see may be old.");
+  document.body.append(banner);
+  const heard = () => { last = Date.now(); banner.classList.add("hidden"); if (onLost) onLost(false); };
+  const open = () => {
+    if (source) source.close();
+    source = new EventSource(url);
+    for (const [kind, handler] of Object.entries(handlers)) {
+      source.addEventListener(kind, (event) => { heard(); handler(JSON.parse(event.data)); });
+    }
+    source.addEventListener("beat", heard);
+    source.addEventListener("gone", () => location.reload());
+  };
+  open();
+  setInterval(async () => {
+    if (Date.now() - last > 6000) {
+      if (onLost) onLost(true); else banner.classList.remove("hidden");
+      if (source.readyState !== EventSource.CLOSED) { if (Date.now() - last > 20000) { open(); last = Date.now() - 6001; } return; }
+    } else if (source.readyState !== EventSource.CLOSED) return;
+    // The stream was refused, or the box was restarted: then nobody is signed on any more.
+    try {
+      const told = await (await fetch("/api/session", { cache: "no-store" })).json();
+      if (session.role && !told.role) location.reload();
+      else { if (session.role) Object.assign(session, { page: told.page }); open(); }
+    } catch { if (onLost) onLost(true); else banner.classList.remove("hidden"); }
+  }, 1000);
+}
+
+// --- dialogs ----------------------------------------------------------------------------------------------------------
+
+export function dialog(...children) {
+  const box = h("dialog", {}, ...children);
+  box.addEventListener("close", () => box.remove());
+  document.body.append(box);
+  box.showModal();
+  return box;
+}
+
+export function closer(text = "Close") {
+  return h("button", { type: "button", onclick: (event) => event.target.closest("dialog").close() }, text);
+}
+
+export function clause(id) {
+  return h("button", { type: "button", class: "clause", "aria-label": `clause ${id}`, onclick: async () => {
+    const told = await (await fetch(`/api/clause/${encodeURIComponent(id)}`)).json();
+    dialog(h("h2", {}, id), h("p", {}, told.text), closer());
+  } }, id);
+}
+
+// Ask for a credential; resolves to {id, pin}, or null if nobody gave one.
+export function credential(title, id = "") {
+  return new Promise((resolve) => {
+    const who = h("input", { id: "by-id", value: id, autocomplete: "off", autocapitalize: "none", required: true });
+    const pin = h("input", { id: "by-pin", type: "password", inputmode: "numeric", autocomplete: "off", required: true });
+    let given = null;
+    const form = h("form", { class: "pins", onsubmit: (event) => {
+      event.preventDefault();
+      given = { id: who.value.trim(), pin: pin.value };
+      box.close();
+    } },
+    h("h2", {}, title), h("label", { for: "by-id" }, "Credential"), who, h("label", { for: "by-pin" }, "PIN"), pin,
+    screenKeys(who, pin), h("button", { type: "submit", class: "go", id: "by-ok" }, "OK"),
+    closer("Cancel"));
+    const box = dialog(form);
+    box.addEventListener("close", () => resolve(given));
+    (id ? pin : who).focus();
+  });
+}
+
+// Say something that needs a PIN each time, or somebody else's credential.
+export async function sayBy(role, act, more, path = "/api/say") {
+  let by;
+  if (session.role !== role || session.eachTime) {
+    by = await credential(`${role}: your PIN`, session.role === role ? session.id : "");
+    if (!by) return null;
+  }
+  return say(act, by ? { ...more, by } : more, path);
+}
+
+export function told(result) {
+  if (!result || result.ok) return "";
+  const reasons = (result.reasons || []).map((reason) => `${reason.text} (${reason.clause})`).join("; ");
+  return reasons ? `Not now: ${reasons}` : result.text;
+}
+
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "";
+  const hours = Math.floor(seconds / 3600);
+  return hours ? `${hours} h ${Math.floor((seconds % 3600) / 60)} min` : `${Math.floor(seconds / 60)} min`;
+}
+
+export function badgeOf(state) {
+  const kinds = { in_service: "good", faulted: "bad", absent: "bad", out_of_order_unsigned: "bad" };
+  return kinds[state] || "warn";
+}

@@ -1,0 +1,117 @@
+// The floorperson's page: decisions, acknowledgements, hits, orders, devices, and what is to be found again.
+
+import { $, badgeOf, clause, closer, credential, dialog, duration, follow, h, say, sayBy, session, show, signOff, start, themeButton, told } from "./common.js";
+import { ask, clausesOf, forget } from "./ask.js";
+
+let view = null;
+const said = new Map();
+
+function promptCard(prompt) {
+  return h("section", { class: "card prompt stack", "data-card": prompt.id }, h("div", { class: "row" }, h("span", { class: "badge warn" }, prompt.role), clausesOf(prompt)), ask(prompt, draw, view.hints));
+}
+
+function holdCard(hold) {
+  return h("section", { class: "card hold stack" }, h("h2", {}, `${hold.text} ${hold.about.join(", ")}`), h("p", { class: "soft" }, hold.meaning),
+    h("ol", {}, hold.steps.map((step) => h("li", {}, step))),
+    hold.outcomes.length ? h("p", { class: "soft" }, `The rule orders: ${hold.outcomes.join("; ")}`) : null,
+    h("div", { class: "row" }, h("span", { class: "badge bad" }, `cleared by ${hold.clears}`), hold.clauses.map(clause)));
+}
+
+async function order(key, act, body) {
+  said.set(key, told(await sayBy("floorperson", act, body)));
+  draw();
+}
+
+const ACTS = {
+  absent: ["give_up"], unverified: ["acknowledge", "give_up"], in_service: ["give_up"], faulted: ["clear", "give_up"],
+  cleared: ["acknowledge", "give_up"], out_of_order_unsigned: ["sign"], out_of_order_signed: [],
+};
+const NAMES = { give_up: "Give up", acknowledge: "Back to service", clear: "Cause is cleared", sign: "Sign or cover seen" };
+
+function slotLine(slot) {
+  return h("div", { class: "line" }, h("div", { class: "row" }, h("b", {}, slot.name), h("span", { class: `badge ${badgeOf(slot.state)}` }, slot.text),
+    slot.deck ? h("span", { class: "soft" }, `holds deck ${slot.deck}`) : null, h("span", { class: "grow" }),
+    (ACTS[slot.state] || []).map((act) => h("button", { type: "button", class: "small", "data-slot": slot.name, "data-order": act,
+      onclick: () => order(slot.name, "slot", { slot: slot.name, order: act }) }, NAMES[act]))),
+  said.get(slot.name) ? h("p", { class: "said", role: "alert" }, said.get(slot.name)) : null);
+}
+
+function findingLine(one) {
+  return h("div", { class: "line" }, h("span", { class: "soft mono" }, `${new Date(one.at).toISOString().slice(11, 19)} #${one.seq} `), one.text,
+    one.rounds.length ? h("div", {}, h("span", { class: "badge bad" }, "affected rounds"), ` ${one.rounds.join(", ")}`) : null,
+    one.clauses.length ? h("div", { class: "row" }, [...new Set(one.clauses)].slice(0, 3).map(clause)) : null);
+}
+
+function meterCard() {
+  const meter = view.meter;
+  if (!meter) return null;
+  return h("section", { class: "card stack" }, h("h2", {}, `Meter ${meter.text}`),
+    h("div", { class: "facts" }, h("span", {}, `reserve ${meter.reserve}`), h("span", {}, `pending ${meter.pending || "nothing"}`), h("span", {}, `ever paid ${meter.paid}`)),
+    meter.hits.map((hit) => h("div", { class: "line" }, h("b", {}, `seat ${hit.seat}: ${hit.hand} ${hit.amount}`), ` ${hit.state}`)),
+    h("button", { type: "button", class: "small", onclick: correct }, "Correct the meter…"), h("p", { class: "said", role: "alert" }, said.get("meter") || ""));
+}
+
+function correct() {
+  const dollars = h("input", { id: "dollars", inputmode: "decimal" });
+  const paper = h("input", { id: "paper" });
+  dialog(h("h2", {}, "Correct the meter"), h("p", { class: "soft" }, "A floorperson and an auditor, each with their own PIN."),
+    h("label", { for: "dollars" }, "By how much (dollars, - lowers)"), dollars, h("label", { for: "paper" }, "Document"), paper,
+    h("div", { class: "row" }, h("button", { type: "button", class: "go", onclick: async (event) => {
+      const wanted = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(dollars.value.trim());
+      if (!wanted || !paper.value.trim()) return;
+      const amount = Number(`${wanted[1]}${wanted[2]}${(wanted[3] || "").padEnd(6, "0")}`);
+      event.target.closest("dialog").close();
+      const by = await credential("floorperson: your PIN", session.role === "floorperson" ? session.id : "");
+      const second = by && await credential("auditor: your PIN");
+      if (!second) return;
+      said.set("meter", told(await say("correct_meter", { amount, document: paper.value.trim(), by, second })));
+      draw();
+    } }, "Go on"), closer("Cancel")));
+}
+
+async function orders() {
+  const words = await (await fetch("/api/words")).json();
+  const pick = (id, label, values) => h("div", {}, h("label", { for: id }, label), h("select", { id }, h("option", { value: "" }, "–"), values.map((v) => h("option", { value: v }, v))));
+  const what = h("select", { id: "order" }, Object.entries(words.orders).map(([key, text]) => h("option", { value: key }, text)));
+  dialog(h("h2", {}, "Order"), h("label", { for: "order" }, "What"), what,
+    h("div", { class: "formrow" }, pick("odeck", "Deck", view.decks.map((deck) => deck.name)), pick("oseat", "Seat", view.seats.map((one) => one.seat)),
+      pick("omethod", "Method", ["hand", "manual_shoe", "dealing_shoe", "automated_shoe", "continuous_shuffler", "shaker", "rng", "flat_button"])),
+    h("div", { class: "row" }, h("button", { type: "button", class: "go", onclick: async (event) => {
+      const body = { order: what.value, deck: $("odeck").value || null, seat: Number($("oseat").value) || null, method: $("omethod").value || null };
+      event.target.closest("dialog").close();
+      await order("order", "order", body);
+    } }, "Order it"), closer("Cancel")));
+}
+
+function deckLine(deck) {
+  return h("div", { class: "line" }, h("b", {}, deck.name), ` ${deck.text}, ${deck.place}`, h("div", { class: "soft" },
+    deck.expired ? "too long in use" : deck.left_s === null ? "" : `${duration(deck.left_s)} of ${deck.hours} h left`,
+    deck.rounds.length ? `; dealt since it was found whole: ${deck.rounds.join(", ")}` : ""));
+}
+
+function draw() {
+  if (!view) return;
+  show($("bar"), h("span", { class: "name" }, view.table), h("span", { class: "soft" }, view.game || ""), h("span", { class: "grow" }),
+    h("a", { href: "/technician" }, "Machines"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
+  if (view.halted) show($("halted"), h("section", { class: "card hold" }, h("h2", {}, `The box is locked: ${view.halted.code}`), h("p", {}, view.halted.text), h("p", { class: "soft" }, view.halted.act)));
+  else show($("halted"));
+  if (!view.round) return;
+  forget(new Set(view.prompts.map((prompt) => prompt.id)));
+  document.body.dataset.seq = view.seq;
+  const mine = view.prompts.filter((prompt) => prompt.role === "floorperson");
+  const others = view.prompts.filter((prompt) => prompt.role !== "floorperson");
+  show($("left"), h("section", { class: "card row" }, h("h2", { class: "grow" }, `Round ${view.round.number || "–"}: ${view.round.text}`), h("span", { class: "soft" }, view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on")),
+    mine.length ? mine.map(promptCard) : h("section", { class: "card" }, h("span", { class: "badge good" }, "no decision waits for you")),
+    view.holds.map(holdCard),
+    others.length ? h("section", { class: "card" }, h("h2", {}, "Others are asked"), others.map((other) => h("div", { class: "line" }, `${other.role}: ${other.text}`))) : null);
+  show($("right"), meterCard(),
+    view.against.length ? h("section", { class: "card" }, h("h2", {}, "No round opens, because"), view.against.map((one) => h("div", { class: "line" }, one.text, h("div", { class: "row soft" }, `${one.clears}: ${one.evidence}`, clause(one.clause))))) : null,
+    h("section", { class: "card" }, h("div", { class: "row" }, h("h2", { class: "grow" }, "Decks"), h("button", { type: "button", class: "small", onclick: orders }, "Order…")), view.decks.map(deckLine), h("p", { class: "said", role: "alert" }, said.get("order") || "")),
+    h("section", { class: "card" }, h("h2", {}, "Machines"), view.slots.map(slotLine)),
+    h("section", { class: "card" }, h("h2", {}, "To be found again"), h("div", {}, view.findings.slice(0, 12).map(findingLine))));
+}
+
+start("Floor", () => {
+  $("page").classList.remove("hidden");
+  follow("/api/stream", { state: (now) => { view = now; draw(); } });
+});

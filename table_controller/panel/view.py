@@ -1,0 +1,317 @@
+"""The table as a page shows it: one plain picture for one role, made from what the core knows. Pure; sends nothing.
+
+Nothing is decided here. What may be answered is what the core asks for, what stands in the way is what its permits say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from table_controller.journal.wording import plain
+from table_controller.ledger.money import dollars
+from table_controller.panel import words
+from table_controller.table import machines as mc
+from table_controller.table import shuffling
+from table_controller.table.dealing import places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from table_controller.table.core import Table
+    from table_controller.table.decisions import Prompt, Reason
+    from table_controller.table.state import Deck, Hold
+
+_SEATS: Final = range(1, 7)
+_BEFORE_THE_DEAL: Final = (mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.STARTING_POSITION)
+_HOUR: Final = 3600.0
+
+
+def view(table: Table, role: str, left: Mapping[str, float]) -> dict[str, Any]:
+    """Return the picture of a table for somebody of this role. `left`: seconds until each deadline that runs."""
+    coming = table.context.next_deck()
+    against = table.permit("open_bets", deck=None if coming is None else coming.name)
+    prompts = [_prompt(table, prompt, role) for prompt in _ordered(table, role)]
+    return {
+        "game": table.context.edition.title,
+        "round": _round(table),
+        "next": _next(table, role, prompts, against),
+        "prompts": prompts,
+        "against": [_reason(reason) for reason in against] if table.state.round.state == mc.IDLE else [],
+        "holds": [_hold(hold) for hold in table.state.holds.values()],
+        "decks": [_deck(table, deck, left) for deck in table.state.decks.values() if deck.state != mc.REMOVED],
+        "most_decks": 2 if table.context.submission.two_decks else 1,
+        "dice": _dice(table, left),
+        "seats": [_seat(table, seat) for seat in _SEATS if seat <= table.context.submission.seats],
+        "dealer_cards": _cards(table, 0),
+        "meter": meter(table),
+        "slots": _slots(table),
+        "doing": _doing(table),
+    }
+
+
+# --- the round --------------------------------------------------------------------------------------------------------
+
+
+def _round(table: Table) -> dict[str, Any]:
+    round_ = table.state.round
+    start = round_.start
+    return {
+        "number": round_.number,
+        "state": round_.state,
+        "text": words.PHASES[round_.state],
+        "deck": round_.deck,
+        "start": start,
+        "start_place": None if start is None else _place_of(start),
+        "total": round_.total if round_.announced else None,  # the dealer announces it first
+        "finds_start": table.state.start,
+        "dealing": plain(table.state.dealing),
+        "void": round_.state == mc.VOID,
+    }
+
+
+def _place_of(position: int) -> int:
+    """Return the place of a position number: 1 is the dealer (0 here), counted counterclockwise."""
+    return 0 if position == 1 else 8 - position
+
+
+def _ordered(table: Table, role: str) -> list[Prompt]:
+    """Return the questions as they are to be answered: this role's own first, irregularities before all else."""
+    found = list(table.state.prompts.values())
+    return sorted(found, key=lambda prompt: (prompt.role != role, prompt.hold is None, prompt.id))
+
+
+def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
+    hold = table.state.holds.get(prompt.hold or 0)
+    seat = prompt.seat
+    if seat is None and prompt.kind == "move_button":
+        seat = _place_of(table.state.button)
+    return {
+        "id": prompt.id,
+        "kind": prompt.kind,
+        "text": words.question(
+            prompt.kind, seat=seat, deck=prompt.deck, slot=prompt.slot, trigger=hold.trigger if hold else ""
+        ),
+        "role": prompt.role,
+        "mine": prompt.role == role,
+        "choices": [{"key": choice, "text": _choice(prompt, hold, choice)} for choice in prompt.choices],
+        "number": {"least": prompt.least, "most": prompt.most} if prompt.number else None,
+        "seats": _seats_of(table, prompt),
+        "one_seat": prompt.kind in ("first_arrival", "cover_seat"),
+        "clauses": [clause for clause in prompt.clauses if clause != table.context.edition.chapter],
+        "evidence": [words.evidence(what) for what in prompt.evidence],
+        "seat": prompt.seat,
+        "slot": prompt.slot,
+        "deck": prompt.deck,
+        "hold": prompt.hold,
+    }
+
+
+def _choice(prompt: Prompt, hold: Hold | None, choice: str) -> str:
+    """Return an answer for its button; the choices of a ruling also say what they order."""
+    if prompt.kind == "choose" and hold is not None and choice in hold.choices:
+        orders = ", ".join(plain(what) for what in hold.choices[choice])
+        return f"{words.answer(choice)} ({orders})" if orders != plain(choice) else words.answer(choice)
+    return words.answer(choice)
+
+
+def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
+    """Return the seats that may be named; None if the question asks for none."""
+    if not prompt.seats:
+        return None
+    entered = table.state.round.seats
+    if prompt.kind.startswith(("side_wagers", "progressive_envy")) and entered:
+        return [seat for seat in entered if seat != prompt.seat]
+    return [seat for seat in _SEATS if seat <= table.context.submission.seats]
+
+
+# --- the one next thing -----------------------------------------------------------------------------------------------
+
+
+def _next(table: Table, role: str, prompts: list[dict[str, Any]], against: tuple[Reason, ...]) -> dict[str, Any]:
+    """Return the one thing that is to be done next, who does it, and how: an answer, an act, or hands and machines."""
+    mine = next((prompt for prompt in prompts if prompt["mine"]), None)
+    if mine is not None:
+        return {"how": "prompt", "prompt": mine["id"], "text": mine["text"], "who": role}
+    state = table.state.round.state
+    if state == mc.BETTING:
+        return {"how": "no_more_bets", "text": "No more bets", "who": "dealer"}
+    hands = _hands(table)
+    if hands:
+        return {"how": "hands", "text": hands, "who": "dealer"}
+    if prompts:
+        return {"how": "wait", "text": prompts[0]["text"], "who": prompts[0]["role"]}
+    doing = _doing(table)
+    if doing:
+        return {"how": "machine", "text": doing[0], "who": "machine"}
+    if state == mc.IDLE:
+        if not against:
+            return {"how": "open_round", "text": "Open the round", "who": "dealer"}
+        return {"how": "against", "text": _sentence(against[0].evidence), "who": against[0].clears}
+    return {"how": "wait", "text": words.PHASES[state], "who": "nobody"}
+
+
+def _hands(table: Table) -> str:
+    """Return what hands must do although nobody asks: a machine sees it when it is done."""
+    state, c = table.state, table.context
+    if state.round.in_slot is not None:
+        return f"Take the stack: {words.place_name(state.round.in_slot)}"
+    if any(issued.act == "arm_dice" for issued in state.commands.values()) or _dice_wait(table):
+        return "Shake the dice three times, lid off"
+    shuffler = c.shuffler
+    free = shuffler is not None and c.serves(shuffler) and state.slots[shuffler].deck is None
+    if free and not state.holds and state.shuffling == "machine":
+        for deck in c.decks_at_table():
+            if shuffling.waits(c, deck):
+                return f"Put deck {deck.name} into the shuffler"
+    return ""
+
+
+def _dice_wait(table: Table) -> bool:
+    round_ = table.state.round
+    waits = round_.state == mc.STARTING_POSITION and round_.asked_start and round_.total is None
+    return waits and table.state.start == "shaker" and not table.context.stopped
+
+
+def _doing(table: Table) -> list[str]:
+    """Return what machines do now, each said once."""
+    said = [
+        words.DOING.get(issued.act, "{slot} works").format(slot=issued.slot) for issued in table.state.commands.values()
+    ]
+    return list(dict.fromkeys(said))
+
+
+# --- what is locked ---------------------------------------------------------------------------------------------------
+
+
+def _reason(reason: Reason) -> dict[str, str]:
+    return {
+        "text": _sentence(reason.text),
+        "clause": reason.clause,
+        "clears": reason.clears,
+        "evidence": _sentence(reason.evidence),
+        "key": reason.key,
+    }
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _hold(hold: Hold) -> dict[str, Any]:
+    return {
+        "id": hold.id,
+        "text": _sentence(plain(hold.trigger)),
+        "meaning": words.REPORTS.get(hold.trigger, ""),
+        "about": [part for part in (hold.slot, hold.deck and f"deck {hold.deck}", _seat_words(hold.seat)) if part],
+        "clauses": list(hold.clauses),
+        "clears": hold.acknowledges,
+        "outcomes": [words.outcome(outcome) for outcome in hold.outcomes],
+        "steps": [words.question(step, deck=hold.deck, slot=hold.slot, seat=hold.seat, trigger=hold.trigger)
+                  for step in hold.steps],
+        "round": hold.this_round,
+    }  # fmt: skip
+
+
+def _seat_words(seat: int | None) -> str:
+    return "" if seat is None else words.place_name(seat)
+
+
+# --- decks and dice ---------------------------------------------------------------------------------------------------
+
+
+def _deck(table: Table, deck: Deck, left: Mapping[str, float]) -> dict[str, Any]:
+    hours = table.context.edition.change_hours[table.state.dealing]
+    if deck.by_hand:
+        hours = min(table.context.edition.change_hours.values())
+    rest = left.get(f"deck_age/{deck.name}/{hours}")
+    expired = table.context.expired(deck)
+    return {
+        "name": deck.name,
+        "state": deck.state,
+        "text": plain(deck.state),
+        "place": deck.place.replace("/gate", ", behind its gate"),
+        "verified": deck.verified,
+        "expired": expired,
+        "hours": hours,
+        "left_s": 0 if expired else None if rest is None else round(rest),
+        "age": 1.0 if expired else None if rest is None else round(min(1.0, max(0.0, 1 - rest / (hours * _HOUR))), 3),
+        "rounds": deck.rounds[-20:],
+    }
+
+
+def _dice(table: Table, left: Mapping[str, float]) -> dict[str, Any] | None:
+    rule = table.context.edition.dice
+    if table.state.start != "shaker" or rule is None:
+        return None
+    rest = left.get("dice_age")
+    whole = rule.max_hours * _HOUR
+    age = None if rest is None else round(min(1.0, max(0.0, 1 - rest / whole)), 3)
+    return {"text": table.state.dice, "hours": rule.max_hours, "left_s": None if rest is None else round(rest),
+            "age": 1.0 if table.state.dice == "expired" else age}  # fmt: skip
+
+
+# --- seats and money --------------------------------------------------------------------------------------------------
+
+
+def _seat(table: Table, seat: int) -> dict[str, Any]:
+    round_ = table.state.round
+    wager = "none"
+    if round_.state != mc.IDLE and seat in round_.seats:
+        wager = "dead" if seat in round_.dead else "settled" if seat in round_.settled else "wager"
+    return {
+        "seat": seat,
+        "wager": wager,
+        "decided": plain(round_.decided[seat]) if seat in round_.decided else "",
+        "bet": _bet(table, seat),
+        "cards": _cards(table, seat),
+    }
+
+
+def _bet(table: Table, seat: int) -> str:
+    """Return a seat's bet as its lamp shows it: none, open, sensed, accepted, lit, undecided."""
+    bets = table.state.progressive.seats.get(seat)
+    if bets is None or not table.context.progressive:
+        return "none"
+    if bets.latched:
+        return {True: "lit" if bets.lit else "accepted", False: "none", None: "undecided"}[bets.bet]
+    if table.state.progressive.overdue or bets.refused:
+        return "undecided"
+    return "sensed" if bets.placed else "open"
+
+
+def _cards(table: Table, place: int) -> str:
+    """Return where the cards of a place are: none, waits, slot, dealt."""
+    round_ = table.state.round
+    if round_.state in _BEFORE_THE_DEAL or not (round_.dealt or round_.in_slot is not None or round_.to_deal):
+        return "none"
+    if place == round_.in_slot:
+        return "slot"
+    if place in round_.to_deal:
+        return "waits"
+    return "dealt" if place in places(table.context) and round_.state != mc.VOID else "none"
+
+
+def meter(table: Table) -> dict[str, Any] | None:
+    """Return the meter as players may see it; None where the table has none."""
+    if not table.context.progressive:
+        return None
+    meters, hits = table.state.money.book.meters, table.state.money.hits.values()
+    standing = [hit for hit in hits if hit.state != mc.HIT_WITHDRAWN]
+    return {
+        "current": meters.current,
+        "text": dollars(meters.current),
+        "pending": dollars(meters.pending) if meters.pending else "",
+        "hits": [
+            {"seat": hit.seat, "hand": plain(hit.hand), "amount": dollars(hit.amount), "state": plain(hit.state)}
+            for hit in standing
+        ],
+        "reserve": dollars(meters.reserve),
+        "paid": dollars(meters.cumulative),
+    }
+
+
+def _slots(table: Table) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "kind": slot.kind, "state": slot.state, "text": plain(slot.state), "deck": slot.deck}
+        for name, slot in table.state.slots.items()
+    ]

@@ -1,0 +1,316 @@
+"""One connection to the broker, from its opening to its end; a new one is a new object. It knows no messages.
+
+aiomqtt brings the sockets onto the loop. Around it, here and nowhere else, stands what it leaves open: an
+acknowledgement with a reason against it is a refusal; whoever waits is woken when the connection breaks, also before it
+stood; and a socket is given back on every way out. That needs its inner client, hence the one private name below.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import aiomqtt
+from aiomqtt.exceptions import MqttConnectError
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from firmware_bridge.errors import (
+    BrokerDenied,
+    BrokerLost,
+    BrokerRefused,
+    BrokerSilent,
+    BrokerUnreachable,
+    BrokerUntrusted,
+    UplinkError,
+)
+from table_controller.uplink.settings import tls_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.uplink.settings import MqttSettings
+
+log = logging.getLogger(__name__)
+_library = logging.getLogger(f"{__name__}.library")
+_library.setLevel(logging.CRITICAL)  # what it reports, we say ourselves, once and with a code
+
+# Name, TCP and TLS together are given up after so long (s); the thread that opens cannot be stopped sooner.
+OPEN_SECONDS: Final = 5.0
+# A broker that has the request answers within this time (s), or it hangs.
+ANSWER_SECONDS: Final = 10.0
+# An orderly end waits so long (s) for the broker; then the socket is closed all the same.
+CLOSE_SECONDS: Final = 2.0
+# Larger messages the broker keeps to itself (bytes): nothing that we are asked needs more.
+MAX_PACKET: Final = 64 << 10
+# Messages of one connection that may come in one turn of the loop.
+MAX_INCOMING: Final = 64
+_QOS: Final = 1
+# Without this every acknowledgement waits for a delayed one of TCP: 44 ms instead of 0.3.
+_NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
+
+
+class Incoming(NamedTuple):
+    """A message that came."""
+
+    topic: str
+    payload: bytes
+    retained: bool
+    response_topic: str | None
+    correlation: bytes | None
+
+
+class Connection:
+    """`stood`: the broker let us in; `lost` is done, with its cause, once nothing more can be sent.
+
+    `on_message` and `on_progress` (an acknowledgement came, or the end) are called on the loop.
+    """
+
+    def __init__(
+        self,
+        settings: MqttSettings,
+        will: tuple[str, bytes],
+        on_message: Callable[[Incoming], None],
+        on_progress: Callable[[], None],
+    ) -> None:
+        self.lost: asyncio.Future[UplinkError] = asyncio.get_running_loop().create_future()
+        self.dropped = 0
+        self._settings = settings
+        self._will = aiomqtt.Will(will[0], will[1], qos=_QOS, retain=True)
+        self._on_message = on_message
+        self._on_progress = on_progress
+        self._loop = asyncio.get_running_loop()
+        self._client: aiomqtt.Client | None = None
+        self._paho: Any = None
+        self._acks: dict[int, asyncio.Future[UplinkError | None]] = {}
+        self._incoming = 0
+        self._said = ""  # the library's last complaint: the only place where it names TLS's reason
+        self.stood = False
+
+    # --- opening -----------------------------------------------------------------------------------------------------
+
+    async def open(self, subscribe: str) -> None:
+        """Connect and subscribe; an UplinkError says why not. To be followed by `close` or `drop` in any case."""
+        context = await asyncio.to_thread(tls_context, self._settings)
+        client = self._client = self._made(context)
+        entering: asyncio.Future[Any] = asyncio.ensure_future(client.__aenter__())
+        try:
+            await asyncio.wait([entering, self.lost], return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            await self._thread_out(entering)
+            raise
+        finally:
+            if not entering.done():
+                entering.cancel()
+                await asyncio.wait({entering})
+            failed = None if entering.cancelled() else entering.exception()
+        if failed is not None:
+            raise self._explained(failed)  # without its cause, whose frames hold the socket
+        self._check()
+        self.stood = True
+        client._disconnected.add_done_callback(self._disconnected)
+        await self._subscribe(client, subscribe)
+
+    def _made(self, context: ssl.SSLContext | None) -> aiomqtt.Client:
+        said = self._settings
+        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        properties.MaximumPacketSize = MAX_PACKET
+        properties.ReceiveMaximum = MAX_INCOMING
+        client = aiomqtt.Client(
+            said.host,
+            said.port,
+            username=said.username,
+            password=said.password,
+            identifier=said.client_id,
+            protocol=aiomqtt.ProtocolVersion.V5,
+            will=self._will,
+            timeout=ANSWER_SECONDS,
+            keepalive=said.keep_alive_s,
+            tls_context=context,
+            socket_options=_NODELAY,
+            properties=properties,
+            max_inflight_messages=said.in_flight,
+            logger=_library,
+        )
+        paho: Any = client._client
+        self._paho = paho
+        paho.connect_timeout = OPEN_SECONDS
+        connected, disconnected = paho.on_connect, paho.on_disconnect
+
+        def on_connect(inner: Any, data: Any, flags: Any, reason: Any, granted: Any) -> None:
+            allowed = getattr(granted, "ReceiveMaximum", said.in_flight)
+            paho._max_inflight_messages = min(said.in_flight, allowed)
+            connected(inner, data, flags, reason, granted)
+
+        def on_disconnect(inner: Any, data: Any, flags: Any, reason: Any, more: Any) -> None:
+            disconnected(inner, data, flags, reason, more)
+            # Also called by the thread that opens.
+            self._loop.call_soon_threadsafe(self._broke, f"{reason}")
+
+        def on_register_write(_inner: Any, _data: Any, sock: Any) -> None:
+            # As the library does it, but for a socket that is closed before the loop comes to it: its number may be
+            # another port's by then.
+            self._loop.call_soon_threadsafe(self._add_writer, sock)
+
+        paho.on_connect, paho.on_disconnect = on_connect, on_disconnect
+        paho.on_socket_register_write = on_register_write
+        paho.on_publish, paho.on_message, paho.on_log = self._published, self._came, self._noted
+        return client
+
+    async def _thread_out(self, entering: asyncio.Future[Any]) -> None:
+        """Wait for the thread that opens: it cannot be stopped, and must not be left with a socket."""
+        until = self._loop.time() + 2 * OPEN_SECONDS
+        while not entering.done() and self._paho.socket() is None and self._loop.time() < until:
+            await asyncio.wait({entering}, timeout=0.02)
+        await asyncio.wait({entering}, timeout=0.02)  # a socket is there a moment before the loop knows it
+
+    async def _subscribe(self, client: aiomqtt.Client, topic: str) -> None:
+        """A denied subscription is answered like a granted one by Mosquitto, so only silence is an error."""
+        asked: asyncio.Future[Any] = asyncio.ensure_future(client.subscribe(topic, qos=_QOS))
+        try:
+            await asyncio.wait([asked, self.lost], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if not asked.done():
+                asked.cancel()
+                await asyncio.wait({asked})
+            failed = None if asked.cancelled() else asked.exception()
+        self._check()
+        if failed is not None:
+            raise BrokerSilent(f"{self._where}: the subscription to {topic} was not answered: {failed}")
+
+    def _add_writer(self, sock: Any) -> None:
+        if self._paho.socket() is sock:
+            self._loop.add_writer(sock.fileno(), self._write)
+
+    def _write(self) -> None:
+        try:
+            self._paho.loop_write()
+        except OSError as error:
+            self._broke(f"{error}")
+
+    # --- what the library says ---------------------------------------------------------------------------------------
+
+    @property
+    def _where(self) -> str:
+        return f"{self._settings.host}:{self._settings.port}"
+
+    def _explained(self, failed: BaseException) -> UplinkError:
+        """Return what an attempt to connect failed of, in our words."""
+        below = failed.__context__
+        if isinstance(failed, MqttConnectError):
+            return BrokerRefused(f"{self._where}: the broker said: {failed.rc}")
+        if isinstance(below, ssl.SSLError | ssl.CertificateError):
+            return BrokerUntrusted(f"{self._where}: {below}")
+        if isinstance(below, OSError) and str(below):  # a wait for the answer that was too long has no words
+            return BrokerUnreachable(f"{self._where}: {below}")
+        if not isinstance(failed, aiomqtt.MqttError):
+            raise failed
+        return BrokerSilent(f"{self._where}: it took the connection and did not answer within {ANSWER_SECONDS:g} s")
+
+    def _broke(self, reason: str) -> None:
+        self.give_up(self._broken(reason))
+
+    def _broken(self, reason: str) -> UplinkError:
+        if not self.stood and "SSL" in self._said:
+            return BrokerUntrusted(f"{self._where}: our certificate was not accepted: {self._said}")
+        if "eep alive" in reason:
+            return BrokerSilent(f"{self._where}: it has not said a word for {self._settings.keep_alive_s} s")
+        return BrokerLost(f"{self._where}: {self._said or reason}")
+
+    def _disconnected(self, done: asyncio.Future[None]) -> None:
+        failed = None if done.cancelled() else done.exception()
+        self._broke("closed" if failed is None else f"{failed}")
+
+    def _noted(self, _inner: Any, _data: Any, level: int, text: str) -> None:
+        if level & 0x08 or "fail" in text:  # paho's own mark of an error
+            self._said = text
+
+    def _published(self, _inner: Any, _data: Any, number: int, reason: Any, _more: Any) -> None:
+        ack = self._acks.pop(number, None)
+        if ack is None or ack.done():
+            return
+        refused = reason.is_failure
+        ack.set_result(BrokerDenied(f"{self._where}: the broker refuses a message: {reason}") if refused else None)
+        self._on_progress()
+
+    def _came(self, _inner: Any, _data: Any, message: Any) -> None:
+        """Take a message. The library has acknowledged it already; of a flood the rest is dropped, and counted."""
+        if self._incoming >= MAX_INCOMING:
+            self.dropped += 1
+            return
+        self._incoming += 1
+        more = message.properties
+        incoming = Incoming(
+            message.topic, bytes(message.payload), bool(message.retain),
+            getattr(more, "ResponseTopic", None), getattr(more, "CorrelationData", None),
+        )  # fmt: skip
+        self._loop.call_soon(self._hand_over, incoming)
+
+    def _hand_over(self, incoming: Incoming) -> None:
+        self._incoming -= 1
+        if not self.lost.done():
+            self._on_message(incoming)
+
+    # --- sending -----------------------------------------------------------------------------------------------------
+
+    def publish(
+        self, topic: str, payload: bytes, *, retain: bool = False, correlation: bytes | None = None
+    ) -> asyncio.Future[UplinkError | None]:
+        """Send at QoS 1; never waits. The result is None once the broker has it, or why it does not."""
+        self._check()
+        properties = None
+        if correlation is not None:
+            properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+            properties.CorrelationData = correlation
+        ack = self._loop.create_future()
+        info = self._paho.publish(topic, payload, _QOS, retain, properties)
+        if info.rc:
+            self.give_up(BrokerLost(f"{self._where}: nothing can be sent any more ({info.rc!r})"))
+            self._check()
+        self._acks[info.mid] = ack
+        return ack
+
+    def _check(self) -> None:
+        if self.lost.done():
+            raise self.lost.result()
+
+    def give_up(self, cause: UplinkError) -> None:
+        """Count the connection as lost, and wake whoever waits for it."""
+        if not self.lost.done():
+            self.lost.set_result(cause)
+        for ack in self._acks.values():
+            if not ack.done():
+                ack.set_result(self.lost.result())
+        self._acks.clear()
+        self._on_progress()
+
+    # --- the end -----------------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """End in order: the broker hears that we leave, and publishes no will."""
+        client = self._client
+        if client is not None and self.stood and not self.lost.done():
+            client.timeout = CLOSE_SECONDS
+            try:
+                await client.__aexit__(None, None, None)
+            except aiomqtt.MqttError as error:
+                log.debug("%s: no orderly end: %s", self._where, error)
+        await self.drop()
+
+    async def drop(self) -> None:
+        """Give the socket back, without a word: the broker then publishes our will."""
+        client = self._client
+        if client is None:
+            return
+        self.give_up(BrokerLost(f"{self._where}: we closed the connection"))
+        self._client = None
+        await asyncio.sleep(0)  # what the opening thread left to be done on the loop
+        self._paho._sock_close()
+        if client._disconnected.done() and not client._disconnected.cancelled():
+            client._disconnected.exception()  # it was told through `lost`
+        if client._misc_task is not None:
+            client._misc_task.cancel()
+            await asyncio.wait({client._misc_task})

@@ -1,0 +1,133 @@
+"""The table, its meters and the box's health as messages. Reads, and changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from firmware_bridge.version import VERSION
+from table_controller.ledger.money import dollars
+from table_controller.uplink import items as it
+from table_controller.uplink import messages as m
+from table_controller.uplink.tell import cause
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from firmware_bridge.errors import PitboxError
+    from table_controller.controller.clock import Clock
+    from table_controller.controller.slot import Slot
+    from table_controller.journal.copier import CopyState
+    from table_controller.table.core import Table
+
+
+def describe_locked(game: str, chapter: str, cause: PitboxError | None, at: str) -> m.State:
+    """Return the table of a box that cannot take its journal: nothing is known of it but why."""
+    return m.State(
+        seq=0, at=at, game=game, chapter=chapter, round=0, phase="locked", dealing="", shuffling="", progressive="",
+        halted=_halt(cause), locked=(), holds=(), questions=(), slots={}, decks={},
+    )  # fmt: skip
+
+
+def _halt(cause: PitboxError | None) -> m.Halt | None:
+    return None if cause is None else m.Halt(cause.code, str(cause))
+
+
+def describe_state(table: Table, halted: PitboxError | None, seq: int, at: str) -> m.State:
+    """Return the table as it stands."""
+    view, state = table.context, table.state
+    locked: tuple[it.Cause, ...] = ()
+    if not view.under_way:
+        coming = view.next_deck()
+        locked = tuple(cause(reason) for reason in table.permit("open_bets", deck=coming.name if coming else None))
+    return m.State(
+        seq=seq,
+        at=at,
+        game=view.edition.game,
+        chapter=view.edition.chapter,
+        round=state.round.number,
+        phase=state.round.state,
+        dealing=state.dealing,
+        shuffling=state.shuffling,
+        progressive=state.progressive.state,
+        halted=_halt(halted),
+        locked=locked,
+        holds=tuple(
+            m.Hold(
+                hold=hold.id, trigger=hold.trigger, clauses=hold.clauses, outcomes=hold.outcomes,
+                steps=tuple(hold.steps), acknowledges=hold.acknowledges, this_round=hold.this_round,
+                slot=hold.slot, deck=hold.deck, seat=hold.seat,
+            )
+            for hold in state.holds.values()
+        ),
+        questions=tuple(
+            m.Question(
+                prompt=prompt.id, kind=prompt.kind, role=prompt.role, clauses=prompt.clauses,
+                slot=prompt.slot, deck=prompt.deck, seat=prompt.seat,
+            )
+            for prompt in state.prompts.values()
+        ),
+        slots={name: m.Slot(kind=slot.kind, state=slot.state) for name, slot in state.slots.items()},
+        decks={
+            name: m.Deck(state=deck.state, place=deck.place, verified=deck.verified)
+            for name, deck in state.decks.items()
+        },
+    )  # fmt: skip
+
+
+def describe_meters(table: Table, seq: int, at: str) -> m.Meters | None:
+    """Return what the meter shows; None if the table has none."""
+    rules, book = table.context.meter, table.state.money.book
+    if rules is None:
+        return None
+    shown = book.meters
+    return m.Meters(
+        seq=seq, at=at, entry=book.entries, current=shown.current, reserve=shown.reserve, pending=shown.pending,
+        paid_by_table=shown.paid_by_table, paid_by_attendant=shown.paid_by_attendant, rate_bp=rules.rate_bp,
+        limit=rules.limit, shown=dollars(shown.current),
+    )  # fmt: skip
+
+
+def describe_links(slots: Mapping[str, Slot[Any, Any]]) -> dict[str, m.LinkHealth]:
+    """Return how every slot's link is."""
+    return {name: _link(slot) for name, slot in slots.items()}
+
+
+def _link(slot: Slot[Any, Any]) -> m.LinkHealth:
+    supervisor, link = slot.supervisor, slot.supervisor.link
+    code = "" if slot.cause is None else slot.cause.code
+    if link is None:
+        return m.LinkHealth(
+            phase=supervisor.phase.value, failures=supervisor.failures, code=code, round_trip_ms=0.0, sent=0,
+            received=0, retransmitted=0, gaps=0,
+        )  # fmt: skip
+    counted = link.counters
+    return m.LinkHealth(
+        phase=supervisor.phase.value, failures=supervisor.failures, code=code,
+        round_trip_ms=round(link.round_trip * 1000, 3), sent=counted.sent, received=counted.received,
+        retransmitted=counted.retransmitted, gaps=counted.gaps,
+    )  # fmt: skip
+
+
+def describe_copy(copy: CopyState | None) -> m.CopyHealth | None:
+    """Return how far the second copy reaches; None if nobody told."""
+    if copy is None:
+        return None
+    return m.CopyHealth(
+        configured=copy.configured, acknowledged=0 if copy.ack is None else copy.ack.seq, behind=copy.behind,
+        code=copy.code, text=copy.words,
+    )  # fmt: skip
+
+
+def describe_health(
+    uplink: m.UplinkHealth,
+    links: dict[str, m.LinkHealth],
+    disk: m.DiskHealth | None,
+    copy: m.CopyHealth | None,
+    clock: Clock,
+) -> m.Health:
+    """Put the box's health together."""
+    at = m.instant(clock.now()[0])
+    return m.Health(
+        at=at, version=VERSION, uplink=uplink, links=links, disk=disk, copy=copy,
+        clock=m.ClockHealth(set=clock.synchronised(), at=at),
+    )  # fmt: skip

@@ -1,0 +1,153 @@
+"""The retained topics: which of them are due, and what they say now. Nothing is sent here."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Final
+
+from table_controller.uplink import messages as m
+from table_controller.uplink.describe import (
+    describe_copy,
+    describe_health,
+    describe_links,
+    describe_locked,
+    describe_meters,
+    describe_state,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firmware_bridge.errors import PitboxError
+    from table_controller.uplink.settings import MqttSettings
+    from table_controller.uplink.source import Source
+    from table_controller.uplink.topics import Topics
+
+# State is told at most so often (s): a round has many steps, and nobody reads faster.
+STATE_EVERY: Final = 0.25
+# The journal's head is told at most so often (s) while records come.
+HEAD_EVERY: Final = 5.0
+_NEVER: Final = float("-inf")
+
+
+class _Topic:
+    """Told when it has changed, and at most once in `every` seconds."""
+
+    def __init__(self, every: float) -> None:
+        self.every = every
+        self.due = True
+        self.at = _NEVER
+
+    def anew(self) -> None:
+        self.due, self.at = True, _NEVER
+
+    def ready(self, now: float) -> bool:
+        """Tell whether it is to be told now; then it was."""
+        if not self.due or now - self.at < self.every:
+            return False
+        self.due, self.at = False, now
+        return True
+
+
+class Retained:
+    """What of one table stands in the broker."""
+
+    def __init__(
+        self,
+        settings: MqttSettings,
+        topics: Topics,
+        source: Source,
+        pace: float,
+    ) -> None:
+        self._topics = topics
+        self._source = source
+        self._state = _Topic(STATE_EVERY * pace)
+        self._meters = _Topic(settings.meters_every_s)
+        self._head = _Topic(HEAD_EVERY * pace)
+        self._health = _Topic(settings.health_every_s)
+        self._all = (self._state, self._meters, self._head, self._health)
+        self._seq = 0
+        self._halted: PitboxError | None = None
+
+    def changed(self, seq: int) -> None:
+        """A step is durable."""
+        self._seq = seq
+        self._state.due = self._meters.due = self._head.due = True
+
+    def anew(self) -> None:
+        """Tell everything again, at once."""
+        last = self._source.last
+        self._seq = 0 if last is None else last.seq
+        for topic in self._all:
+            topic.anew()
+
+    def look_again(self) -> None:
+        """Something changed that is no step."""
+        self._state.due = True
+        self._health.anew()
+
+    def until(self, now: float) -> float:
+        """Return in how long something is due (s)."""
+        return min((max(0.001, topic.at + topic.every - now) for topic in self._all if topic.due), default=3600.0)
+
+    async def due(self, now: float, uplink: Callable[[], m.UplinkHealth]) -> list[tuple[str, m.Body]]:
+        """Return what is to be told now, with its topic.
+
+        State and meters wait until the journal has what they show: nothing is told that a power cut could take back.
+        """
+        source, found = self._source, list[tuple[str, m.Body]]()
+        if source.cause is not self._halted:
+            self._halted = source.cause
+            self._state.due = True
+        if source.waiting() == 0 or source.cause is not None:
+            if self._state.ready(now):
+                found.append((self._topics.state, self._described()))
+            if self._meters.ready(now):
+                found += self._metered()
+        if self._head.ready(now):
+            found += self.head()
+        if self._health.ready(now):
+            self._health.due = True  # and again, for as long as the box lives
+            disk = await asyncio.to_thread(self._disk)
+            links, copy = describe_links(source.slots), describe_copy(source.copy())
+            found.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
+        return found
+
+    def _described(self) -> m.State:
+        source = self._source
+        if source.controller is None:
+            return describe_locked(source.game, source.chapter, source.locked, source.now)
+        return describe_state(source.controller.table, source.cause, self._seq, source.now)
+
+    def _metered(self) -> list[tuple[str, m.Body]]:
+        source = self._source
+        meters = None
+        if source.controller is not None:
+            meters = describe_meters(source.controller.table, self._seq, source.now)
+        return [] if meters is None else [(self._topics.meters, meters)]
+
+    def head(self) -> list[tuple[str, m.Body]]:
+        """Return the journal's newest record, with the topic that it goes to."""
+        last = self._source.last
+        if last is None:
+            return []
+        head = m.Head(
+            journal=self._source.journal, seq=last.seq, head=last.head.hex(), boot=last.boot,
+            at=m.instant(last.wall_ns),
+        )  # fmt: skip
+        return [(self._topics.head, head)]
+
+    def _disk(self) -> m.DiskHealth | None:
+        """Look at the journal's disk; in a thread, because a disk that hangs must not hang the table."""
+        store = self._source.store
+        if store is None:
+            return None
+        try:
+            found = os.statvfs(store.folder)
+        except OSError:
+            return None
+        return m.DiskHealth(
+            free_bytes=found.f_bavail * found.f_frsize, size_bytes=found.f_blocks * found.f_frsize,
+            ballast=store.ballast.lies, waiting_records=self._source.waiting(),
+        )  # fmt: skip

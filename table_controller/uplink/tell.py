@@ -1,0 +1,165 @@
+"""What of a record is worth telling, as items of a message. Pure; the same record always tells the same.
+
+Steps come from the running table or out of the journal; both go through here, so a repeat says what was said before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from firmware_bridge.errors import code_of
+from table_controller.journal import chain
+from table_controller.journal import records as rec
+from table_controller.journal.store import Start
+from table_controller.table import decisions as d
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.uplink import items as it
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.journal.chain import Record
+    from table_controller.table.decisions import Decision, Reason
+    from table_controller.table.events import Event
+
+# Kinds of records that tell nothing themselves: what they stand for is told by the steps around them.
+_QUIET: Final = (chain.GENESIS, chain.STOP, chain.SNAPSHOT, rec.BOX)
+_ROUNDS: Final = {mc.BETTING: "opened", mc.COMPLETE: "complete", mc.VOID: "void"}
+_DECKS: Final = (mc.HELD, mc.REMOVED)
+
+
+class Telling(msgspec.Struct, frozen=True):
+    """What one record tells: nothing, if it has no items. `round` is the round opened last, after it."""
+
+    round: int
+    event: str = ""
+    by: str = ""
+    items: tuple[it.Items, ...] = ()
+
+
+def tell_record(record: Record, round_: int) -> Telling:
+    """Tell a record of the journal; `round_` is the round opened last before it."""
+    if record.kind == rec.STEP:
+        try:
+            step = rec.decode_step(record.body)
+        except msgspec.DecodeError:  # of another version: that it is there is all that can be said
+            return Telling(round_, record.kind, "", (it.Recorded(kind=record.kind),))
+        return tell_step(step.event, step.decisions, round_)
+    if record.kind in _QUIET:
+        return Telling(round_)
+    if record.kind == rec.NOTE:
+        return _note(record, round_)
+    return Telling(round_, record.kind, "", (_other(record),))
+
+
+def _note(record: Record, round_: int) -> Telling:
+    """Tell a note without its sentence, which may name people."""
+    try:
+        note = msgspec.json.decode(record.body, type=rec.Note)
+    except msgspec.DecodeError:
+        return Telling(round_, record.kind, "", (it.Recorded(kind=record.kind),))
+    item = it.BoxNoted(kind=note.kind, slot=note.slot, hold=note.hold)
+    return Telling(round_, record.kind, note.who.role if note.who is not None else "", (item,))
+
+
+def _other(record: Record) -> it.Items:
+    try:
+        if record.kind == chain.START:
+            return it.Opened(boot=record.boot, clean=msgspec.json.decode(record.body, type=Start).clean)
+        if record.kind == rec.CLOCK:
+            by_ns = msgspec.json.decode(record.body, type=rec.ClockStep).by_ns
+            return it.ClockStepped(by_ms=round(by_ns / 1e6))
+    except msgspec.DecodeError:
+        pass
+    return it.Recorded(kind=record.kind)
+
+
+def tell_step(event: Event, decisions: list[Decision], round_: int) -> Telling:
+    """Tell a step of the table."""
+    items: list[it.Items] = []
+    if isinstance(event, ev.BoxStarted):
+        items.append(it.Started(boot=event.boot, clock_back=event.clock_back))
+    elif isinstance(event, ev.CommandEnded) and event.outcome in ("failed", "unknown"):
+        code = code_of(event.reason) if event.reason else ""
+        items.append(it.CommandTrouble(command=event.command, outcome=event.outcome, code=code))
+    for decision in decisions:
+        if isinstance(decision, d.Moved):
+            round_ += (decision.what, decision.state) == ("round", mc.BETTING)
+            _moved(decision, round_, items)
+            continue
+        if isinstance(decision, d.Booked):
+            items.append(_money(decision))
+        teller = _TELLERS.get(type(decision))
+        if teller is not None:
+            items.append(teller(decision))
+    who = getattr(event, "who", None)
+    return Telling(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
+
+
+def _moved(moved: d.Moved, round_: int, items: list[it.Items]) -> None:
+    what, _, name = moved.what.partition(" ")
+    if what == "round" and moved.state in _ROUNDS:
+        items.append(it.RoundMoved(number=round_, state=_ROUNDS[moved.state]))  # type: ignore[arg-type]
+    elif what == "slot":
+        items.append(it.ServiceMoved(slot=name, state=moved.state))
+    elif what == "hit":
+        items.append(it.HitMoved(hit=int(name), state=moved.state))
+    elif what == "deck" and moved.state in _DECKS:
+        items.append(it.DeckMoved(deck=name, state=moved.state))  # type: ignore[arg-type]
+
+
+def _money(booked: d.Booked) -> it.Money:
+    """Tell an entry without its document: that is written by hand, and may name anybody."""
+    entry = booked.entry
+    return it.Money(
+        number=entry.number, kind=entry.kind, meter_before=entry.meter_before, meter_after=entry.meter_after,
+        transfers=tuple(it.Transfer(one.source, one.to, one.amount) for one in entry.transfers),
+        seat=entry.seat, hit=entry.hit, clauses=entry.clauses,
+    )  # fmt: skip
+
+
+def cause(reason: Reason) -> it.Cause:
+    """Return a reason as it is told."""
+    return it.Cause(reason.key, reason.clause, reason.text, reason.clears, reason.evidence)
+
+
+def _found(found: d.Found) -> it.Items:
+    return it.IrregularityFound(
+        hold=found.hold, trigger=found.trigger, outcomes=found.outcomes, clauses=found.clauses,
+        slot=found.slot, deck=found.deck, seat=found.seat,
+    )  # fmt: skip
+
+
+def _cleared(cleared: d.Cleared) -> it.Items:
+    return it.IrregularityCleared(hold=cleared.hold)
+
+
+def _finding(finding: d.Finding) -> it.Items:
+    return it.Noted(kind=finding.kind, text=finding.text, deck=finding.deck, rounds=finding.rounds)
+
+
+def _refused(refused: d.Refused) -> it.Items:
+    return it.Refusal(what=refused.what, reasons=tuple(cause(reason) for reason in refused.reasons))
+
+
+def _wagers(back: d.WagersReturned) -> it.Items:
+    return it.WagersBack(round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat)
+
+
+def _claimed(hit: d.HitClaimed) -> it.Items:
+    return it.HitClaimed(
+        hit=hit.hit, round=hit.round, seat=hit.seat, hand=hit.hand, fixed=hit.fixed, share=hit.share
+    )  # fmt: skip
+
+
+def _terms(terms: d.MeterSet) -> it.Items:
+    return it.MeterTerms(rate_bp=terms.rate_bp, limit=terms.limit)
+
+
+_TELLERS: Final[dict[type[Any], Callable[[Any], it.Items]]] = {
+    d.Found: _found, d.Cleared: _cleared, d.Finding: _finding, d.Refused: _refused, d.WagersReturned: _wagers,
+    d.HitClaimed: _claimed, d.MeterSet: _terms,
+}  # fmt: skip

@@ -1,0 +1,398 @@
+"""The uplink: one coroutine that keeps the broker told, whatever the broker does. The table never waits for it.
+
+Cancellation rules: cancelling `run` is the orderly end; "offline" goes out if the broker takes it within two seconds,
+and the socket is given back before it returns. CancelledError is never swallowed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from random import Random
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from firmware_bridge.errors import (
+    BrokerDenied,
+    BrokerRefused,
+    BrokerSilent,
+    BrokerUntrusted,
+    HistoryDiffers,
+    JournalError,
+    OutboxLong,
+    PitboxError,
+    UplinkError,
+)
+from table_controller.uplink import messages as m
+from table_controller.uplink.commands import Asked, answer
+from table_controller.uplink.connection import ANSWER_SECONDS, CLOSE_SECONDS, Connection, Incoming
+from table_controller.uplink.outbox import Outbox, Outgoing
+from table_controller.uplink.retained import Retained
+from table_controller.uplink.topics import Topics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from table_controller.controller.loop import Step
+    from table_controller.uplink.cursor import Mark
+    from table_controller.uplink.settings import MqttSettings
+    from table_controller.uplink.source import Source
+
+log = logging.getLogger(__name__)
+
+# How long to wait after each kind of failure (s): first and longest, doubling in between.
+_WAITS: Final[list[tuple[type[UplinkError], float, float]]] = [
+    (BrokerUntrusted, 10.0, 60.0),  # a person must act; asking more often only fills both logs
+    (BrokerRefused, 10.0, 60.0),
+    (BrokerDenied, 10.0, 60.0),
+    (UplinkError, 0.5, 30.0),  # the broker or the network is away: quick when it returns, no storm when it does not
+]
+# A journal that cannot be read is tried again after so long (s).
+_UNREADABLE: Final = 5.0
+# A connection that lived this long (s) was good: its next failure starts with the short wait again.
+_GOOD: Final = 10.0
+# The cursor is saved at most so often (s): at a crash, events of so long are repeated.
+SAVE_EVERY: Final = 5.0
+# The longest pause (s): what nobody announces (the box halted, a snapshot was taken) is seen after it.
+_LOOK: Final = 1.0
+# What is asked for again within this time (s) was told just now.
+REPORT_EVERY: Final = 1.0
+# A refused command is a line in the log at most so often (s).
+COMPLAIN_EVERY: Final = 60.0
+# So many commands are answered at once, and so many more in every second; the rest is dropped and counted.
+BURST: Final = 20
+# Answers to commands that the broker has not taken yet; beyond that commands are dropped and counted.
+MAX_REPLIES: Final = 32
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+class _Sent(NamedTuple):
+    """A message on its way: its acknowledgement (None: it needs none), what is reached with it, when it was sent."""
+
+    ack: asyncio.Future[UplinkError | None] | None
+    mark: Mark | None
+    at: float
+
+
+class Uplink:
+    """Tells the broker what a box's journal says. `health` is what people may know of it, at any time.
+
+    `on_trouble` is told each new cause, and None when things go well again. `pace` shortens every wait, for tests.
+    """
+
+    def __init__(
+        self,
+        settings: MqttSettings,
+        source: Source,
+        cursor: Path,
+        *,
+        on_trouble: Callable[[UplinkError | None], None] = lambda _: None,
+        pace: float = 1.0,
+        jitter: Random | None = None,
+    ) -> None:
+        self.settings = settings
+        self.topics = Topics(settings.prefix)
+        self.outbox = None if source.store is None else Outbox(source.store, cursor)
+        self.cause: UplinkError | None = None  # of the trouble that there is now
+        self._last: UplinkError | None = None  # the cause that was reported last
+        self._source = source
+        self._on_trouble = on_trouble
+        self._pace = pace
+        self._jitter = jitter or Random()
+        self._connection: Connection | None = None
+        self._in_flight: deque[_Sent] = deque()
+        self._others: deque[_Sent] = deque()
+        self._queues = (self._others, self._in_flight)
+        self._full = False  # no more may be in flight: the next acknowledgement makes room
+        self._replies: set[asyncio.Future[UplinkError | None]] = set()
+        self._connections = self._failures = self._commands = self._refused = self._dropped = 0
+        self._retained = Retained(settings, self.topics, source, pace)
+        self._opened = False
+        self._unreadable: JournalError | None = None
+        self._read_again = 0.0
+        self._saved_at = 0.0
+        self._reported = self._complained = float("-inf")
+        self._tokens, self._refilled = float(BURST), 0.0
+        self._waker: asyncio.Future[None] | None = None
+        self._woken = False
+
+    # --- what others call --------------------------------------------------------------------------------------------
+
+    @property
+    def health(self) -> m.UplinkHealth:
+        """How the uplink is."""
+        outbox = self.outbox
+        behind = 0 if outbox is None else outbox.behind
+        trouble: PitboxError | None = self.cause or self._unreadable
+        if trouble is None and outbox is not None and outbox.differs is not None:
+            trouble = HistoryDiffers(outbox.differs.text)
+        if trouble is None and behind > self.settings.outbox_records:
+            trouble = OutboxLong(f"{behind} records wait for the broker")
+        connection = self._connection
+        return m.UplinkHealth(
+            connected=connection is not None and connection.stood and not connection.lost.done(),
+            connections=self._connections,
+            failures=self._failures,
+            code="" if trouble is None else trouble.code,
+            text="" if trouble is None else str(trouble),
+            acknowledged=0 if outbox is None else outbox.acknowledged.seq,
+            behind=behind,
+            commands=self._commands,
+            refused=self._refused,
+            dropped=self._dropped + (0 if connection is None else connection.dropped),
+        )
+
+    def look_again(self) -> None:
+        """Something has changed that is no step: tell the state and the health anew."""
+        self._retained.look_again()
+        self._wake()
+
+    def _follow(self, step: Step) -> None:
+        if self.outbox is not None:
+            self.outbox.follow(step)
+        self._retained.changed(step.seq)
+        self._wake()
+
+    # --- one coroutine -----------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Keep the broker told until cancelled."""
+        followers = [] if self._source.controller is None else self._source.controller.followers
+        followers.append(self._follow)
+        try:
+            while True:
+                began = asyncio.get_running_loop().time()
+                cause = await self._one_life()
+                self._note(cause, asyncio.get_running_loop().time() - began)
+                await asyncio.sleep(self._wait_for(cause))
+        finally:
+            followers.remove(self._follow)
+
+    async def _one_life(self) -> UplinkError:
+        """Connect, tell, and live until the connection fails; return why. The socket is given back on every way out."""
+        status = self._source.status()
+        will = (self.topics.status, _ENCODER.encode(status))
+        connection = self._connection = Connection(self.settings, will, self._asked, self._progress)
+        try:
+            await connection.open(self.topics.commands)
+            self._begin(connection, msgspec.structs.replace(status, status="online", reason="connected"))
+            await self._serve(connection)
+        except UplinkError as cause:
+            return cause.with_traceback(None)  # it is kept; its frames hold the socket
+        except asyncio.CancelledError:
+            await self._farewell(connection, msgspec.structs.replace(status, reason="stopped"))
+            raise
+        finally:
+            self._dropped += connection.dropped
+            self._connection = None
+            await connection.drop()
+            await self._save()
+        raise AssertionError("serving ends by an error or by cancelling")
+
+    def _begin(self, connection: Connection, status: m.Status) -> None:
+        self._connections += 1
+        log.info("uplink: connected to %s:%d", self.settings.host, self.settings.port)
+        self._in_flight.clear()
+        self._others.clear()
+        self._replies.clear()
+        if self.outbox is not None and self._opened:
+            self.outbox.rewind()
+        self._retained.anew()
+        self._send(connection, self.topics.status, status)
+
+    async def _serve(self, connection: Connection) -> None:
+        """Send what is to be sent, settle what was acknowledged, pause; until the connection fails."""
+        loop = asyncio.get_running_loop()
+        while True:
+            now = loop.time()
+            self._settle()
+            self._check(now, connection)
+            room = self.settings.in_flight - len(self._in_flight)
+            self._full = room <= 0
+            taken = [] if self._full else await self._take(room, now)
+            for payload, mark in taken:
+                ack = None if payload is None else connection.publish(self.topics.events, payload)
+                self._in_flight.append(_Sent(ack, mark, loop.time()))
+            for topic, body in await self._retained.due(loop.time(), lambda: self.health):
+                self._send(connection, topic, body)
+            if loop.time() - self._saved_at >= SAVE_EVERY * self._pace:
+                await self._save()
+            if not taken:
+                await self._pause(min(self._retained.until(loop.time()), _LOOK * self._pace))
+
+    async def _take(self, room: int, now: float) -> list[Outgoing]:
+        """Return what comes next. A journal that cannot be read stops the events, and not what else is told."""
+        outbox = self.outbox
+        if outbox is None or now < self._read_again:
+            return []
+        try:
+            if not self._opened:
+                await outbox.open()
+                self._opened = True
+                if outbox.differs is not None:
+                    log.error("uplink: %s %s", HistoryDiffers("").code, outbox.differs.text)
+            taken = await outbox.take(room)
+        except JournalError as unreadable:
+            if type(unreadable) is not type(self._unreadable):
+                log.warning("uplink: %s %s", unreadable.code, unreadable)
+            self._unreadable, self._read_again = unreadable, now + _UNREADABLE * self._pace
+            return []
+        self._unreadable = None
+        return taken
+
+    def _progress(self) -> None:
+        """An acknowledgement came, or the connection broke. Most often there is nothing to do but to take it."""
+        self._settle()
+        connection = self._connection
+        lost = connection is not None and connection.lost.done()
+        if (
+            lost
+            or self._full
+            or any(queue and queue[0].ack is not None and queue[0].ack.done() for queue in self._queues)
+        ):
+            self._wake()
+
+    def _settle(self) -> None:
+        """Take what the broker has acknowledged, in order."""
+        for queue in self._queues:
+            while queue:
+                ack, mark, _ = queue[0]
+                if ack is not None and (not ack.done() or ack.result() is not None):
+                    break
+                queue.popleft()
+                if mark is not None and self.outbox is not None:
+                    self.outbox.acknowledge(mark)
+                if ack is not None and self.cause is not None:
+                    self.cause = None
+                    self._on_trouble(None)
+
+    def _check(self, now: float, connection: Connection) -> None:
+        """Raise what the broker refused, that it is gone, or that it is silent."""
+        if connection.lost.done():
+            raise connection.lost.result()
+        for queue in self._queues:
+            if not queue:
+                continue
+            ack, _, at = queue[0]
+            refused = ack.result() if ack is not None and ack.done() else None
+            if refused is not None:
+                raise refused
+            if now - at > ANSWER_SECONDS * self._pace:
+                where = f"{self.settings.host}:{self.settings.port}"
+                raise BrokerSilent(f"{where}: a message was not acknowledged for {now - at:.1f} s")
+        self._replies = {reply for reply in self._replies if not reply.done()}
+
+    async def _pause(self, seconds: float) -> None:
+        if not self._woken:
+            loop = asyncio.get_running_loop()
+            self._waker = loop.create_future()
+            timer = loop.call_later(seconds, self._wake)
+            try:
+                await self._waker
+            finally:
+                timer.cancel()
+                self._waker = None
+        self._woken = False
+
+    def _wake(self) -> None:
+        self._woken = True
+        if self._waker is not None and not self._waker.done():
+            self._waker.set_result(None)
+
+    def _send(self, connection: Connection, topic: str, body: m.Body) -> None:
+        ack = connection.publish(topic, _ENCODER.encode(body), retain=True)
+        self._others.append(_Sent(ack, None, asyncio.get_running_loop().time()))
+
+    # --- what is asked -----------------------------------------------------------------------------------------------
+
+    def _asked(self, incoming: Incoming) -> None:
+        """Answer a command. Nothing of it reaches the controller."""
+        connection = self._connection
+        if connection is None or len(self._replies) >= MAX_REPLIES or not self._patient():
+            self._dropped += 1
+            return
+        self._commands += 1
+        role, command = self.topics.command(incoming.topic)
+        asked = Asked(
+            role, command, incoming.payload, incoming.retained, incoming.response_topic, incoming.correlation
+        )  # fmt: skip
+        box = self._source.identity(self.settings.prefix)
+        given = answer(asked, self.topics.reply(_word(role)), box, self._source.now)
+        if not given.reply.ok:
+            self._refused += 1
+            self._complain(f"uplink: command {command[:64]!r} of role {role[:64]!r} {given.reply.text}")
+        now = asyncio.get_running_loop().time()
+        if given.reports and now - self._reported >= REPORT_EVERY:
+            self._reported = now
+            self._retained.anew()
+        try:
+            ack = connection.publish(given.topic, _ENCODER.encode(given.reply), correlation=given.correlation)
+        except UplinkError:
+            return  # the connection has just broken; whoever asked will ask again
+        self._replies.add(ack)
+        self._wake()
+
+    def _complain(self, sentence: str) -> None:
+        """Say something that a stranger can make us say: once in a while loudly, else quietly."""
+        now = asyncio.get_running_loop().time()
+        loud = now - self._complained >= COMPLAIN_EVERY
+        self._complained = now if loud else self._complained
+        log.log(logging.WARNING if loud else logging.DEBUG, "%s", sentence)
+
+    def _patient(self) -> bool:
+        """Tell whether a command may be answered now: a flood of them must not cost the table its time."""
+        now = asyncio.get_running_loop().time()
+        self._tokens = min(float(BURST), self._tokens + (now - self._refilled) * BURST)
+        self._refilled = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
+
+    # --- the end -----------------------------------------------------------------------------------------------------
+
+    async def _farewell(self, connection: Connection, status: m.Status) -> None:
+        """Say "offline" ourselves: leaving in order, the broker publishes no will."""
+        if not connection.stood:
+            return
+        try:
+            for topic, body in self._retained.head():
+                self._send(connection, topic, body)
+            ack = connection.publish(self.topics.status, _ENCODER.encode(status), retain=True)
+            await asyncio.wait({ack}, timeout=CLOSE_SECONDS * self._pace)
+            self._settle()
+        except UplinkError as cause:
+            log.info("uplink: the broker was not told that we leave: %s", cause)
+        await connection.close()
+
+    async def _save(self) -> None:
+        self._saved_at = asyncio.get_running_loop().time()
+        try:
+            if self.outbox is not None:
+                await self.outbox.save()
+        except OSError as error:
+            log.warning("uplink: how far the broker has acknowledged cannot be saved: %s", error)
+
+    def _note(self, cause: UplinkError, lived: float) -> None:
+        """First failure loud, repeats quiet; a new kind of failure is loud again."""
+        if lived > _GOOD * self._pace:
+            self._failures = 0
+        repeated = self._failures > 0 and type(cause) is type(self._last)
+        self._failures += 1
+        self.cause = self._last = cause
+        level = logging.DEBUG if repeated else logging.WARNING
+        self._on_trouble(cause)
+        log.log(level, "uplink: %s %s (failure %d in a row)", cause.code, cause, self._failures)
+
+    def _wait_for(self, cause: UplinkError) -> float:
+        first, longest = next((first, longest) for kind, first, longest in _WAITS if isinstance(cause, kind))
+        wait = min(longest, first * 2.0 ** min(self._failures - 1, 16))
+        return wait * self._pace * self._jitter.uniform(0.75, 1.25)
+
+
+def _word(role: str) -> str:
+    """Return a role as a part of a topic; what is none is answered where everybody looks for it."""
+    return role if role.isascii() and role.isidentifier() and len(role) <= 32 else "unknown"

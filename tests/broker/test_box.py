@@ -1,0 +1,141 @@
+"""`pitbox run` with a broker: a whole table on ptys, what the broker hears of it, and what it never hears."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from simulators.house.far_table import FarTable
+from simulators.table import BENCH_PEOPLE, BENCH_PIN
+from table_controller.journal import reader
+from table_controller.table import machines as mc
+from table_controller.uplink.tell import tell_record
+from tests.support.broker import Listener, Mosquitto, until
+from tests.support.described import undescribed
+from tests.support.running import running
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.realtime
+
+GAME = "face_up_pai_gow"
+
+
+def with_broker(table: FarTable, port: int) -> None:
+    """Add a broker to the table's configuration."""
+    table.config.write_text(
+        table.config.read_text() + f'\n[mqtt]\nhost = "127.0.0.1"\nport = {port}\nhealth_every_s = 1\n'
+    )
+
+
+async def _in_a_deal(table: FarTable) -> asyncio.Task[None]:
+    """Play until a round is past its bets and not over; return who plays it."""
+    state, deal = table.controller.table, mc.UNDER_WAY[1:]
+    while True:
+        play = asyncio.create_task(table.round((2, 4)))
+        await until(lambda play=play: play.done() or state.state.round.state in deal, pause=0.001)  # type: ignore[misc]
+        if not play.done():
+            return play
+
+
+async def test_a_table_that_plays_and_is_killed_is_heard_whole(tmp_path: Path, broker: Mosquitto) -> None:
+    heard = Listener(tmp_path, broker.port, "pitbox/#")
+    try:
+        await heard.ready()
+        async with FarTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
+            with_broker(table, broker.port)
+            with running(table.config) as box:
+                await table.meet()
+                await table.rest()
+                await table.bring("blue")
+                await table.round((1, 2))
+                await until(lambda: any(health["links"]["shoe.1"]["sent"] for health in heard.on("health")))
+                play = await _in_a_deal(table)
+                await asyncio.to_thread(box.end, signal.SIGKILL)
+                await play
+                await until(lambda: [s["reason"] for s in heard.on("status")] == ["connected", "lost"])
+                before = len(heard.on("state"))
+            with running(table.config) as box:
+                await table.meet()
+                await until(lambda: any(state["holds"] for state in heard.on("state")[before:]))
+                held = [hold for state in heard.on("state")[before:] for hold in state["holds"]]
+                assert {hold["trigger"] for hold in held} & {"box_restarted", "shoe_fault"}
+                assert all(hold["clauses"] for hold in held)
+                least = max(_expected(tmp_path))
+                await until(lambda: max(heard.seqs()) >= least)
+                assert await asyncio.to_thread(box.end) == 0
+            await until(lambda: heard.on("status")[-1]["reason"] == "stopped")
+        _compare(tmp_path, heard, least)
+    finally:
+        heard.close()
+
+
+def _expected(folder: Path) -> dict[int, Any]:
+    """Return what the journal has to tell: head, round and items by record."""
+    expected, number = {}, 0
+    for record in reader.read(folder / "data" / "journal", 1):
+        telling = tell_record(record, number)
+        number = telling.round
+        if telling.items:
+            items = msgspec.json.decode(msgspec.json.encode(telling.items))
+            expected[record.seq] = (record.head.hex(), number, items)
+    return expected
+
+
+def _compare(folder: Path, heard: Listener, least: int) -> None:
+    """Everything worth telling was told, in order, and no secret with it.
+
+    What the box wrote while it stopped may wait for its next start.
+    """
+    told: dict[int, Any] = {}
+    for event in heard.on("events"):
+        assert told.setdefault(event["seq"], event) == event, "a repeat says something else"
+    assert list(told) == sorted(told)
+    expected, reach = _expected(folder), max(told)
+    assert reach >= least
+    whole = {seq: (event["head"], event["round"], event["items"]) for seq, event in told.items()}
+    assert whole == {seq: said for seq, said in expected.items() if seq <= reach}
+    items = {item["item"] for event in told.values() for item in event["items"]}
+    assert {"round", "service", "money", "irregularity_found", "journal_opened", "box_started", "note"} <= items
+    everything = heard.path.read_text("utf-8")
+    assert not [secret for secret in (*BENCH_PEOPLE, BENCH_PIN) if secret in everything]
+    assert undescribed(each for each in heard.heard() if not each.topic.endswith("/hello")) == []
+
+
+async def test_a_locked_box_says_why_and_an_unreachable_broker_is_shown_by_status(
+    tmp_path: Path, broker: Mosquitto
+) -> None:
+    heard = Listener(tmp_path, broker.port, "pitbox/#")
+    try:
+        await heard.ready()
+        async with FarTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
+            good = table.config.read_text()
+            with_broker(table, 1)
+            with running(table.config) as box:
+
+                def trouble() -> str:
+                    (task,) = [task for task in box.status()["tasks"] if task["name"] == "uplink"]
+                    return str(task["error"])
+
+                await until(lambda: trouble().startswith("PB-831"))
+                await asyncio.to_thread(box.until, "shoe.1", "in_service")
+            (segment,) = (tmp_path / "data" / "journal").glob("journal-*.db")
+            damaged = bytearray(segment.read_bytes())
+            place = damaged.rindex(b"SlotChanged")
+            damaged[place : place + 11] = b"SlotChangee"
+            segment.write_bytes(damaged)
+            table.config.write_text(good)
+            with_broker(table, broker.port)
+            with running(table.config) as box:
+                await until(lambda: heard.on("state") and heard.on("health"))
+                (state, *_) = heard.on("state")
+                assert (state["phase"], state["halted"]["code"]) == ("locked", "PB-713")
+                assert not heard.on("events")
+        assert undescribed(each for each in heard.heard() if not each.topic.endswith("/hello")) == []
+    finally:
+        heard.close()

@@ -1,0 +1,69 @@
+"""A box that is killed under a dealer's page, and started again: the page comes back and shows what is on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulators.house.far_table import FarTable
+from simulators.table import BENCH_PIN
+from table_controller.table import machines as mc
+from tests.support.browsers import SCREEN, chromium
+from tests.support.running import RunningBox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+
+
+def _free_port() -> int:
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        port: int = made.getsockname()[1]
+        return port
+
+
+async def test_a_page_comes_back_after_its_box_was_killed(tmp_path: Path) -> None:
+    table = FarTable(tmp_path, "saigon_5_card", seed=5, speed=400.0, pace=0.01)
+    table.panel_port = _free_port()
+    async with chromium() as browser, table:
+        box = RunningBox(table.config)
+        try:
+            await table.meet()
+            await table.rest()
+            await table.bring("blue")
+            page = await browser.new_page(viewport=SCREEN)
+            page.set_default_timeout(60_000)
+            for _ in range(300):  # the panel begins after the table
+                if "panel: http" in box.words():
+                    break
+                await asyncio.sleep(0.1)
+            await page.goto(f"http://127.0.0.1:{table.panel_port}/dealer")
+            await page.fill("#who", "dealer-1")
+            await page.fill("#pin", BENCH_PIN)
+            await page.click("#signon button[type=submit]")
+            await page.click("[data-act=open_round]")
+            await page.wait_for_selector("[data-phase=betting]")
+            assert await asyncio.to_thread(box.end, signal.SIGKILL) == -signal.SIGKILL
+            await page.wait_for_selector(".lost:not(.hidden)")
+            box = RunningBox(table.config)
+            await page.wait_for_selector("#signon")  # nobody is signed on at a box that has just started
+            await page.fill("#who", "dealer-1")
+            await page.fill("#pin", BENCH_PIN)
+            await page.click("#signon button[type=submit]")
+            await page.wait_for_selector("#lock.bad :text('Box restarted')")
+            await table.meet()
+            state = table.controller.table.state
+            assert state.round.number == 1
+            assert state.round.state in (mc.BETTING, mc.NO_MORE_BETS, mc.VOID)
+            shown = await page.get_attribute("[data-phase]", "data-phase")
+            assert shown in (mc.BETTING, mc.NO_MORE_BETS, mc.VOID)
+            assert await asyncio.to_thread(box.end) == 0
+        finally:
+            if box.process.poll() is None:
+                box.end(signal.SIGKILL)

@@ -1,0 +1,123 @@
+"""How good the diagnosis is, over every fault of the simulators; and that worse ones are found to be worse."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from table_controller.diagnosis.causes import diagnose
+from table_controller.diagnosis.readings import Thresholds
+from tools.accuracy import FIT, REPORT, Verdict, fit, judge, measure
+from tools.accuracy_cases import FAULTS, Outcome, cases, happen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.diagnosis.findings import Diagnosis
+
+# The goal: the first cause is right in nine cases of ten.
+GOAL = 0.9
+
+
+@cache
+def few() -> tuple[Outcome, ...]:
+    """Every fault of every model once, in virtual time."""
+    return tuple(happen(case) for case in cases(range(6000, 6001)))
+
+
+def good(verdicts: list[Verdict]) -> None:
+    """Fail unless the goals are met."""
+    missed = [v.case.name for v in verdicts if not (v.where and v.cards)]
+    assert missed == [], "python -m tools.accuracy --case NAME shows one"
+    assert [v.case.name for v in verdicts if v.confident_wrong] == []
+    assert sum(v.cause for v in verdicts) >= GOAL * len(verdicts)
+
+
+@pytest.mark.timeout(300)
+def test_every_fault_once_is_located_and_nothing_is_said_too_surely() -> None:
+    verdicts, unseen = measure(few())
+    assert unseen == []
+    assert {(v.case.model, v.case.fault) for v in verdicts} == {
+        (model, f) for model, row in FAULTS.items() for f, _ in row
+    }
+    good(verdicts)
+
+
+def _without_levels(dossier: Dossier) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(dossier, levels=()))
+
+
+def _without_currents(dossier: Dossier) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(dossier, currents=()))
+
+
+def _without_edges(dossier: Dossier) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(dossier, edges=()))
+
+
+def _without_history(dossier: Dossier) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(dossier, history=(), times=(), waited_us=None))
+
+
+def _easily_strained(dossier: Dossier) -> Diagnosis:
+    return diagnose(dossier, Thresholds(strain=100))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("worse", "faults"),
+    [
+        (_without_levels, {"dust", "foreign"}),
+        (_without_currents, {"jam", "bent"}),
+        (_without_edges, {"dust", "double"}),
+        (_without_history, {"hasty", "bent"}),
+        (_easily_strained, {"wear", "hasty"}),
+    ],
+)
+def test_a_diagnosis_that_looks_away_is_worse_where_it_matters(
+    worse: Callable[[Dossier], Diagnosis], faults: set[str]
+) -> None:
+    right, wrong = measure(few())[0], measure(few(), worse)[0]
+
+    def score(verdicts: list[Verdict]) -> Counter[str]:
+        return Counter(
+            {f: sum(v.where + v.cards + v.cause + v.exact for v in verdicts if v.case.fault == f) for f in faults}
+        )
+
+    assert all(score(wrong)[fault] < score(right)[fault] for fault in faults)
+
+
+@pytest.mark.timeout(300)
+def test_a_diagnosis_that_claims_another_segment_is_caught() -> None:
+    outcome = next(o for o in few() if o.dossier is not None and o.truth.segments == {"lift"} and o.case.fault == "jam")
+    assert outcome.dossier is not None
+    found = diagnose(outcome.dossier)
+    lies = msgspec.structs.replace(found, where=msgspec.structs.replace(found.where, segments=("bridge",)))
+    assert not judge(outcome, found).confident_wrong
+    assert judge(outcome, lies).confident_wrong
+
+
+def test_no_seed_is_fitted_on_and_reported() -> None:
+    assert not set(FIT) & set(REPORT)
+    assert len(cases(REPORT)) >= 1000
+
+
+@pytest.mark.proof
+@pytest.mark.timeout(1500)
+def test_over_all_seeds_the_goals_are_met() -> None:
+    verdicts, unseen = measure(map(happen, cases(REPORT)))
+    good(verdicts)
+    assert len(unseen) <= len(verdicts) // 100
+    print(f"{len(verdicts)} cases, first cause right in {sum(v.cause for v in verdicts)}")
+
+
+@pytest.mark.proof
+@pytest.mark.timeout(600)
+def test_the_thresholds_in_use_lie_where_readings_part_on_the_fitting_seeds() -> None:
+    for name, (below, above) in fit(map(happen, cases(FIT[:2]))).items():
+        assert below < getattr(Thresholds(), name) < above, (name, below, above)

@@ -1,0 +1,129 @@
+"""What dust, bent cards, foreign objects and hasty firmware do to a machine, and what it then still knows."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from devices.shoe import messages as sh
+from devices.shuffler import messages as m
+from firmware_bridge.errors import BadFault, CommandFailed, NotCapable
+from tests.support.beliefs import ask, carried_out
+from tests.support.bench import Bench, bench, over_the_ladder
+from tests.support.shoes import beliefs_hold, dispensed, shoe
+
+IN = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT)
+
+
+async def jammed(b: Bench) -> m.Jam:
+    with pytest.raises(CommandFailed):
+        await carried_out(b, b.driver.shuffle)
+    (jam,) = b.told(m.Jam)
+    return jam
+
+
+@over_the_ladder
+@pytest.mark.parametrize("sensor", [*IN, m.Sensor.EXIT, m.Sensor.STACK])
+async def test_a_sensor_that_dust_has_darkened_is_a_jam_before_it_and_nothing_wrong_is_believed(
+    seed: int, rung: str, sensor: m.Sensor
+) -> None:
+    async with bench(seed, rung) as b:
+        b.inject(f"dust:sensor={sensor.name.lower()},percent=60")
+        jam = await jammed(b)
+        assert m.ENDS[jam.segment] is sensor
+        assert jam.levels[sensor].level == 360
+        told = (b.view.inside, (await ask(b, b.driver.status)).inside, jam.inside)
+        assert all(belief in (None, b.machine.mechanics.inside()) for belief in told)
+        assert b.view.behind_gate in (None, b.machine.world.count(b.machine.mechanics.gate))
+
+
+@pytest.mark.parametrize("at", [0.5, 0.52, 0.55, 0.6, 0.65, 0.7])
+@pytest.mark.parametrize("sensor", ["feed", "draw", "exit"])
+async def test_a_shoe_whose_sensor_goes_blind_under_way_says_nothing_wrong(seed: int, sensor: str, at: float) -> None:
+    async with shoe(seed, loaded=False) as b:
+        if sensor != "feed":
+            await carried_out(b, b.driver.load)
+        asyncio.get_running_loop().call_later(at, b.inject, f"dust:sensor={sensor},percent=60")
+        with pytest.raises(CommandFailed):
+            await (carried_out(b, b.driver.load) if sensor == "feed" else dispensed(b, 10))
+        (jam,) = b.told(sh.Jam)
+        assert jam.levels[sh.Sensor[sensor.upper()]].blocked
+        await beliefs_hold(b)
+
+
+@pytest.mark.parametrize("at", [0.5, 0.55, 0.6, 0.65, 20.0, 20.05, 20.1, 20.15])
+@pytest.mark.parametrize("sensor", ["feed", "bridge", "lift", "exit", "stack"])
+async def test_a_shuffler_whose_sensor_goes_blind_under_way_says_nothing_wrong(
+    seed: int, sensor: str, at: float
+) -> None:
+    async with bench(seed) as b:
+        asyncio.get_running_loop().call_later(at, b.inject, f"dust:sensor={sensor},percent=60")
+        try:
+            await carried_out(b, b.driver.shuffle)
+        except CommandFailed:
+            assert b.told(m.Jam)
+        else:
+            assert sensor in ("feed", "bridge", "lift"), "after feeding nobody looks at these any more"
+        told = (b.view.inside, (await ask(b, b.driver.status)).inside)
+        assert all(belief in (None, b.machine.mechanics.inside()) for belief in told)
+
+
+async def test_what_lies_in_the_path_shades_a_sensor_until_hands_take_it_away(seed: int) -> None:
+    async with bench(seed) as b:
+        b.inject("foreign_object:segment=bridge,card=4")
+        jam = await jammed(b)
+        assert (jam.segment, jam.currents[m.Motor.TRANSPORT]) == (m.Segment.BRIDGE, 1150)
+        assert 110 < jam.levels[m.Sensor.BRIDGE].level < 500
+        b.inject("clear_path")
+        await carried_out(b, b.driver.clear_jam)
+        assert not any(level.blocked for level in (await ask(b, b.driver.sensors)).levels[1:6])
+
+
+async def test_a_bent_card_is_slow_and_long_before_it_sticks(seed: int) -> None:
+    async with bench(seed) as b:
+        b.inject("bent_card:segment=lift,card=20,percent=20")
+        jam = await jammed(b)
+        assert (jam.segment, jam.card) == (m.Segment.LIFT, 20)
+        feed = (await ask(b, b.driver.transits)).segments[m.Segment.FEED]
+        assert 1.08 < feed.last / feed.mean < 1.35
+        assert feed.most == feed.last
+
+
+async def test_hasty_firmware_calls_a_card_late_that_is_on_its_way(seed: int) -> None:
+    async with bench(seed) as b:
+        b.inject("hasty:segment=bridge,percent=50")
+        jam = await jammed(b)
+        assert (jam.segment, jam.card) == (m.Segment.BRIDGE, 1)
+        trail = await b.driver.trail()
+        assert trail.waited == 30_000
+        b.inject("reboot")
+        await b.until_reported()
+        b.inject("clear_path")
+        await carried_out(b, b.driver.clear_jam)
+        assert b.told(m.Cleared), "until its next start, and not longer"
+        with pytest.raises(BadFault, match="unload"):
+            b.inject("hasty:segment=unload")
+
+
+@over_the_ladder
+async def test_the_trail_tells_the_edges_that_led_to_the_halt(seed: int, rung: str) -> None:
+    async with bench(seed, rung) as b:
+        assert (await ask(b, b.driver.trail)).halted is None
+        b.inject("jam:segment=lift,card=12")
+        await jammed(b)
+        trail = await ask(b, b.driver.trail)
+        assert len(trail.edges) == 32
+        assert trail.halted is not None
+        assert [edge.at for edge in trail.edges] == sorted(edge.at for edge in trail.edges)
+        assert trail.edges[-1].at <= trail.halted
+        assert trail.currents[m.Motor.TRANSPORT] == 1150
+        assert abs(trail.waited - 180_000) < 2_000, "three times the usual"
+
+
+async def test_a_machine_without_the_capability_is_not_asked(seed: int) -> None:
+    async with bench(seed) as b:
+        assert b.driver.reported is not None
+        b.driver.reported.hello.capabilities.remove("trail")
+        with pytest.raises(NotCapable):
+            await b.driver.trail()

@@ -1,0 +1,112 @@
+"""The commands that talk to a running box: what they print, their exit codes, and what they say when none runs."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from firmware_bridge.capture import read_capture
+from table_controller import cli
+from table_controller.controller.control import Control
+from tests.support.boxes import PIN, Bench
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.realtime
+
+
+class Console:
+    """Runs commands beside the box, in a thread; `said` is what the last one printed."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._socket = folder / "control.sock"
+        self._capsys = capsys
+        (folder / "pin").write_text(f"{PIN}\n")
+        self.pin = ("--pin-file", str(folder / "pin"))
+
+    async def run(self, *words: str) -> tuple[int, str]:
+        code = await asyncio.to_thread(cli.main, [*words, "--socket", str(self._socket)])
+        told = self._capsys.readouterr()
+        assert "Traceback" not in told.err
+        return code, told.out + told.err
+
+
+@asynccontextmanager
+async def console(folder: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIterator[tuple[Bench, Console]]:
+    bench = Bench(folder)
+    box = await bench.start(0.2)
+    control = Control(box, folder / "control.sock")
+    await control.start()
+    try:
+        yield bench, Console(folder, capsys)
+    finally:
+        await box.stop()
+        await control.close()
+        bench.close()
+
+
+async def test_a_table_is_led_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with console(tmp_path, capsys) as (bench, at):
+        code, said = await at.run("status")
+        assert code == cli.OK
+        assert "round 0: idle; no dealer is signed on" in said
+        assert "current $10,000.00" in said
+        assert "no round: the deck is not shuffled and cut [688a.5(a)/1]; dealer: shuffle and cut" in said
+        assert "There is no second copy" in said
+        code, said = await at.run("status", "--json")
+        assert msgspec.json.decode(said)["phase"] == "running"
+        code, said = await at.run("say", "deck", "deck=blue", "--as", "D1", *at.pin)
+        assert code == cli.OK
+        code, said = await at.run("prompts", "--role", "dealer")
+        number = re.search(r"dealer: (\d+) opening/composition \(deck blue\): whole \| not_whole", said)
+        assert number, said
+        code, said = await at.run("answer", number[1], "whole", "--as", "D1", *at.pin)
+        assert (code, bench.box.controller is not None) == (cli.OK, True)
+        assert f"question {number[1]} answered whole" in said
+        code, said = await at.run("say", "open_round", "--as", "D1", *at.pin)
+        assert code == cli.FAULT
+        assert "REFUSED open_bets" in said
+        code, said = await at.run("prompts", "--role", "technician")
+        assert said == "the technician is asked nothing\n"
+
+
+async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with console(tmp_path, capsys) as (_, at):
+        (tmp_path / "wrong").write_text("000000")
+        code, said = await at.run("say", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
+        assert (code, "PB-320" in said) == (cli.TRUST, True)
+        code, said = await at.run("say", "correct_meter", "amount=ten", "--as", "F1", *at.pin)
+        assert (code, "amount takes a number" in said) == (cli.USAGE, True)
+        code, said = await at.run("say", "deck", "blue", "--as", "F1", *at.pin)
+        assert (code, "no KEY=VALUE" in said) == (cli.USAGE, True)
+        code, said = await at.run("say", "deck", "colour=blue", "--as", "F1", *at.pin)
+        assert (code, "PB-814" in said) == (cli.USAGE, True)
+        code, said = await at.run("answer", "1", "done", "--seats", "1,x", "--as", "D1", *at.pin)
+        assert (code, "seats are numbers" in said) == (cli.USAGE, True)
+        code, said = await at.run("enroll", "shoe.1", "--key", str(tmp_path / "x"), "--as", "T1", *at.pin)
+        assert (code, "--second" in said) == (cli.REFUSED, True)
+    code, said = await at.run("status")
+    assert (code, "PB-811 no box answers" in said, "what to do: Start it" in said) == (cli.NO_BOX, True, True)
+
+
+async def test_frames_of_a_running_box_are_traced_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with console(tmp_path, capsys) as (_, at):
+        file = tmp_path / "trace.pcapng"
+        code, said = await at.run("trace", "--slot", "shoe.1", "--slot", "rng.1")
+        assert (code, "there is no slot rng.1" in said) == (cli.USAGE, True)
+        code, said = await at.run("trace", "--slot", "all", "--seconds", "1.5", "--out", str(file))
+        assert code == cli.OK, said
+        packets = list(read_capture(file))
+        assert len(packets) == len([line for line in said.splitlines() if "->" in line or "<-" in line]) > 10
+        assert {packet.outgoing for packet in packets} == {True, False}
+        code, said = await at.run("trace")
+        assert (code, "--port" in said) == (cli.USAGE, True)

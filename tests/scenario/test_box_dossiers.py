@@ -1,0 +1,232 @@
+"""A running box freezes faults and leads people back to service: enforced, written down, taken up after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from devices.shuffler import messages as m
+from firmware_bridge.errors import PitboxError
+from simulators.world.table import TRAY
+from table_controller import people
+from table_controller.controller.dossiers import Dossiers
+from table_controller.controller.status import status_of
+from table_controller.diagnosis import store as files
+from tests.support.boxes import CHEAP, PIN, Bench, Talk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from table_controller.controller.box import Box
+
+SLOT = "shuffler.1"
+
+
+@asynccontextmanager
+async def running(folder: Path) -> AsyncIterator[tuple[Bench, Talk]]:
+    bench = Bench(folder, "face_up_pai_gow")
+    await start(bench, folder)
+    try:
+        yield bench, Talk(bench.box)
+    finally:
+        if not bench.box.stopping:
+            await bench.box.stop()
+        bench.close()
+
+
+async def start(bench: Bench, folder: Path) -> Box:
+    box = await bench.start()
+    box.dossiers = Dossiers(box, folder / "dossiers", threads=False)
+    return box
+
+
+async def fault(bench: Bench, *faults: str) -> None:
+    """Let the shuffler fail with the deck that lies on the table."""
+    machine: Any = bench.machines[SLOT]
+    if not machine.world.count(machine.mechanics.intake):
+        machine.world.make_deck(TRAY, "blue") if not machine.world.count(TRAY) else None
+        machine.inject("load")
+    for each in faults:
+        machine.inject(each)
+    with pytest.raises(PitboxError):
+        await bench.box.slots[SLOT].driver.shuffle(1 << 61)
+    await asyncio.sleep(1.0)
+
+
+async def tell(talk: Talk, step: str | None = None, **details: Any) -> Any:
+    return await talk.ask("jam", dossier=1, step=step, **details)
+
+
+async def order(talk: Talk, call: str, **arguments: Any) -> Any:
+    return await talk.ask("device", slot=SLOT, call=call, arguments=arguments, by="T1")
+
+
+async def test_a_fault_is_frozen_with_what_the_table_knew(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("D1", "F1", "T1")
+        await talk.say("DeckReceived", deck="blue", by="F1")
+        await fault(bench, "jam:segment=lift,card=9")
+        dossier = files.read(tmp_path / "dossiers", 1)
+        assert dossier.complete
+        assert (dossier.halt.what, dossier.halt.segment, dossier.machine.slot) == ("jam", "lift", SLOT)
+        assert {each.slot for each in dossier.table} == set(bench.box.slots)
+        assert next(each for each in dossier.table if each.slot == SLOT).service == "faulted"
+        assert any(permit.act == "shuffle" and permit.reasons and permit.clauses for permit in dossier.permits)
+        assert dossier.orders[-1] == "acknowledge"
+        assert dossier.clauses
+        assert dossier.versions["game"] == "face_up_pai_gow"
+        assert [deck.name for deck in dossier.decks] == ["blue"]
+        assert dossier.decks[0].age_s is not None
+        assert dossier.account.expected == bench.plan.edition.cards.count
+        assert dossier.frames
+        assert dossier.edges
+
+
+async def test_the_way_back_ticks_by_what_the_machine_does_and_by_nothing_else(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        machine: Any = bench.machines[SLOT]
+        await talk.sign_on("F1", "T1")
+        await fault(bench, "jam:segment=lift,card=9", "dust:sensor=lift,percent=70")
+        assert (await tell(talk, "begin", by="F1")).startswith("PB-813"), "a fault of the machine is a technician's"
+        assert (await order(talk, "shuffle")).startswith("PB-814"), "nobody moves cards of a machine not in test mode"
+        told = await tell(talk, "begin", by="T1")
+        assert (told["done"], told["next"]) == ([], "clear")
+        assert next(s.testing for s in status_of(bench.box).slots if s.name == SLOT) == 1
+        assert (await tell(talk, "clear", by="T1")).startswith("PB-631"), "a word is no evidence"
+        assert (await tell(talk, "count", by="T1", cards=53)).startswith("PB-631"), "not its turn"
+        machine.inject("mend")
+        machine.inject("clear_path")
+        await order(talk, "clear_jam")
+        assert (await tell(talk))["next"] == "path_empty"
+        machine.inject("dust:sensor=exit,percent=70")
+        assert "sensor exit is dark" in await tell(talk, "path_empty", by="T1")
+        machine.inject("mend")
+        assert (await tell(talk, "path_empty", by="T1"))["next"] == "sensor_test"
+        await order(talk, "self_test")
+        assert (await tell(talk))["next"] == "one_card"
+        before, known = bench.box.running().newest, _known(bench)
+        await _through(bench, talk, 1)
+        assert (await tell(talk))["next"] == "full_deck"
+        await _through(bench, talk, 53)
+        assert (await tell(talk))["next"] == "count"
+        assert not [r for r in bench.records() if r.seq > before and b"ShuffleEnded" in r.body], (
+            "the table hears nothing"
+        )
+        assert _known(bench) == known, "no meter, deck or round has changed"
+        refused = await talk.say("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
+        assert refused.startswith("PB-631"), refused
+        assert "53 should be there" in await tell(talk, "count", by="T1", cards=52)
+        assert (await tell(talk, "count", by="T1", cards=53))["next"] == "return"
+        assert "second person" in await tell(talk, "return", by="T1") or "floorperson" in await tell(
+            talk, "return", by="T1"
+        )
+        assert (await tell(talk, "return", by="F1"))["next"] is None
+        assert SLOT not in bench.box.testing
+        told = await talk.say("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
+        assert not isinstance(told, str) or not told.startswith("PB-631")
+        steps = bench.notes("step")
+        assert len(steps) == 1 + 8, "every tick is in the journal"
+        assert steps[0].who is not None
+
+
+def _known(bench: Bench) -> tuple[Any, ...]:
+    """What the table knows of money, cards and the round."""
+    state = bench.box.running().table.state
+    return tuple(msgspec.json.encode(part) for part in (state.money.book.meters, state.decks, state.round))
+
+
+async def _through(bench: Bench, talk: Talk, cards: int) -> None:
+    """Send cards through the machine in test mode, and take them out again."""
+    machine: Any = bench.machines[SLOT]
+    world, mechanics = machine.world, machine.mechanics
+    told = await order(talk, "eject") if world.count(mechanics.gate) else None
+    assert not isinstance(told, str), told
+    for place in (mechanics.place("presented"), mechanics.intake):
+        world.move_all(place, TRAY)
+    for card in world.at(TRAY)[:cards]:
+        world.move(card, mechanics.intake)
+    machine.twin.hands_moved()
+    told = await order(talk, "shuffle")
+    assert not isinstance(told, str), told
+
+
+async def test_one_person_with_two_credentials_is_no_second_person(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        people.add(tmp_path / "people.json", "F7", "floorperson", PIN, person="T1", cost=CHEAP)
+        machine: Any = bench.machines[SLOT]
+        await talk.sign_on("F1", "F7", "T1")
+        await fault(bench, "jam:segment=lift,card=9")
+        assert (await tell(talk, "begin", by="T1"))["next"] == "clear"
+        machine.inject("clear_path")
+        await order(talk, "clear_jam")
+        await tell(talk, "path_empty", by="T1")
+        assert (await tell(talk, "count", by="T1", cards=53))["next"] == "return"
+        assert "second person" in await tell(talk, "return", by="F7")
+        assert (await tell(talk, "return", by="F1"))["next"] is None
+
+
+async def test_a_way_that_was_begun_is_taken_up_again_after_a_restart(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        machine: Any = bench.machines[SLOT]
+        await talk.sign_on("T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        await tell(talk, "begin", by="T1")
+        machine.inject("mend")
+        machine.inject("clear_path")
+        await order(talk, "clear_jam")
+        assert (await tell(talk, "path_empty", by="T1"))["done"] == ["clear", "path_empty"]
+        await bench.box.stop()
+        await start(bench, tmp_path)
+        again = Talk(bench.box)
+        told = await tell(again)
+        assert (told["begun"], told["done"], told["next"]) == (True, ["clear", "path_empty"], "sensor_test")
+        assert bench.box.testing == {SLOT: 1}
+
+
+async def test_a_new_fault_in_test_mode_begins_the_way_anew_and_has_its_own_dossier(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        machine: Any = bench.machines[SLOT]
+        await talk.sign_on("T1")
+        await fault(bench, "dust:sensor=lift,percent=70")
+        await tell(talk, "begin", by="T1")
+        machine.inject("mend")
+        machine.inject("clear_path")
+        await order(talk, "clear_jam")
+        await tell(talk, "path_empty", by="T1")
+        await order(talk, "self_test")
+        assert (await tell(talk))["next"] == "one_card"
+        await order(talk, "eject")
+        machine.inject("take_deck")
+        machine.inject("load")
+        machine.inject("jam:segment=bridge,card=2")
+        assert str(await order(talk, "shuffle")).startswith("PB-430")
+        assert [m.Jam.__name__] == [files.read(tmp_path / "dossiers", 2).halt.said]
+        assert (await tell(talk))["next"] == "clear"
+        assert "dossier 1 is under way" in await talk.ask("jam", dossier=2, step="begin", by="T1")
+
+
+async def test_a_dossier_is_pinned_until_its_machine_serves_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        folder, machine = tmp_path / "dossiers", bench.machines[SLOT]
+        await talk.sign_on("F1", "T1")
+        machine.inject("dust:sensor=lift,percent=40")
+        await order(talk, "self_test")
+        await asyncio.sleep(1.0)
+        assert files.is_pinned(folder, 1)
+        await bench.box.stop()
+        await start(bench, tmp_path)
+        again = await Talk(bench.box).sign_on("F1", "T1")
+        assert files.is_pinned(folder, 1), "a restart is no repair"
+        machine.inject("mend")
+        await order(again, "self_test")
+        for act in ("clear", "acknowledge"):
+            told = await again.say("SlotOrdered", slot=SLOT, act=act, by="F1")
+            assert not isinstance(told, str), told
+        await asyncio.sleep(2.0)
+        assert bench.box.running().table.context.serves(SLOT)
+        assert not files.is_pinned(folder, 1)

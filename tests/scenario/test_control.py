@@ -1,0 +1,193 @@
+"""The control socket itself: who comes in, what nonsense does, who is dropped. The table never waits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import stat
+import subprocess
+import sys
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from firmware_bridge.errors import DataFolderUnusable, NoBox
+from table_controller.controller import control as module
+from table_controller.controller.client import BoxClient, Refused
+from table_controller.controller.control import Control
+from table_controller.controller.protocol import MAX_LINE
+from tests.support.boxes import PIN, Bench
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.realtime
+
+
+@asynccontextmanager
+async def served(folder: Path) -> AsyncIterator[Control]:
+    bench = Bench(folder)
+    await bench.start(0.1)
+    control = Control(bench.box, folder / "control.sock")
+    await control.start()
+    try:
+        yield control
+    finally:
+        await bench.box.stop()
+        await control.close()
+        bench.close()
+
+
+async def _exchange(path: Path, sent: bytes) -> list[dict[str, Any]]:
+    """Send bytes as they are, say that no more come, and read to the end."""
+    reader, writer = await asyncio.open_unix_connection(path)
+    writer.write(sent)
+    writer.write_eof()
+    async with asyncio.timeout(10):
+        lines = (await reader.read()).splitlines()
+    writer.close()
+    await writer.wait_closed()
+    return [msgspec.json.decode(line) for line in lines]
+
+
+async def test_nonsense_is_answered_changes_nothing_and_disturbs_nobody(tmp_path: Path) -> None:
+    async with served(tmp_path) as control:
+        assert stat.S_IMODE(control.path.stat().st_mode) == 0o660
+        client = await BoxClient.connect(control.path)
+        before = (await client.request("status"))["seq"]
+        nonsense = [
+            b"\x00\xff\xfe", b"{", b"[]", b'"status"', b'{"do": "deal_anyway"}', b'{"do": "status", "more": 1}',
+            b'{"do": "say", "event": 5}', b'{"do": "say", "event": {"type": []}}', b'{"id": {}, "do": "status"}',
+            b'{"do": "device", "slot": "shoe.1", "call": "__init__"}', b"[" * 60_000,
+            b'{"do": "sign_on", "credential": "D1", "pin": 271828}',
+        ]  # fmt: skip
+        told = await _exchange(control.path, b"\n".join(nonsense) + b"\n\n\n")
+        assert "hello" in told[0]
+        assert len(told) == 1 + len(nonsense)
+        assert {line["error"]["code"] for line in told[1:]} <= {"PB-814", "PB-813"}
+        assert all(line["error"]["act"] for line in told[1:])
+        after = await client.request("status")
+        assert (after["seq"], after["phase"]) == (before, "running")
+        await client.close()
+
+
+async def test_a_line_without_an_end_ends_the_connection_and_half_a_line_is_nothing(tmp_path: Path) -> None:
+    async with served(tmp_path) as control:
+        told = await _exchange(control.path, b"x" * (MAX_LINE + 100_000))
+        assert told[-1]["error"]["code"] == "PB-814"
+        told = await _exchange(control.path, b"y" * (MAX_LINE + 1) + b"\n" + b'{"do": "status"}\n')
+        assert told[-1]["error"]["code"] == "PB-814"
+        assert len(await _exchange(control.path, b'{"do": "stat')) == 1
+        assert not control.clients
+
+
+async def test_a_client_that_does_not_read_is_dropped_and_the_table_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_BACKLOG", 64 << 10)
+    async with served(tmp_path) as control:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as lazy:
+            lazy.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(lazy, str(control.path))
+            reading = await BoxClient.connect(control.path)
+            async with asyncio.timeout(30):
+                while len(control.clients) < 2:  # noqa: ASYNC110
+                    await asyncio.sleep(0.001)
+                while len(control.clients) == 2:
+                    with suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
+                        lazy.send(b'{"do": "status"}\n' * 50)
+                    await asyncio.sleep(0.001)
+            assert (await reading.request("status"))["phase"] == "running"
+            await reading.close()
+
+
+async def test_a_flood_of_requests_lets_the_table_have_its_turn_after_each(tmp_path: Path) -> None:
+    async with served(tmp_path) as control:
+        loop, turns, answers = asyncio.get_running_loop(), 0, 200
+
+        def turn() -> None:
+            nonlocal turns
+            turns += 1
+            if control.path.exists():
+                loop.call_soon(turn)
+
+        loop.call_soon(turn)
+        told = await _exchange(control.path, b'{"do": "status"}\n' * answers)
+        assert len(told) == 1 + answers
+        assert turns >= answers
+
+
+async def test_no_more_clients_than_a_table_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_CLIENTS", 2)
+    async with served(tmp_path) as control:
+        clients = [await BoxClient.connect(control.path) for _ in range(2)]
+        with pytest.raises(Refused, match="takes no more") as refused:
+            await BoxClient.connect(control.path)
+        assert refused.value.code == "PB-813"
+        await clients[0].close()
+        async with asyncio.timeout(10):
+            while len(control.clients) == 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+        await (await BoxClient.connect(control.path)).close()
+        await clients[1].close()
+
+
+async def test_whoever_follows_sees_steps_and_what_machines_tell_until_the_box_ends(tmp_path: Path) -> None:
+    pushed: list[dict[str, Any]] = []
+    async with served(tmp_path) as control:
+        client = await BoxClient.connect(control.path, pushed.append)
+        await client.request("sign_on", credential="D1", pin=PIN)
+        state = await client.request("follow", told=True)
+        told = await client.request("say", event={"type": "DeckReceived", "deck": "blue"})
+        assert told["seq"] > state["seq"]
+        await client.request("device", slot="shoe.1", call="report")
+        steps = [push["step"] for push in pushed if "step" in push]
+        assert [step["seq"] for step in steps] == [told["seq"]]
+        (heard,) = [push["told"] for push in pushed if "told" in push]
+        assert (heard["slot"], heard["event"]) == ("shoe.1", "Reported")
+    async with asyncio.timeout(10):
+        await client.gone.wait()
+    with pytest.raises(NoBox):
+        await client.request("status")
+    await client.close()
+    with pytest.raises(NoBox):
+        await BoxClient.connect(control.path)
+
+
+async def test_another_user_of_the_computer_is_told_to_go(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may become another user to be refused")
+    async with served(tmp_path) as control:
+        control.path.chmod(0o777)
+        for folder in (tmp_path, *tmp_path.parents[:3]):
+            folder.chmod(0o755)
+        code = (
+            "import os, socket, sys; os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX);"
+            "s.connect(sys.argv[1]); sys.stdout.write(s.makefile().read())"
+        )
+        done = await asyncio.to_thread(
+            subprocess.run, [sys.executable, "-I", "-S", "-c", code, str(control.path)],
+            capture_output=True, text=True, timeout=30, check=True,
+        )  # fmt: skip
+        (line,) = done.stdout.splitlines()
+        error = msgspec.json.decode(line)["error"]
+        assert error["code"] == "PB-813"
+        assert "does not answer user 65534" in error["text"]
+        assert "group" in error["act"]
+
+
+async def test_a_socket_that_cannot_be_made_is_said_plainly(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    await bench.start(0.1)
+    try:
+        with pytest.raises(DataFolderUnusable, match="at most 107 bytes"):
+            await Control(bench.box, tmp_path / ("x" * 120)).start()
+        with pytest.raises(DataFolderUnusable, match="No such file"):
+            await Control(bench.box, tmp_path / "no" / "s").start()
+    finally:
+        await bench.box.stop()
+        bench.close()

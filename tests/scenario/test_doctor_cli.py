@@ -1,0 +1,64 @@
+"""`pitbox doctor` at a simulated table on real ptys: on the bench, and beside a running box."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.processes import background, pitbox, wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.realtime
+
+
+@contextmanager
+def table(folder: Path) -> Iterator[Path]:
+    with background(
+        "sim", "up", "table", "--game", "saigon_5_card", "--speed", "40", "--folder", str(folder)
+    ) as process:
+        wait_for(folder / "table.toml", process)
+        yield folder / "table.toml"
+
+
+def lines(config: Path, *words: str, expect: int = 1) -> dict[str, dict[str, Any]]:
+    """Ask the doctor; the clock of a build machine is nobody's, so a warning is the best there is."""
+    told = json.loads(pitbox("doctor", "--config", str(config), "--json", *words, expect=expect))
+    assert told["exit"] == expect
+    return {line["what"]: line for line in told["lines"]}
+
+
+def test_on_the_bench_every_machine_is_asked_and_a_pulled_cable_is_a_failure(tmp_path: Path) -> None:
+    with table(tmp_path) as config:
+        found = lines(config)
+        assert found["box"]["state"] == "warn"
+        assert found["ports"]["state"] == found["firmware"]["state"] == found["machines"]["state"] == "ok"
+        assert "ms round trip" in found["link of shuffler.1"]["said"]
+        pitbox("sim", "inject", "shoe.1", "unplug:seconds=0", "--folder", str(tmp_path))
+        found = lines(config, expect=2)
+        assert found["port of shoe.1"]["state"] == "fail"
+        assert "shoe.1" not in found, "once is enough"
+        assert "could serve" in found["machines"]["said"]
+
+
+def test_rogue_firmware_is_named(tmp_path: Path) -> None:
+    with table(tmp_path) as config:
+        pitbox("sim", "inject", "shuffler.1", "rogue_firmware", "--folder", str(tmp_path))
+        found = lines(config, expect=2)
+    assert found["firmware of shuffler.1"]["state"] == "fail"
+    assert "firmware" not in found
+
+
+def test_beside_a_running_box_it_is_the_box_that_is_asked(tmp_path: Path) -> None:
+    with table(tmp_path) as config, background("run", "--config", str(config)) as box:
+        wait_for(tmp_path / "data" / "control.sock", box)
+        found = lines(config)
+        assert found["box"]["state"] == "ok"
+        assert f"process {box.pid}" in found["box"]["said"]
+        assert found["journal"]["state"] == "ok"
+        assert f"held by the box ({box.pid})" in found["ports"]["said"]

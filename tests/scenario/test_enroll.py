@@ -1,0 +1,96 @@
+"""Another device takes a slot: two people, a record, and the one before never serves again."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firmware_bridge.errors import KeyRevoked
+from firmware_bridge.keys import load_key, new_key, save_key
+from simulators.hosts.memory import MemoryHost
+from simulators.house.stand import trust_in
+from simulators.models import make
+from tests.support.boxes import Bench, Talk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simulators.machine import Machine
+
+
+def another_shoe(bench: Bench) -> Machine:
+    """A second shoe in the same world, with a serial number and a key of its own."""
+    world = bench.machines["shoe.1"].world
+    return make("shoe", "shoe.1", seed=77, speed=20.0, world=world)
+
+
+async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serves_again(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    old, new = bench.machines["shoe.1"], another_shoe(bench)
+    file = tmp_path / "new.key"
+    save_key(file, new.key)
+    about: dict[str, Any] = {"slot": "shoe.1", "file": str(file)}
+    try:
+        talk = await Talk(box).sign_on("T1", "F1", "D1", "A9")
+        assert (await talk.ask("enroll", **about, by="T1", second="D1")).startswith("PB-813 a device is enrolled by a")
+        assert (await talk.ask("enroll", **about, by="F1", second="A9")).startswith("PB-813 F1 and A9 are one person")
+        assert (await talk.ask("enroll", **about | {"slot": "shoe.7"}, by="T1", second="F1")).startswith("PB-814")
+        assert (await talk.ask("enroll", **about | {"slot": "shuffler.1"}, by="T1", second="F1")).startswith("PB-612")
+        told = await talk.ask("enroll", **about, by="T1", second="F1")
+        assert told == {"slot": "shoe.1", "serial": new.key.serial, "revoked": old.key.serial}
+        (note,) = bench.notes("enrolled")
+        assert note.who is not None
+        assert note.second is not None
+        assert (note.slot, note.who.credential, note.second.credential) == ("shoe.1", "T1", "F1")
+        assert load_key(tmp_path / "shoe.1.key").enrolled == "bench shoe.1"
+        await asyncio.sleep(30)
+        status = await talk.ask("status")
+        (slot,) = [slot for slot in status["slots"] if slot["name"] == "shoe.1"]
+        assert slot["cause"]["code"] == "PB-312", "the old one is still plugged in, and nobody knows it any more"
+        bench.hosts["shoe.1"].unplug(0)
+        bench.machines["shoe.1"], bench.hosts["shoe.1"] = new, MemoryHost(new)
+        await asyncio.sleep(70)
+        status = await talk.ask("status")
+        (slot,) = [slot for slot in status["slots"] if slot["name"] == "shoe.1"]
+        assert (slot["state"], slot["serial"]) == ("in_service", new.key.serial)
+        save_key(tmp_path / "old.key", old.key)
+        again = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "old.key"), by="T1", second="F1")
+        assert again.startswith("PB-318")
+        await box.stop()
+        with pytest.raises(KeyRevoked):  # somebody puts the old key file back by hand
+            type(box)(bench.plan, bench.clock, threads=False)
+        places = tuple(replace(p, trust=trust_in(new)) if p.name == "shoe.1" else p for p in bench.plan.places)
+        type(box)(replace(bench.plan, places=places), bench.clock, threads=False)
+    finally:
+        if not box.stopping:
+            await box.stop()
+        old.board.power_off()
+        bench.close()
+
+
+async def test_a_key_that_is_enrolled_elsewhere_or_of_another_slot_is_not_taken(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    try:
+        talk = await Talk(box).sign_on("T1", "F1")
+        for name, key, code in (
+            ("same", bench.machines["bet_sensor.2"].key, "PB-618"),
+            ("own", bench.machines["bet_sensor.1"].key, "PB-612"),
+            ("kind", new_key("X1", "shoe"), "PB-612"),
+        ):
+            save_key(tmp_path / f"{name}.key", key)
+            told = await talk.ask(
+                "enroll", slot="bet_sensor.1", file=str(tmp_path / f"{name}.key"), by="T1", second="F1"
+            )
+            assert told.startswith(code), told
+        told = await talk.ask("enroll", slot="bet_sensor.1", file=str(tmp_path / "none"), by="T1", second="F1")
+        assert told.startswith("PB-612")
+        assert not bench.notes("enrolled")
+        assert not (tmp_path / "revoked.json").exists()
+    finally:
+        await box.stop()
+        bench.close()

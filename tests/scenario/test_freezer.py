@@ -1,0 +1,215 @@
+"""Dossiers frozen from a machine's own words, over the wire: what is in them, and what never is."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from devices.kinds import SHOE, SHUFFLER
+from devices.shuffler import messages as m
+from firmware_bridge.errors import PitboxError
+from simulators.hosts.memory import MemoryHost
+from simulators.house.stand import Stand
+from simulators.machines.shoe import SimulatedShoe
+from simulators.machines.shuffler import SimulatedShuffler
+from table_controller.controller.freezer import SECONDS, FrameRing, Freezer
+from table_controller.diagnosis import store as st
+from table_controller.diagnosis.causes import diagnose
+from table_controller.diagnosis.dossier import Dossier, encode
+from table_controller.diagnosis.findings import Why
+from tests.support.bench import LADDER, over_the_ladder
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+@asynccontextmanager
+async def watched(machine: Any, keep: st.DossierStore | None = None) -> AsyncIterator[tuple[Any, Freezer]]:
+    """A machine on its stand with a freezer beside its driver."""
+    ring = FrameRing(asyncio.get_running_loop().time)
+    kind = SHOE if machine.kind == "shoe" else SHUFFLER
+    freezers: list[Freezer] = []
+
+    def take(event: Any) -> None:
+        freezers[0].take(event)
+
+    stand: Any = Stand(machine, kind, MemoryHost(machine).open, capture=ring, on_event=take)
+    freezer = Freezer(machine.slot, kind, stand.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5)
+    freezers.append(freezer)
+    stand.supervisor.start()
+    await stand.until_reported()
+    try:
+        yield stand, freezer
+    finally:
+        await freezer.close()
+        await stand.close()
+
+
+async def fails(stand: Any, freezer: Freezer, method: str = "shuffle") -> Dossier:
+    """Have a command fail; return what was frozen."""
+    with pytest.raises(PitboxError):
+        await getattr(stand.driver, method)(stand.next_id())
+    await freezer.close()
+    return freezer.dossiers[-1]
+
+
+@over_the_ladder
+async def test_a_jam_is_frozen_with_its_evidence(seed: int, rung: str) -> None:
+    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+        for fault in LADDER[rung]:
+            stand.inject(fault)
+        stand.inject("jam:segment=lift,card=9")
+        dossier = await fails(stand, freezer)
+        (jam,) = stand.told(m.Jam)
+        assert (dossier.halt.what, dossier.halt.segment, dossier.halt.card) == ("jam", "lift", 9)
+        assert dossier.complete
+        assert [level.level for level in dossier.levels] == [level.level for level in jam.levels]
+        assert {each.motor: each.milliamps for each in dossier.currents}["transport"] == 1150
+        assert dossier.edges[-1].sensor == "bridge", "the last sensor that saw the card"
+        assert [edge.before_us for edge in dossier.edges] == sorted((e.before_us for e in dossier.edges), reverse=True)
+        assert dossier.machine.serial == stand.machine.key.serial
+        assert dossier.frames
+        assert all(0 <= frame.before_ms <= SECONDS * 1000 for frame in dossier.frames)
+        found = diagnose(dossier)
+        assert (found.where.segments, found.causes[0].why) == (("lift",), Why.STUCK_CARD)
+        assert stand.machine.mechanics.inside() in (found.cards.inside or ())
+
+
+async def test_the_next_fault_has_a_number_of_its_own_and_the_first_stays(seed: int, tmp_path: Path) -> None:
+    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (stand, freezer):
+        stand.inject("jam:segment=lift,card=9")
+        await fails(stand, freezer)
+        first = st.file_of(tmp_path, 1).read_bytes()
+        stand.inject("clear_path")
+        await stand.driver.clear_jam(stand.next_id())
+        await stand.driver.eject(stand.next_id())
+        stand.inject("take_deck")
+        stand.inject("load")
+        stand.inject("torn_card:segment=bridge,card=4")
+        await fails(stand, freezer)
+        assert st.numbers(tmp_path) == [1, 2]
+        assert st.file_of(tmp_path, 1).read_bytes() == first
+        assert st.read(tmp_path, 2).halt.what == "short_card"
+        assert [end.said for end in st.read(tmp_path, 2).ends] == ["Jam", "Cleared"]
+
+
+async def test_what_is_known_in_the_instant_is_on_disk_before_the_machine_is_asked(seed: int, tmp_path: Path) -> None:
+    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (stand, freezer):
+        stand.inject("jam:segment=lift,card=9")
+        command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
+        await stand.until(lambda event: isinstance(event, m.Jam))
+        await asyncio.sleep(0)
+        frozen = st.read(tmp_path, 1)
+        assert not frozen.complete
+        assert frozen.levels, "a jam brings its levels along"
+        assert frozen.edges == ()
+        await asyncio.gather(command, return_exceptions=True)
+        await freezer.close()
+        assert st.read(tmp_path, 1).complete
+
+
+async def test_a_machine_that_vanishes_after_its_fault_leaves_a_dossier_all_the_same(seed: int, tmp_path: Path) -> None:
+    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (stand, freezer):
+        stand.inject("jam:segment=lift,card=9")
+        command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
+        await stand.until(lambda event: isinstance(event, m.Jam))
+        stand.inject("unplug:seconds=0")
+        await asyncio.gather(command, return_exceptions=True)
+        await freezer.close()
+        dossier = st.read(tmp_path, 1)
+        assert (dossier.complete, dossier.edges, dossier.times) == (True, (), ())
+        found = diagnose(dossier)
+        assert (found.where.segments, found.causes[0].why) == (("lift",), Why.STUCK_CARD)
+
+
+async def test_a_short_stack_and_the_counts_that_follow_it_are_one_fault(seed: int) -> None:
+    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
+        stand.inject("card_left_inside:card=20")
+        await stand.driver.load(stand.next_id())
+        for _ in range(7):
+            await stand.driver.dispense(stand.next_id(), 7)
+            stand.inject("take")
+        with pytest.raises(PitboxError):
+            await stand.driver.dispense(stand.next_id(), 4)
+        await freezer.close()
+        (dossier,) = freezer.dossiers
+        assert [halt.said for halt in dossier.halts] == ["ShortStack", "Unbalanced"]
+        found = diagnose(dossier)
+        assert (found.causes[0].why, found.where.hidden) == (Why.SLIPPED_CARD, "behind the well")
+        assert stand.machine.mechanics.left() in (found.cards.inside or ())
+
+
+async def test_power_lost_in_mid_cycle_is_one_dossier_however_often_the_machine_connects(seed: int) -> None:
+    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+        command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
+        await stand.until(lambda event: isinstance(event, m.Progress) and event.entered == 9)
+        stand.inject("power_cut:seconds=1")
+        await stand.until_reported()
+        await asyncio.gather(command, return_exceptions=True)
+        for _ in range(2):
+            stand.inject("unplug:seconds=1")
+            await stand.until_reported()
+        await freezer.close()
+        assert [dossier.halt.what for dossier in freezer.dossiers] == ["power_lost"]
+        assert diagnose(freezer.dossiers[0]).causes[0].why is Why.INTERRUPTED
+
+
+async def test_its_own_history_is_of_the_time_before_the_motion(seed: int) -> None:
+    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+        await stand.driver.shuffle(stand.next_id())
+        await stand.driver.eject(stand.next_id())
+        stand.inject("take_deck")
+        stand.inject("load")
+        stand.inject("jam:segment=stack,card=9")
+        dossier = await fails(stand, freezer)
+        before = {times.segment: times.cards for times in dossier.history}
+        now = {times.segment: times.cards for times in dossier.times}
+        assert (before["feed"], now["feed"]) == (53, 106)
+        assert [end.said for end in dossier.ends] == ["Completed"]
+
+
+# --- what never is in a dossier --------------------------------------------------------------------------------------
+
+
+async def test_decks_that_differ_in_their_order_alone_leave_the_same_dossier(seed: int) -> None:
+    """Not a byte of it depends on which card lay where: so nothing about the order can be read from it."""
+    kept = []
+    for order in (1, 2):
+        machine = SimulatedShuffler(seed=seed, identifies=True)
+        cards = machine.world.at(machine.mechanics.intake)
+        for card in sorted(cards, key=lambda card: hash((order, card.id * 7919))):
+            machine.world.move(card, machine.mechanics.intake)
+        faces = [card.face for card in machine.world.at(machine.mechanics.intake)]
+        async with watched(machine) as (stand, freezer):
+            stand.inject("jam:segment=drop,card=30")
+            dossier = await fails(stand, freezer)
+            kept.append((faces, encode(msgspec.structs.replace(dossier, frames=()))))
+            assert len(dossier.frames) > 50
+    assert kept[0][0] != kept[1][0]
+    assert kept[0][1] == kept[1][1]
+
+
+async def test_frames_that_name_cards_are_blanked(seed: int) -> None:
+    async with watched(SimulatedShuffler(seed=seed, identifies=True)) as (stand, freezer):
+        stand.inject("swapped_card")
+        await stand.driver.shuffle(stand.next_id())
+        found = await stand.driver.findings()
+        assert isinstance(found, m.Findings)
+        named = [frame.data for frame in freezer.ring.frames() if b"\x53" in frame.data[12:15]]
+        payload = msgspec.msgpack.encode(found)
+        assert all(payload not in frame.data for frame in freezer.ring.frames())
+        assert any(data[-4:] == bytes(4) for data in named), "it is there, and says nothing"
+
+
+async def test_only_the_last_thirty_seconds_of_frames_are_kept(seed: int) -> None:
+    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+        await stand.driver.status()
+        await asyncio.sleep(SECONDS + 1)
+        await stand.driver.sensors()
+        assert all(frame.before_ms <= SECONDS * 1000 for frame in freezer.ring.frames())
+        assert freezer.ring.frames()

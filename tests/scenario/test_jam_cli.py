@@ -1,0 +1,104 @@
+"""`pitbox jam` on dossiers of simulated machines: the rule first, then place, cards, causes and steps."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from table_controller.cli import OK, USAGE, main
+from table_controller.diagnosis import steps as st
+from table_controller.diagnosis import store as files
+from tools.accuracy_cases import Case, happen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOX = 6  # there is none
+CASES = (Case("shuffler", "jam", "lift", 1), Case("shuffler", "dust", "stack", 2), Case("manual", "jam", "exit", 1))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    kept = files.DossierStore(tmp_path)
+    for case in CASES:
+        dossier = happen(case).dossier
+        assert dossier is not None
+        kept.add(msgspec.structs.replace(dossier, orders=("reshuffle",), clauses=("688a.13(l)",)))
+    return tmp_path
+
+
+def jam(capsys: pytest.CaptureFixture[str], folder: Path, *words: str, code: int = OK) -> str:
+    assert main(["jam", *words, "--folder", str(folder)]) == code
+    told = capsys.readouterr()
+    return told.out + told.err
+
+
+def test_the_rule_comes_first_then_place_cards_causes_and_steps(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = jam(capsys, folder, "1")
+    order = [
+        "the dealer waits",
+        "ordered: reshuffle [688a.13(l)]",
+        "✖lift✖",
+        "in segment lift",
+        "16 inside",
+        "a card sticks",
+        "▶ clear",
+    ]
+    places = [told.index(words) for words in order]
+    assert places == sorted(places)
+    assert "last sensor passed: bridge; first not reached: lift" in told
+    assert "37 in the intake + 15 at rest inside + 1 on the path + 0 out = 53 expected" in told
+    assert "people of the table may clear it" in told
+
+
+def test_what_the_sensors_cannot_tell_is_drawn_and_said_as_a_range(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = jam(capsys, folder, "2")
+    assert "?stack?●?drop?" in told
+    assert "13 to 14 inside" in told
+    assert "a technician clears it" in told
+    assert "full deck" in told
+
+
+def test_without_a_number_the_newest_and_the_list_names_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "dossier 3" in jam(capsys, folder)
+    apart = [line.rsplit(", ", 1)[1] for line in jam(capsys, folder, "--list").splitlines()]
+    assert apart == ["for the table", "for a technician", "for the table"]
+    files.file_of(folder, 2).write_text("{")
+    listed = jam(capsys, folder, "--list").splitlines()
+    assert [line.split("  ")[0] for line in listed] == ["dossier 3", "dossier 2", "dossier 1"]
+    assert "unreadable" in listed[1]
+    assert "PB-630" in jam(capsys, folder, "2", code=USAGE)
+
+
+def test_ticked_steps_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = files.DossierStore(folder)
+    began = st.begin(1, "shuffler.1", "T1", service=False, expected=53, has_door=True)
+    for event in (began, st.Ticked(1, st.Step.CLEAR, "T1", st.Emptied())):
+        kept.note(1, event)
+    told = jam(capsys, folder, "1")
+    assert "☑ clear" in told
+    assert "▶ path empty" in told
+
+
+def test_the_diagnosis_as_data(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(jam(capsys, folder, "1", "--json"))
+    assert told["diagnosis"]["where"]["segments"] == ["lift"]
+    assert told["diagnosis"]["causes"][0]["why"] == "a card sticks"
+
+
+def test_a_step_needs_somebody_and_a_box(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--as" in jam(capsys, folder, "1", "--step", "begin", code=USAGE)
+    told = jam(capsys, folder, "1", "--step", "begin", "--as", "T1", "--socket", str(folder / "none.sock"), code=BOX)
+    assert "PB-811" in told
+
+
+def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no dossier" in jam(capsys, tmp_path, "--list")
+    assert "PB-630" in jam(capsys, tmp_path, code=USAGE)

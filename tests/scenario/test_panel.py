@@ -1,0 +1,325 @@
+"""The panel without a browser: what pages are shown, who may act, and what keeps everybody else out."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from simulators.house.panel import PINS, HouseBox, people_file, silent_house
+from table_controller.panel.app import app_of
+from table_controller.panel.panel import Panel
+from table_controller.panel.sessions import IDLE
+from table_controller.people_check import Checker
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from tests.support.asgi import ORIGIN, Browser
+from tests.support.panels import inline
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from simulators.house.table import House
+
+
+class Stage:
+    def __init__(self, house: House, hands: Any, panel: Panel) -> None:
+        self.house, self.hands, self.panel = house, hands, panel
+        self.app = app_of(panel)
+
+    async def person(self, id_: str, place: str = "127.0.0.1") -> Browser:
+        browser = Browser(self.app, place=place)
+        assert (await browser.sign_on(id_, PINS[id_])).status == 200
+        return browser
+
+    @property
+    def state(self) -> Any:
+        return self.house.controller.table.state
+
+
+@asynccontextmanager
+async def staged(folder: Path, game: str = "asia_poker", *, ready: bool = True, **options: Any) -> AsyncIterator[Stage]:
+    house, hands = silent_house(game)
+    hands.silent = False
+    loop = asyncio.get_running_loop()
+    panel = Panel(HouseBox(house), inline(Checker(people_file(folder), clock=loop.time)), name="table 7", **options)
+    stage = Stage(house, hands, panel)
+    try:
+        await house.open(*(("blue", "red") if ready else ()))
+        hands.silent = True
+        yield stage
+    finally:
+        panel.close()
+        await asyncio.sleep(1.0)
+        await house.close()
+
+
+def said_by(stage: Stage) -> list[str]:
+    return [event.who.credential for event, _ in stage.house.log if hasattr(event, "who")]
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_dealer_opens_a_round_and_everybody_sees_it(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer, floor = await stage.person("dealer-1"), await stage.person("floor-1")
+        before = await dealer.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
+        assert before[-1]["data"]["next"]["how"] == "open_round"
+        assert before[-1]["data"]["against"] == []
+        answer = await dealer.say("open_round")
+        assert answer.json == {"ok": True, "seq": stage.house.controller.durable}
+        shown = await floor.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
+        assert shown[-1]["data"]["round"]["state"] == mc.BETTING
+        assert int(shown[-1]["id"]) == shown[-1]["data"]["seq"] == stage.house.controller.durable
+
+
+async def test_every_message_is_the_whole_picture_so_a_stream_that_comes_late_is_right(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        await dealer.say("open_round")
+        await dealer.say("no_more_bets")
+        late = await dealer.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
+        again = await dealer.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
+        assert late[-1]["data"] == again[-1]["data"]
+        prompt = late[-1]["data"]["prompts"][0]
+        assert prompt["kind"] == "seats"
+        assert prompt["mine"]
+        assert [choice["key"] for choice in prompt["choices"]] == ["done", "nobody"]
+
+
+async def test_a_quiet_stream_says_that_it_lives_and_a_closed_panel_ends_it(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        beats = await dealer.stream(
+            "/api/stream", lambda events: sum(e.get("event") == "beat" for e in events) == 2, 60
+        )
+        assert beats[-1]["event"] == "beat"
+        following = asyncio.create_task(dealer.stream("/api/stream", lambda _: False, 60))
+        await asyncio.sleep(0.1)
+        assert len(stage.panel.live.streams) == 1
+        stage.panel.close()
+        events = await following
+        assert events[0] == {"status": 200}
+        assert not stage.panel.live.streams
+
+
+async def test_machines_are_shown_live_to_who_watches_them(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        technician = await stage.person("tech-1")
+        events = await technician.stream(
+            "/api/stream?machines", lambda events: any(e.get("event") == "machines" for e in events)
+        )
+        machines = {one["name"]: one for one in next(e["data"] for e in events if e.get("event") == "machines")}
+        assert machines["shuffler.1"]["state"] == "in_service"
+        assert machines["shuffler.1"]["link"]["sent"] > 0
+        assert "intake" in "".join(text for text, _ in machines["shuffler.1"]["path"])
+        plain = await technician.stream("/api/stream", lambda events: any(e.get("event") == "beat" for e in events))
+        assert not any(event.get("event") == "machines" for event in plain)
+
+
+async def test_the_sign_is_for_everybody_and_shows_the_meter_only(tmp_path: Path) -> None:
+    async with staged(tmp_path, "face_up_pai_gow") as stage:
+        player = Browser(stage.app, place="10.0.0.9")
+        events = await player.stream("/api/sign", lambda events: any(e.get("event") == "state" for e in events))
+        shown = events[-1]["data"]
+        assert shown["meter"]["current"] == stage.state.money.book.meters.current
+        assert "prompts" not in shown
+        assert "slots" not in shown
+
+
+# --- who may act ------------------------------------------------------------------------------------------------------
+
+
+async def test_nobody_acts_or_looks_without_signing_on(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        stranger = Browser(stage.app)
+        before = stage.house.controller.newest
+        assert (await stranger.say("open_round")).status == 401
+        assert (await stranger.get("/api/stream")).status == 401
+        assert (await stranger.get("/api/session")).json["role"] is None
+        stranger.cookies["pitbox"] = "guessed"
+        assert (await stranger.say("open_round")).status == 401
+        assert stage.house.controller.newest == before
+
+
+async def test_a_role_does_what_is_its_own_and_nothing_else(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        technician, floor = await stage.person("tech-1"), await stage.person("floor-1")
+        before = stage.house.controller.newest
+        by = {"id": "floor-1", "pin": PINS["floor-1"]}
+        assert (await technician.say("open_round")).status == 403
+        assert (await floor.say("open_round", by=by)).status == 403
+        assert (await technician.say("order", order="table_idle")).status == 403
+        dealer = await stage.person("dealer-1")
+        assert (await dealer.say("order", order="table_idle")).status == 403
+        assert (await dealer.say("slot", slot="shuffler.1", order="give_up")).status == 403
+        assert stage.house.controller.newest == before
+
+
+async def test_a_floorpersons_word_needs_the_pin_each_time(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        floor = await stage.person("floor-1")
+        refused = await floor.say("slot", slot="shuffler.1", order="give_up")
+        assert (refused.status, refused.json["pin"]) == (403, True)
+        wrong = await floor.say("slot", slot="shuffler.1", order="give_up", by={"id": "floor-1", "pin": "000001"})
+        assert wrong.status == 401
+        await asyncio.sleep(2.0)  # a wrong PIN waits
+        taken = await floor.say(
+            "slot", slot="shuffler.1", order="give_up", by={"id": "floor-1", "pin": PINS["floor-1"]}
+        )
+        assert taken.status == 200
+        assert said_by(stage)[-1] == "floor-1"
+
+
+async def test_a_floorperson_acknowledges_at_the_dealers_own_screen(tmp_path: Path) -> None:
+    async with staged(tmp_path, ready=False) as stage:
+        dealer = await stage.person("dealer-1")
+        stage.house.world.make_deck("tray", "blue")
+        assert (await dealer.say("deck", deck="blue")).status == 200
+        prompt = next(iter(stage.state.prompts.values()))
+        while prompt.role == "dealer":
+            assert (await dealer.say("answer", prompt=prompt.id, choice=prompt.choices[0])).status == 200
+            prompt = next(iter(stage.state.prompts.values()))
+        assert (await dealer.say("answer", prompt=prompt.id, choice=prompt.choices[0])).status == 403
+        by = {"id": "floor-1", "pin": PINS["floor-1"]}
+        assert (await dealer.say("answer", prompt=prompt.id, choice=prompt.choices[0], by=by)).status == 200
+        assert said_by(stage)[-1] == "floor-1"
+        assert (await dealer.get("/api/session")).json["id"] == "dealer-1"
+
+
+async def test_two_panels_cannot_both_answer_one_question(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        one, two = await stage.person("dealer-1"), await stage.person("dealer-2", "10.0.0.8")
+        await one.say("open_round")
+        await one.say("no_more_bets")
+        prompt = next(iter(stage.state.prompts.values()))
+        answers = await asyncio.gather(
+            one.say("answer", prompt=prompt.id, choice="done", seats=[1, 2]),
+            two.say("answer", prompt=prompt.id, choice="done", seats=[5, 6]),
+        )
+        assert sorted(answer.status for answer in answers) == [200, 409]
+        assert stage.state.round.seats == ((1, 2) if answers[0].status == 200 else (5, 6))
+        taken = [event for event, _ in stage.house.log if isinstance(event, ev.Answer) and event.prompt == prompt.id]
+        assert len(taken) == 1
+
+
+async def test_a_replayed_request_is_taken_once(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        body = {"n": 7, "act": "report", "trigger": "count_wrong", "deck": "blue"}
+        first = await dealer.post("/api/say", body, x_pitbox_page=dealer.page)
+        assert first.status == 200
+        before = stage.house.controller.newest
+        assert (await dealer.post("/api/say", body, x_pitbox_page=dealer.page)).status == 409
+        assert (await dealer.post("/api/say", body | {"n": 6}, x_pitbox_page=dealer.page)).status == 409
+        assert stage.house.controller.newest == before
+
+
+async def test_another_sites_request_is_refused(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        before = stage.house.controller.newest
+        body = {"n": 1, "act": "open_round"}
+        page = {"x_pitbox_page": dealer.page}
+        assert (await dealer.post("/api/say", body, **page, origin="https://evil.example")).status == 403
+        assert (await dealer.post("/api/say", body, **page, sec_fetch_site="cross-site")).status == 403
+        assert (await dealer.post("/api/say", body)).status == 403, "without the page's secret"
+        assert (await dealer.post("/api/say", body, x_pitbox_page="x" * 32)).status == 403
+        dealer.origin = None
+        assert (await dealer.post("/api/say", body, **page)).status == 403, "without an origin"
+        rebound = Browser(stage.app, host="evil.example:8080", origin="http://evil.example:8080")
+        rebound.cookies = dealer.cookies
+        assert (await rebound.post("/api/say", body, **page)).status == 403, "another name for this computer"
+        assert (await rebound.get("/api/session")).status == 403
+        assert stage.house.controller.newest == before
+        dealer.origin = ORIGIN
+        assert (await dealer.post("/api/say", body, **page)).status == 200
+
+
+async def test_ten_thousand_wrong_pins_let_nobody_in_and_keep_nobody_out(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        guesser = Browser(stage.app, place="10.0.0.66")
+        statuses = set()
+        for guess in range(10_000):
+            answer = await guesser.post("/api/sign_on", {"who": {"id": "floor-1", "pin": f"{guess:06d}"}})
+            statuses.add(answer.status)
+        assert statuses == {401, 429}
+        assert len(stage.panel.sessions) == 0
+        await stage.person("floor-1", "10.0.0.7")  # guessing at one place keeps nobody out at another
+        assert len(stage.panel.sessions) == 1
+
+
+async def test_a_session_ends_by_idleness_and_by_signing_off(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        floor, dealer = await stage.person("floor-1"), await stage.person("dealer-1")
+        following = asyncio.create_task(floor.stream("/api/stream", lambda _: False, 4 * IDLE["floorperson"]))
+        await asyncio.sleep(IDLE["floorperson"] + 10)
+        events = await following
+        assert events[-1]["event"] == "gone"
+        assert (await floor.get("/api/session")).json["role"] is None
+        assert (await dealer.post("/api/sign_off", {}, x_pitbox_page=dealer.page)).status == 200
+        assert (await dealer.say("open_round")).status == 401
+
+
+async def test_cookie_headers_and_limits(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        cookie = dealer.set_cookie.lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert "secure" not in cookie, "loopback without TLS"
+        page = await dealer.get("/dealer")
+        policy = page.headers["content-security-policy"]
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        assert b"<script>" not in page.body
+        assert b"style=" not in page.body
+        assert (await dealer.get("/static/../panel.py")).status == 404
+        assert (await dealer.ask("POST", "/api/say", b"x" * 5000, x_pitbox_page=dealer.page)).status == 413
+        assert (await dealer.ask("POST", "/api/say", b"\xff{", x_pitbox_page=dealer.page)).status == 400
+        assert (await dealer.say("meter_gift")).status == 400
+        dealer.page = ""
+        assert (await dealer.post("/api/sign_off", {})).status == 401
+
+
+async def test_with_tls_the_cookie_is_secure(tmp_path: Path) -> None:
+    async with staged(tmp_path, secure=True, local=False) as stage:
+        dealer = Browser(stage.app, host="table7.example", origin="https://table7.example", place="10.0.0.3")
+        assert (await dealer.sign_on("dealer-1", PINS["dealer-1"])).status == 200
+        assert dealer.set_cookie.startswith("__Host-pitbox=")
+        assert "secure" in dealer.set_cookie.lower()
+        assert (await Browser(stage.app, place="10.0.0.3").get("/metrics")).status == 401
+        assert (await dealer.get("/metrics")).status == 200
+
+
+async def test_what_the_core_refuses_is_said_with_every_reason(tmp_path: Path) -> None:
+    async with staged(tmp_path, ready=False) as stage:
+        dealer = await stage.person("dealer-1")
+        answer = await dealer.say("open_round")
+        assert answer.status == 409
+        assert {reason["clears"] for reason in answer.json["reasons"]} >= {"dealer"}
+        assert all(reason["clause"] for reason in answer.json["reasons"])
+
+
+async def test_a_halted_box_is_shown_and_takes_nothing(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        stage.house.controller.journal_failed(OSError(28, "No space left on device"))
+        refused = await dealer.say("open_round")
+        assert (refused.status, refused.json["code"]) == (503, "PB-815")
+        shown = await dealer.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
+        assert shown[-1]["data"]["halted"]["code"] == "PB-719"
+
+
+async def test_two_credentials_of_one_person_are_not_two_people(tmp_path: Path) -> None:
+    async with staged(tmp_path, "face_up_pai_gow") as stage:
+        floor = await stage.person("floor-1")
+        by, second = ({"id": id_, "pin": PINS[id_]} for id_ in ("floor-1", "audit-1"))
+        alone = await floor.say("correct_meter", amount=10_000, document="slip 4", by=by)
+        assert alone.status == 403
+        before = stage.state.money.book.meters.current
+        both = await floor.say("correct_meter", amount=10_000, document="slip 4", by=by, second=second)
+        assert both.status == 200
+        assert stage.state.money.book.meters.current == before + 10_000

@@ -1,0 +1,100 @@
+"""The panel beside the program's own box: who deals, dossiers and their way back, and one page of metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from table_controller.controller.metrics import metrics_text
+from table_controller.controller.status import status_of
+from table_controller.panel.app import app_of
+from table_controller.panel.panel import Panel
+from tests.scenario.test_box_dossiers import SLOT, fault, start
+from tests.support.asgi import Browser
+from tests.support.boxes import PIN, Bench
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+
+async def _here(work: Callable[..., Any], *args: Any) -> Any:
+    return work(*args)
+
+
+class Stage:
+    def __init__(self, bench: Bench, panel: Panel) -> None:
+        self.bench, self.panel, self.app = bench, panel, app_of(panel, _here)
+
+    async def person(self, id_: str) -> Browser:
+        browser = Browser(self.app)
+        assert (await browser.sign_on(id_, PIN)).status == 200
+        return browser
+
+
+async def _step(browser: Browser, step: str, **more: Any) -> Any:
+    browser.n += 1
+    body = {"n": browser.n, "act": "step", "dossier": 1, "step": step, **more}
+    return await browser.post("/api/step", body, x_pitbox_page=browser.page)
+
+
+@asynccontextmanager
+async def beside(folder: Path) -> AsyncIterator[Stage]:
+    bench = Bench(folder, "face_up_pai_gow")
+    box = await start(bench, folder)
+    panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)))
+    try:
+        yield Stage(bench, panel)
+    finally:
+        panel.close()
+        await box.stop()
+        bench.close()
+
+
+async def test_signing_on_is_journaled_and_only_the_dealer_at_the_table_opens_a_round(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        first = await stage.person("D1")
+        second = await stage.person("D2")
+        barred = await first.say("open_round")
+        assert (barred.status, barred.json["code"]) == (403, "PB-813")
+        assert (await second.say("open_round")).status == 409, "the core has its own reasons: there is no deck"
+        await second.post("/api/sign_off", {}, x_pitbox_page=second.page)
+        await asyncio.sleep(1.0)  # until it is on disk
+        notes = [(note.kind, note.who.credential) for note in stage.bench.notes("signed_on") if note.who]
+        assert notes == [("signed_on", "D1"), ("signed_on", "D2")]
+        assert [note.who.credential for note in stage.bench.notes("signed_off") if note.who] == ["D2"]
+
+
+async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        technician, dealer, floor = await stage.person("T1"), await stage.person("D1"), await stage.person("F1")
+        assert (await technician.get("/api/dossiers")).json == []
+        assert (await _step(technician, "begin")).status == 409, "there is none"
+        await fault(stage.bench, "jam:segment=lift,card=9", "dust:sensor=lift,percent=70")
+        (shown,) = (await technician.get("/api/dossiers")).json
+        assert shown["slot"] == SLOT
+        assert any("lift" in line for line in shown["where"])
+        assert not shown["begun"]
+        assert (await Browser(stage.app).get("/api/dossiers")).status == 401
+        assert (await _step(dealer, "begin")).status == 403
+        assert (await _step(floor, "begin")).json["pin"], "a floorperson's word needs the PIN"
+        assert (await _step(technician, "begin")).status == 200
+        replayed = {"n": technician.n, "act": "step", "dossier": 1, "step": "begin"}
+        assert (await technician.post("/api/step", replayed, x_pitbox_page=technician.page)).status == 409
+        assert (await technician.get("/api/dossiers")).json[0]["begun"]
+        word = await _step(technician, "clear")
+        assert (word.status, word.json["code"]) == (409, "PB-631"), "a word is no evidence"
+        by = {"id": "F1", "pin": PIN}
+        early = await floor.say("slot", slot=SLOT, order="acknowledge", by=by)
+        assert (early.status, early.json["code"]) == (409, "PB-631"), "not before its way is gone"
+
+
+async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        page = (await Browser(stage.app).get("/metrics")).body.decode()
+        names = re.findall(r"# TYPE (\S+)", page)
+        assert len(names) == len(set(names))
+        assert {"pitbox_slot_in_service", "pitbox_meter_microdollars", "pitbox_rounds_total"} <= set(names)
+        assert all(line.startswith("# ") or re.fullmatch(r"[a-z_]+(\{.*\})? \S+", line) for line in page.splitlines())

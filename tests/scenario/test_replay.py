@@ -1,0 +1,201 @@
+"""`pitbox replay`: what a driver makes of a recording is what it made of the machine, to the last field."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from devices.kinds import kind_named
+from devices.registry import all_messages
+from devices.report import LinkDown
+from firmware_bridge.capture import CaptureFile, read_capture
+from firmware_bridge.errors import PitboxError
+from firmware_bridge.handshake import Trust
+from simulators.hosts.memory import MemoryHost
+from simulators.house.replay import packets_of, replay
+from simulators.machine import approved
+from simulators.models import make
+from simulators.virtual_time import run_virtual
+from table_controller.cli import USAGE, main
+from table_controller.controller.freezer import FrameRing
+from table_controller.controller.slot import Slot
+from table_controller.diagnosis.dossier import Dossier, Halt, Machine, encode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DAY = 1_931_544_000_000_000_000
+
+
+class Recording:
+    """A shuffler that is played with while everything is captured."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        loop = asyncio.get_running_loop()
+        self.file = path.open("xb", buffering=0)
+        self.capture = CaptureFile(self.file, all_messages(), lambda: _DAY + round(loop.time() * 1e9))
+        self.ring = FrameRing(loop.time)
+        self.machine: Any = make("shuffler-identifying", "shuffler.1", seed=seed)
+        key = self.machine.key
+        trust = Trust("shuffler", {key.serial: key}, frozenset({approved("shuffler")}))
+        self.told: list[Any] = []
+        kept = self.capture.port("shuffler.1")
+
+        def both(outgoing: bool, signed: bytes, mac: bytes) -> None:
+            kept(outgoing, signed, mac)
+            self.ring(outgoing, signed, mac)
+
+        host = MemoryHost(self.machine)
+        self.slot: Slot[Any, Any] = Slot(
+            "shuffler.1", kind_named("shuffler"), host.open, trust, self.told.append, capture=both
+        )
+
+    async def a_bad_day(self) -> None:
+        """A good shuffle, a cable that is pulled, a card that is lost, a jam."""
+        self.slot.start()
+        driver: Any = self.slot.driver
+        await driver.ready()
+        await driver.shuffle(1)
+        await driver.eject(2)
+        self.machine.inject("take_deck")
+        self.machine.inject("missing_card")
+        self.machine.inject("load")
+        await driver.shuffle(3)
+        await driver.findings()
+        self.machine.inject("unplug:seconds=2")
+        await asyncio.sleep(5)
+        await driver.ready()
+        await driver.eject(4)
+        self.machine.inject("take_deck")
+        self.machine.inject("load")
+        self.machine.inject("jam:segment=lift,card=20")
+        with pytest.raises(PitboxError, match="could not finish"):
+            await driver.shuffle(5)
+        await driver.report()
+
+    async def close(self) -> None:
+        await self.slot.close()
+        self.capture.close()
+
+
+async def _recorded(path: Path, seed: int) -> tuple[Any, str, list[str], tuple[Any, ...]]:
+    recording = Recording(path, seed)
+    try:
+        await recording.a_bad_day()
+        view, state = recording.slot.view, recording.slot.service.state
+        return view, state, [type(event).__name__ for event in recording.told], recording.ring.frames()
+    finally:
+        await recording.close()
+
+
+@pytest.fixture(scope="module")
+def bad_day(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Any, str, list[str], tuple[Any, ...]]]:
+    path = tmp_path_factory.mktemp("replay") / "day.pcapng"
+    return path, run_virtual(_recorded(path, 3))
+
+
+async def test_a_recording_leaves_the_driver_where_the_machine_left_it(bad_day: Any) -> None:
+    path, (view, state, told, _) = bad_day
+    heard: list[Any] = []
+    (played,) = await replay(list(read_capture(path)), lambda _at, _slot, event: heard.append(event))
+    assert (played.slot, played.kind, played.linked, played.service) == ("shuffler.1", "shuffler", True, state)
+    assert played.view == view
+    assert played.unanswered == ()
+    again = [type(event).__name__ for event in heard if not isinstance(event, PitboxError)]
+    own = ("LinkDown", "Settled", "GivenOut")  # the driver's own words, at the same instant as the machine's
+    assert [name for name in again if name not in own] == [name for name in told if name not in own]
+    assert again.count("GivenOut") == told.count("GivenOut") == 2
+
+
+def test_virtual_time_keeps_the_times_of_the_recording(bad_day: Any) -> None:
+    path, _ = bad_day
+    times: dict[str, float] = {}
+
+    def tell(at: float, _slot: str, event: Any) -> None:
+        times.setdefault(type(event).__name__, at)
+
+    run_virtual(replay(list(read_capture(path)), tell))
+    packets = list(read_capture(path))
+    length = (packets[-1].time_ns - packets[0].time_ns) / 1e9
+    assert 20 < times["Completed"] < times["Jam"] <= length + 1
+
+
+def test_the_command_prints_events_and_the_state_at_the_end(bad_day: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    path, (view, _, _, _) = bad_day
+    assert main(["replay", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "Jam(command=5, phase=feeding, segment=lift, card=20" in shown
+    assert "Progress" not in shown
+    assert "ends faulted" in shown
+    assert f"inside         {view.inside}" in shown
+    assert main(["replay", str(path), "--json", "--all"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert any(line.get("event") == "Progress" for line in lines)
+    assert lines[-1]["service"] == "faulted"
+    assert lines[-1]["state"]["inside"] == view.inside
+
+
+def test_a_dossier_is_played_too(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The frames of a dossier are the last 30 s: here without a handshake, as they are after an evening of play."""
+    _, (view, _, _, frames) = bad_day
+    after = [each for each in frames if each.before_ms < 8_000]
+    dossier = Dossier(
+        at_ns=_DAY, machine=Machine(slot="shuffler.1", kind="shuffler"),
+        halts=(Halt(what="jam", said="Jam"),), frames=tuple(after),
+    )  # fmt: skip
+    assert packets_of(dossier)
+    path = tmp_path / "000001.json"
+    path.write_bytes(encode(dossier))
+    assert main(["replay", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "Jam(command=5" in shown
+    assert "ends faulted" in shown
+    assert f"inside         {view.inside}" in shown
+
+
+def test_what_is_no_recording_is_one_sentence(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, _ = bad_day
+    other = tmp_path / "notes.txt"
+    other.write_text("hello")
+    (tmp_path / "x.json").write_text("{}")
+    for words in ([str(other)], [str(tmp_path / "x.json")], [str(tmp_path / "none")], [str(path), "--slot", "shoe.1"]):
+        assert main(["replay", *words]) == USAGE
+        said = capsys.readouterr().err
+        assert said.startswith("pitbox: PB-")
+        assert "Traceback" not in said
+
+
+@pytest.mark.realtime
+def test_real_time_is_the_same_but_slower(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "short.pcapng"
+
+    async def short() -> None:
+        recording = Recording(path, 4)
+        try:
+            recording.slot.start()
+            await recording.slot.driver.ready()
+            recording.machine.inject("jam:segment=feed,card=1")
+            with pytest.raises(PitboxError, match="could not finish"):
+                await recording.slot.driver.shuffle(1)
+        finally:
+            await recording.close()
+
+    run_virtual(short())
+    assert main(["replay", str(path), "--real"]) == 0
+    real = capsys.readouterr().out
+    assert main(["replay", str(path)]) == 0
+    virtual = capsys.readouterr().out
+    assert "Jam(command=1" in real
+    assert real.rpartition("\n\n")[2] == virtual.rpartition("\n\n")[2]
+
+
+def test_link_down_is_told_where_the_cable_was_pulled(bad_day: Any) -> None:
+    path, _ = bad_day
+    downs: list[float] = []
+    run_virtual(
+        replay(list(read_capture(path)), lambda at, _, event: downs.append(at) if isinstance(event, LinkDown) else None)
+    )
+    assert len(downs) == 1

@@ -1,0 +1,100 @@
+"""New software at a table, the whole stack in virtual time: between rounds it goes on from the snapshot, else not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware_bridge.errors import VersionsDiffer
+from simulators.house.table import House
+from table_controller.journal import records as rec
+from table_controller.journal import versions, wording
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import BetAccepted
+
+if TYPE_CHECKING:
+    from table_controller.journal.chain import Record
+
+GAME = "face_up_pai_gow"
+
+
+async def _stop(house: House) -> None:
+    """Stop the box in order; the machines stay."""
+    house.controller.keep()
+    await house.box.bury()
+    await house.box.writer.close()
+    house.box.store.close()
+    house.box.powered = False
+
+
+def _steps(records: list[Record]) -> list[rec.Step]:
+    return [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
+
+
+async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_replays_from_there(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(GAME, seed=seed)
+    try:
+        await house.open("blue", "red")
+        await house.round((1, 4))
+        await house.rest()
+        before = house.controller.table.snapshot()
+        await _stop(house)
+        old = versions.software_digest()
+        monkeypatch.setattr(versions, "software_digest", lambda: "1" * 64)
+        stopped = len(house.disk.records)
+        await house.power_up()
+        since = house.disk.records[stopped:]
+        assert [record.kind for record in since][:5] == ["start", "migration", "snapshot", "box", "step"]
+        told = rec.decode_migration(since[1].body)
+        assert (told.name, told.old["software"], told.new["software"]) == ("same_state", old, "1" * 64)
+        assert "software changed between rounds" in wording.line(since[1])
+        assert house.disk.snapshots[-1].seq == since[1].seq
+        assert isinstance(rec.decode_step(since[4].body).event, ev.BoxStarted)
+        kept = house.disk.snapshots[-1].body
+        assert before in kept, "the state is taken as it was"
+        await house.round((1, 2, 6))
+        house.disk.cut()  # no order this time: the same software replays what it wrote
+        await house.power_up()
+        await house.rest()
+        bets = [d for step in _steps(house.disk.records) for d in step.decisions if isinstance(d, BetAccepted)]
+        assert len(bets) == 5
+        rules = house.controller.table.context.meter
+        assert rules is not None
+        book = house.controller.table.state.money.book
+        assert book.meters.current == rules.seed + 5 * rules.unit * rules.rate_bp // 10_000
+        assert house.box.store.verify().ok
+    finally:
+        await house.close()
+
+
+@pytest.mark.parametrize("how", ["in the middle of a round", "after a power cut"])
+async def test_new_software_is_refused_where_no_order_was_left_and_the_old_one_goes_on(
+    seed: int, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(GAME, seed=seed, snapshot_every=1)
+    try:
+        await house.open("blue", "red")
+        await house.round((1, 4))
+        if how == "after a power cut":
+            house.disk.cut()
+        else:
+            house.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
+            await house.wait(1.0)
+            assert house.controller.table.state.round.state == mc.BETTING
+            await _stop(house)
+        with monkeypatch.context() as other:
+            other.setattr(versions, "software_digest", lambda: "1" * 64)
+            with pytest.raises(VersionsDiffer, match=r"software.*once more, end the round, stop the box in order"):
+                house._start()
+        house.disk.release(house.disk._owner)  # type: ignore[arg-type]
+        house.box.powered = False
+        await house.power_up()
+        await house.rest()
+        assert not house.dark
+        assert not [record for record in house.disk.records if record.kind == rec.MIGRATION]
+    finally:
+        await house.close()

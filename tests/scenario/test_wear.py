@@ -1,0 +1,259 @@
+"""Wear as a box sees it over the wire: machines that age, asked after every deck, warned of before they jam."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from devices.kinds import kind_named
+from devices.shuffler import messages as m
+from firmware_bridge.errors import PitboxError
+from firmware_bridge.handshake import Trust
+from simulators.hosts.memory import MemoryHost
+from simulators.machine import approved
+from simulators.models import make
+from table_controller.cli import OK, USAGE, main
+from table_controller.cli.jams import dossiers
+from table_controller.controller.dossiers import Dossiers
+from table_controller.controller.slot import Slot
+from table_controller.controller.wear import FOLDER, WearBook, WearWarning, WearWatch, named, watch_wear
+from table_controller.diagnosis.drift import BASE, WINDOW, Wear, judge, mended, spread
+from table_controller.diagnosis.history import UNKNOWN, History, Row
+from table_controller.journal import records as rec
+from table_controller.journal.wording import content
+from table_controller.table import events as ev
+from tests.support.boxes import Bench as BoxBench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Configured(NamedTuple):
+    """Of a table's configuration, what the wear history needs."""
+
+    data: Path
+
+
+class Bench:
+    """One shuffler with its slot, its wear followed into a folder."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.machine: Any = make("shuffler", "shuffler.1", seed=seed)
+        key = self.machine.key
+        trust = Trust("shuffler", {key.serial: key}, frozenset({approved("shuffler")}))
+        self.warnings: list[WearWarning] = []
+        self.told: list[Any] = []
+        self.book = WearBook(folder)
+        self.slot: Slot[Any, Any] = Slot(
+            "shuffler.1", kind_named("shuffler"), MemoryHost(self.machine).open, trust, self._take
+        )
+        self.watch = WearWatch({"shuffler.1": self.slot.driver}, self.book, self.warnings.append)
+        self._command = 0
+
+    def _take(self, event: Any) -> None:
+        self.told.append(event)
+        self.watch.take("shuffler.1", event)
+
+    async def deck(self) -> None:
+        """Shuffle a deck and put it back."""
+        driver = self.slot.driver
+        await driver.shuffle(self._next())
+        await driver.eject(self._next())
+        self.machine.inject("take_deck")
+        self.machine.inject("load")
+
+    def _next(self) -> int:
+        self._command += 1
+        return self._command
+
+    @property
+    def wear(self) -> Wear:
+        return self.book.read(self.machine.key.serial)
+
+    async def close(self) -> None:
+        await self.watch.close()
+        await self.slot.close()
+
+
+async def test_a_worn_roller_is_announced_before_it_jams_and_a_new_one_is_not(tmp_path: Path, seed: int) -> None:
+    bench = Bench(tmp_path / "wear", seed)
+    bench.slot.start()
+    try:
+        await bench.slot.driver.ready()
+        for _ in range(40):
+            await bench.deck()
+        assert bench.warnings == []
+        assert len(bench.wear.base) == BASE
+        assert bench.wear.cards >= BASE * WINDOW
+        for percent in range(1, 60):  # wears on, a percent with every deck
+            bench.machine.inject(f"wear:segment=lift,percent={percent}")
+            await bench.deck()
+            if bench.warnings:
+                break
+        (warning,) = bench.warnings
+        assert (warning.slot, warning.serial, warning.part) == ("shuffler.1", bench.machine.key.serial, "lift")
+        assert warning.told.signal == "transit"
+        assert 0 < warning.told.fewest <= warning.told.left
+        assert "segment lift" in warning.sentence()
+        assert not any(isinstance(event, m.Jam) for event in bench.told)
+    finally:
+        await bench.close()
+
+
+async def test_cards_that_slip_and_are_gripped_again_show_as_spread_in_their_segment_alone(
+    tmp_path: Path, seed: int
+) -> None:
+    """The retries that succeed: no message counts them, the deviation of the transit times does."""
+    bench = Bench(tmp_path / "wear", seed)
+    bench.slot.start()
+    try:
+        await bench.slot.driver.ready()
+        for _ in range(24):
+            await bench.deck()
+        bench.machine.inject("slip:segment=feed,percent=4")
+        for _ in range(12):
+            await bench.deck()
+        gripped = [spread(bench.wear, segment)[-1][1] for segment in (m.Segment.FEED, m.Segment.BRIDGE)]
+        assert gripped[0] > 4 * max(gripped[1], 20_000)
+        bench.machine.inject("mend")
+        for _ in range(8):
+            await bench.deck()
+        assert spread(bench.wear, m.Segment.FEED)[-1][1] < gripped[0] // 2
+    finally:
+        await bench.close()
+
+
+async def test_history_follows_the_serial_number_over_a_restart_of_box_and_machine(tmp_path: Path, seed: int) -> None:
+    cards = []
+    for _ in range(2):
+        bench = Bench(tmp_path / "wear", seed)
+        bench.slot.start()
+        try:
+            await bench.slot.driver.ready()
+            for _ in range(12):
+                await bench.deck()
+            cards.append(bench.wear.cards)
+        finally:
+            await bench.close()
+    assert cards[0] >= WINDOW
+    assert cards[1] >= cards[0] + WINDOW
+    (kept,) = bench.book.all()
+    assert kept == bench.wear
+    assert [path.name for path in (tmp_path / "wear").iterdir()] == [f"{bench.machine.key.serial}.json"]
+
+
+async def test_dust_is_announced_by_the_name_of_its_sensor(tmp_path: Path, seed: int) -> None:
+    bench = Bench(tmp_path / "wear", seed)
+    bench.slot.start()
+    try:
+        await bench.slot.driver.ready()
+        for percent in [0] * 30 + list(range(1, 40)):
+            bench.machine.inject(f"dust:sensor=exit,percent={percent}")
+            await bench.deck()
+            if bench.warnings:
+                break
+        (warning,) = bench.warnings
+        assert (warning.part, warning.told.signal) == ("exit", "margin")
+        assert "clean it" in warning.sentence()
+    finally:
+        await bench.close()
+
+
+def test_a_file_that_cannot_be_read_begins_a_history_anew_and_a_serial_number_is_no_path(tmp_path: Path) -> None:
+    book = WearBook(tmp_path)
+    book.path("SN1").write_text("not json")
+    assert book.read("SN1") == Wear("SN1")
+    assert book.all() == []
+    odd = "../../etc/passwd"
+    book.write(Wear(odd, cards=7))
+    assert book.path(odd).parent == tmp_path
+    assert book.read(odd).cards == 7
+    assert mended(book.read(odd)).mended == 7
+
+
+def test_a_technician_calls_a_machine_mended_by_its_serial_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    WearBook(tmp_path / FOLDER).write(Wear("SN7", cards=900))
+    assert main(["jams", "--data", str(tmp_path), "--mended", "SN7"]) == OK
+    assert "its base" in capsys.readouterr().out
+    assert WearBook(tmp_path / FOLDER).read("SN7").mended == 900
+    assert main(["jams", "--data", str(tmp_path), "--mended", "SN8"]) == USAGE
+    assert "known: SN7" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("slot", ["shuffler.1", "shoe.1"])
+def test_every_warning_is_a_sentence_with_the_part_and_what_to_do(slot: str) -> None:
+    from table_controller.diagnosis.drift import Warned
+
+    for signal in ("transit", "spread", "margin"):
+        sentence = named(slot, "SN7", Warned(signal, 1, 50_000, 900, 400)).sentence()
+        assert sentence.startswith(f"{slot} (SN7): ")
+        assert "900 cards left, perhaps 400" in sentence
+        assert "at the next break" in sentence
+
+
+async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_journal(
+    tmp_path: Path, seed: int
+) -> None:
+    """Beside the table: a technician's hands shuffle, the box asks, and what drifts becomes a note."""
+    table = BoxBench(tmp_path, seed=seed)
+    box = await table.start()
+    config: Any = Configured(tmp_path)
+    box.supervise("wear", lambda: watch_wear(box, config))
+    machine: Any = table.machines["shuffler.1"]
+    driver: Any = box.slots["shuffler.1"].driver
+    try:
+        for number in range(1, 81):
+            if number > 30:
+                machine.inject(f"wear:segment=stack,percent={number - 30}")
+            await driver.shuffle((1 << 62) + 2 * number)
+            await driver.eject((1 << 62) + 2 * number + 1)
+            machine.inject("take_deck")
+            machine.inject("load")
+            await asyncio.sleep(1)
+            if table.notes("wear"):
+                break
+        (note,) = table.notes("wear")
+        assert note.slot == "shuffler.1"
+        assert "segment stack" in note.text
+        book = WearBook(tmp_path / FOLDER)
+        assert [wear.serial for wear in book.all()] == [machine.key.serial]
+        assert judge(book.read(machine.key.serial))
+        technician, floor = ev.Person("technician", "T1"), ev.Person("floorperson", "F1")
+        box.running().submit(ev.SlotOrdered("shuffler.1", "give_up", floor))
+        box.running().submit(ev.SlotOrdered("shuffler.1", "repair", technician))
+        await asyncio.sleep(1)
+        repaired = book.read(machine.key.serial)
+        assert (repaired.base, repaired.windows, judge(repaired)) == ((), (), [])
+        assert repaired.mended == repaired.cards > 0
+    finally:
+        await box.stop()
+        table.close()
+
+
+async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_dossier(
+    tmp_path: Path, seed: int
+) -> None:
+    table = BoxBench(tmp_path, seed=seed)
+    box = await table.start()
+    box.dossiers = Dossiers(box, tmp_path / "dossiers", threads=False)
+    machine: Any = table.machines["shuffler.1"]
+    try:
+        machine.inject("jam:segment=lift,card=9")
+        with pytest.raises(PitboxError, match="could not finish"):
+            await box.slots["shuffler.1"].driver.shuffle(1 << 62)
+        await asyncio.sleep(5)
+        history = History(dossiers(tmp_path))
+        for record in table.records():
+            if record.kind == rec.STEP:
+                said = content(record)
+                history.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+        (fault,) = history.finish().faults
+        assert (fault.slot, fault.segment, fault.dossier, fault.reason) == ("shuffler.1", "lift", "1", 430)
+        assert fault.cause != UNKNOWN
+    finally:
+        await box.stop()
+        table.close()

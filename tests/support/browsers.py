@@ -1,0 +1,197 @@
+"""A real Chromium at a panel that is really served, over a simulated table in real time at a fast pace."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from simulators.house.panel import PINS, people_file, show, silent_house, tend
+from tests.support.tools import need_tool
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from simulators.house.panel import Hands
+    from simulators.house.table import House
+
+# The dealer's touch screen.
+SCREEN: Final = {"width": 1024, "height": 600}
+# Patience with a loaded computer (s); nothing here takes a tenth of it.
+PATIENCE: Final = 60.0
+# No button that a finger must hit is smaller than this (px), and none lies outside the screen.
+_FITS: Final = """() => {
+  const wrong = [];
+  if (document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth)
+    wrong.push("the page scrolls");
+  for (const button of document.querySelectorAll("button:not(.clause)")) {
+    const box = button.getBoundingClientRect();
+    if (box.width === 0) continue;
+    const text = button.textContent;
+    if (box.height < 40 || box.width < 40) wrong.push(`${text} is ${box.width} x ${box.height}`);
+    if (box.bottom > innerHeight + 1 || box.right > innerWidth + 1) wrong.push(`${text} is outside`);
+    const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    if (top && !button.contains(top)) wrong.push(`${text} is covered by ${top.className || top.tagName}`);
+    const card = button.closest(".card, .lockline, header");
+    if (card && box.bottom > card.getBoundingClientRect().bottom + 1) wrong.push(`${text} is cut off`);
+  }
+  return wrong;
+}"""
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Any]:
+    """A browser; nothing is downloaded."""
+    program = need_tool("chromium", "chromium")
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+class Served:
+    """A simulated table whose panel is served. People use their hands; what they would say is said in the browser."""
+
+    def __init__(self, house: House, hands: Hands, browser: Any) -> None:
+        self.house = house
+        self.hands = hands
+        self.browser = browser
+        self.port = 0
+        self.panel: asyncio.Task[None]
+        self.show: Callable[..., Any]  # serves the panel, again on the same port if told
+        self.errors: list[str] = []
+        self.answered: list[str] = []
+        self._contexts: list[Any] = []
+
+    @property
+    def state(self) -> Any:
+        return self.house.controller.table.state
+
+    async def until(self, condition: Callable[[], Any], what: str) -> Any:
+        """Wait for something; says what did not come."""
+        for _ in range(round(PATIENCE / 0.02)):
+            found = condition()
+            if found:
+                return found
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"{what} did not come; prompts: {self.state.prompts}; errors: {self.errors}")
+
+    async def page(self, path: str, id_: str | None = None, **options: Any) -> Any:
+        """Open a page, and sign on there."""
+        context = await self.browser.new_context(viewport=SCREEN, reduced_motion="reduce", **options)
+        self._contexts.append(context)
+        page = await context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self._heard)
+        await page.goto(f"http://127.0.0.1:{self.port}{path}")
+        if id_ is not None:
+            await sign_on(page, id_)
+            await page.wait_for_selector("#page:not(.hidden)")
+        return page
+
+    def _heard(self, line: Any) -> None:
+        """Errors of a page are failures; the box refusing something is none."""
+        if line.type == "error" and "Failed to load resource" not in line.text:
+            self.errors.append(line.text)
+
+    async def answer_one(self, page: Any, *, own: bool = False) -> None:
+        """Answer the question that the dealer's page shows, as the hands at the table found it. `own`: a dealer's."""
+        shown = await page.query_selector("#next [data-prompt]")
+        id_ = int(await shown.get_attribute("data-prompt")) if shown is not None else 0
+        prompt = self.state.prompts.get(id_)
+        if prompt is None or id_ not in self.hands.found or (own and prompt.role != "dealer"):
+            await asyncio.sleep(0.02)
+            return
+        answer = self.hands.found[id_]
+        if prompt.number and answer.choice == prompt.choices[0]:
+            for digit in str(answer.number):
+                await page.click(f'#next [data-key="{digit}"]')
+        if prompt.seats and answer.choice == prompt.choices[0]:
+            for seat in answer.seats:
+                await page.click(f'#next [data-seat="{seat}"]')
+        wrong = await page.evaluate(_FITS)
+        assert not wrong, (prompt.kind, wrong)
+        await page.click(f'#next [data-choice="{answer.choice}"][data-of="{id_}"]')
+        if prompt.role != "dealer":
+            await prove(page, {"floorperson": "floor-1", "technician": "tech-1"}[prompt.role])
+        await self.until(lambda: id_ not in self.state.prompts, f"the answer to {prompt}")
+        self.answered.append(prompt.kind)
+
+    async def answer_floor(self, page: Any) -> None:
+        """Answer what the floor's page shows as a floorperson's, with the PIN each time."""
+        for prompt in [one for one in self.state.prompts.values() if one.role == "floorperson"]:
+            answer = self.hands.found.get(prompt.id)
+            card = f'[data-card="{prompt.id}"]'
+            if answer is None or await page.query_selector(card) is None:
+                continue
+            if prompt.number and answer.choice == prompt.choices[0]:
+                for digit in str(answer.number):
+                    await page.click(f'{card} [data-key="{digit}"]')
+            await page.click(f'{card} [data-choice="{answer.choice}"]')
+            await prove(page, "floor-1")
+            await self.until(lambda: prompt.id not in self.state.prompts, f"the answer to {prompt}")  # noqa: B023
+            self.answered.append(prompt.kind)
+
+    async def answer_until(self, page: Any, condition: Callable[[], bool], floor: Any = None) -> None:
+        """Answer whatever the dealer's page shows until something holds; what is the floor's, on the floor's page."""
+        async with asyncio.timeout(2 * PATIENCE):
+            while not condition():
+                if floor is not None:
+                    await self.answer_floor(floor)
+                await self.answer_one(page, own=floor is not None)
+
+    async def close(self) -> None:
+        for context in self._contexts:
+            await context.close()
+
+
+async def sign_on(page: Any, id_: str) -> None:
+    await page.fill("#who", id_)
+    await page.fill("#pin", PINS[id_])
+    await page.click("#signon button[type=submit]")
+
+
+async def prove(page: Any, id_: str) -> None:
+    """Show a credential where a dialog asks for one."""
+    await page.fill("#by-id", id_)
+    await page.fill("#by-pin", PINS[id_])
+    await page.click("#by-ok")
+
+
+@asynccontextmanager
+async def served(
+    browser: Any, folder: Path, game: str, decks: tuple[str, ...] = ("blue", "red")
+) -> AsyncIterator[Served]:
+    """A table that is open and ready, at a pace at which a round takes seconds, and its panel."""
+    house, hands = silent_house(game, speed=200.0, pace=0.004)
+    hands.silent = False
+    stage = Served(house, hands, browser)
+    file = people_file(folder)
+
+    async def begin(port: int = 0) -> None:
+        ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        stage.panel = asyncio.create_task(show(house, file, port=port, on_ready=ready.set_result))
+        stage.port = await ready
+
+    stage.show = begin
+    tending = asyncio.create_task(tend(house))
+    try:
+        await begin()
+        await house.open(*decks)
+        hands.silent = True
+        yield stage
+        assert not stage.errors, stage.errors
+    finally:
+        await stage.close()
+        tending.cancel()
+        stage.panel.cancel()
+        await asyncio.wait({tending, stage.panel})
+        await house.close()

@@ -1,0 +1,55 @@
+"""Dossiers written by hand, for tests of the diagnosis: a shuffler that was well until this. No tests here."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from table_controller.diagnosis import dossier as d
+from table_controller.diagnosis.card_paths import SHUFFLER
+
+SENSORS: Final = ("intake", "feed", "bridge", "lift", "exit", "stack", "gate")
+MOTORS: Final = ("feed", "transport", "elevator", "eject")
+_USUAL: Final = {"feed": 90, "bridge": 60, "lift": 60, "shelf": 40, "unload": 90, "stack": 60, "drop": 40}  # ms
+FREE, STUCK = 310, 1150
+
+
+def levels(**dark: int) -> tuple[d.Level, ...]:
+    """Clear sensors, but for those named with their level."""
+    return tuple(d.Level(s, s in dark, dark.get(s, 900), 500) for s in SENSORS)
+
+
+def currents(**strained: int) -> tuple[d.Current, ...]:
+    """Motors that run free, but for those named with what they draw."""
+    return tuple(d.Current(motor, strained.get(motor, FREE)) for motor in MOTORS)
+
+
+def times(**last: float) -> tuple[d.Times, ...]:
+    """Transit times of 53 cards; `last` is the last card's, as so many times the usual."""
+    return tuple(
+        d.Times(s, 53, ms * 1000, ms * 950, round(ms * 1000 * max(1.05, last.get(s, 1.0))), ms * 20,
+                round(ms * 1000 * last.get(s, 1.0)))
+        for s, ms in _USUAL.items()
+    )  # fmt: skip
+
+
+def edges(*passed: str, cards: int = 3, **pulse: float) -> tuple[d.Edge, ...]:
+    """Edges of whole cards, then of one that passed some sensors of the first leg; `pulse`: its length there."""
+    found: list[d.Edge] = []
+    at = 10_000_000
+    for card in range(cards + 1):
+        for sensor in SHUFFLER.legs[0].sensors if card < cards else passed:
+            length = round(40_000 * (pulse.get(sensor, 1.0) if card == cards else 1.0))
+            found += [d.Edge(sensor, True, at), d.Edge(sensor, False, at - length)]
+            at -= 100_000
+    return tuple(found)
+
+
+def shuffler(what: d.What, segment: str | None = None, *, leg: int = 0, entered: int = 27, left: int = 0,
+             **more: Any) -> d.Dossier:  # fmt: skip
+    """A dossier of a shuffler with 53 cards."""
+    fields: dict[str, Any] = {
+        "at_ns": 1, "complete": True, "machine": d.Machine("shuffler.1", "shuffler", "PB-S1", capabilities=("counts",)),
+        "halts": (d.Halt(what, "Jam", leg, segment, 27, entered, left),), "levels": levels(), "currents": currents(),
+        "account": d.Account(53, entered - left, left), "times": times(), "history": times(), "waited_us": 180_000,
+    }  # fmt: skip
+    return d.Dossier(**(fields | more))

@@ -1,0 +1,139 @@
+"""A journal's money told once more from what people did: chips taken and returned, hands named, payments made.
+
+Reads events and which bets came and went, never an amount or an entry: the arithmetic is `plain_money`'s. No tests
+here.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from table_controller.ledger import money as accounts
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import BetAccepted, BetReturned, Moved, Prompt, Refused
+from table_controller.table.hits import NO_WIN
+from tests.support.meters import PROGRESSIVES
+from tests.support.plain_money import PlainBet, PlainHit, PlainMoney, dollars
+from tests.support.winners import Payment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from table_controller.journal.records import Step
+    from table_controller.ledger.meter import MeterRules
+
+# Answers by which a claim falls.
+_FALLS: Final = {"hit_hand": "not_winning", "hit_dark": "refuse", "hit_validate": "refuse"}
+
+
+class ToldMoney:
+    """`paid` and `envy` are by round and seat, as people remember theirs; `claims` counts all that were ever made."""
+
+    def __init__(self, rules: MeterRules) -> None:
+        self._table = PROGRESSIVES[rules.table][1]
+        rate = Fraction(rules.rate_bp, 10_000)
+        self.plain = PlainMoney(self._table, rate, stake_back=any(award.stake for award in rules.awards))
+        self.paid: dict[tuple[int, int], Payment] = {}
+        self.envy: dict[tuple[int, int], tuple[int, ...]] = {}
+        self.claims = 0
+        self._asked: dict[int, Prompt] = {}
+        self._round = 0
+        self._bets: dict[int, PlainBet] = {}
+        self._hits: list[tuple[int, str, PlainHit]] = []  # that stand in this round, in their order
+        self._seen: dict[int, str] = {}  # hands without a bet that were looked at for envy
+
+    def read(self, steps: Iterable[Step]) -> ToldMoney:
+        """Take a whole journal."""
+        for step in steps:
+            refused = any(isinstance(decision, Refused) for decision in step.decisions)
+            if isinstance(step.event, ev.Answer) and not refused:
+                self._said(self._asked[step.event.prompt], step.event)
+            for decision in step.decisions:
+                if isinstance(decision, Prompt):
+                    self._asked[decision.id] = decision
+                elif isinstance(decision, BetAccepted):
+                    self._round, self._bets[decision.seat] = decision.round, self.plain.bet()
+                elif isinstance(decision, BetReturned):
+                    self.plain.back(self._bets.pop(decision.seat))
+                elif decision == Moved("round", mc.VOID):
+                    self._void()
+                elif decision == Moved("round", mc.IDLE):
+                    self._round, self._bets, self._hits, self._seen = 0, {}, [], {}
+        return self
+
+    def _said(self, prompt: Prompt, answer: ev.Answer) -> None:
+        seat = prompt.seat or 0
+        match prompt.kind:
+            case "progressive" if answer.choice != NO_WIN:
+                line = next(line for line in self._table.lines if line.hand == answer.choice)
+                self._hits.append((seat, answer.choice, self.plain.hit(line)))
+                self.claims += 1
+            case "hit_hand" | "hit_dark" | "hit_validate" if answer.choice == _FALLS[prompt.kind]:
+                hit = self._hit(seat)
+                self.plain.withdraw(hit[2])
+                self._hits.remove(hit)
+            case "hit_pay" | "hand_pay":
+                self._pay(seat, "table" if prompt.kind == "hit_pay" else "hand")
+            case "envy_line":
+                self._seen[seat] = answer.choice
+            case "progressive_envy" if answer.choice == "paid":
+                self._pay_envy(seat, answer.seats)
+
+    def _hit(self, seat: int) -> tuple[int, str, PlainHit]:
+        return next(hit for hit in self._hits if hit[0] == seat)
+
+    def _pay(self, seat: int, way: str) -> None:
+        _, hand, hit = self._hit(seat)
+        self.plain.pay(hit, table=way == "table")
+        assert (self._round, seat) not in self.paid, f"round {self._round}, seat {seat}: paid twice"
+        self.paid[self._round, seat] = Payment(hand, way, _micro(hit.fixed + hit.share))
+
+    def _pay_envy(self, seat: int, seats: tuple[int, ...]) -> None:
+        hand = next((hand for of, hand, _ in self._hits if of == seat), None) or self._seen[seat]
+        self.plain.envy += [self._envy_of(hand)] * len(seats)
+        self.envy[self._round, seat] = seats
+
+    def _envy_of(self, hand: str) -> Fraction:
+        return dollars(next(line for line in self._table.lines if line.hand == hand).envy_cents)
+
+    def _void(self) -> None:
+        """What the table paid comes back, what was claimed falls, the last claim first; bets follow one by one."""
+        for of in [of for number, of in self.envy if number == self._round]:
+            hand = next((hand for seat, hand, _ in self._hits if seat == of), None) or self._seen[of]
+            for _ in self.envy.pop((self._round, of)):
+                self.plain.envy.remove(self._envy_of(hand))
+        for seat, _, hit in reversed(self._hits):
+            if hit in self.plain.by_hand:
+                continue
+            if hit in self.plain.by_table:
+                self.plain.unpay(hit)
+                del self.paid[self._round, seat]
+            else:
+                self.plain.withdraw(hit)
+        self._hits = []
+
+    def accounts(self) -> dict[str, int]:
+        """What each account must hold (micro-dollars)."""
+        plain = self.plain
+        told = {
+            accounts.METER: plain.meter,
+            accounts.RESERVE: plain.reserve,
+            accounts.HOUSE: plain.house,
+            accounts.SEED: -sum(plain.seeds, Fraction(0)),
+            accounts.PENDING: sum((each.fixed + each.share for each in plain.pending), Fraction(0)),
+            accounts.FIXED: sum((each.fixed for each in plain.by_table), Fraction(0)),
+            accounts.HAND_PAYS: sum((each.fixed + each.share for each in plain.by_hand), Fraction(0)),
+            accounts.STAKES: sum((each.stake for each in (*plain.by_table, *plain.by_hand)), Fraction(0)),
+            accounts.ENVY: sum(plain.envy, Fraction(0)),
+            accounts.BETS: -sum(plain.bets, Fraction(0)),
+            accounts.CORRECTIONS: Fraction(0),
+        }
+        return {account: _micro(amount) for account, amount in told.items()}
+
+
+def _micro(amount: Fraction) -> int:
+    whole = amount * accounts.DOLLAR
+    assert whole.denominator == 1, f"{amount} is no whole number of micro-dollars"
+    return whole.numerator

@@ -1,0 +1,157 @@
+"""People at a simulated table whose players win: they claim, err, look at lights, pay, and remember what they paid.
+
+What a hand is follows from seed, round and seat, so whoever is asked twice says the same twice. Amounts are read from
+the screen and handed out once. No tests here.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from devices.bet_sensor.messages import Light
+from simulators.house.dealer import People
+from table_controller.table.hits import NO_ENVY, NO_WIN
+
+if TYPE_CHECKING:
+    from simulators.house.table import House
+    from table_controller.ledger.hits import Hit
+    from table_controller.table.decisions import Prompt
+
+# So often a bettor's hand wins, the dealer first names another one, the floorperson does not validate, a round that
+# the box left half-way is void: often enough that every path is taken in a run of some rounds.
+WINS: Final = 0.5
+ERRS: Final = 0.15
+REFUSES: Final = 0.1
+VOIDS: Final = 0.3
+
+
+class Payment(NamedTuple):
+    """What was handed to a player for his hand (micro-dollars), and how."""
+
+    hand: str
+    way: str
+    amount: int
+
+
+class Winners(People):
+    """Everybody at one table. `paid` and `envy` are what really was handed out, by round and seat."""
+
+    def __init__(self, house: House, seed: int) -> None:
+        super().__init__(house)
+        self.seed = seed
+        self.paid: dict[tuple[int, int], Payment] = {}
+        self.envy: dict[tuple[int, int], tuple[int, ...]] = {}  # whose hand, and which seats were paid for it
+        self.documents: dict[tuple[int, int], int] = {}
+        self.paid_twice: list[tuple[int, int]] = []  # hands for which money was asked twice in different amounts
+        self._slip = count(1)
+        self._erred: dict[tuple[int, int], int] = {}  # the prompt where the dealer named another hand
+
+    def hand_of(self, number: int, seat: int) -> str:
+        """The truth: what a seat holds in a round, a line of the progressive's table or nothing."""
+        rng = self._rng("hand", number, seat)
+        hands = [award.hand for award in self._rules.awards]
+        return rng.choice(hands) if rng.random() < WINS else NO_WIN
+
+    def acts(self) -> dict[str, Any]:
+        """They also pay, and take back what a void round had paid."""
+        return super().acts() | {
+            "hit_pay": self._pay_from_table,
+            "hand_pay": self._pay_by_hand,
+            "progressive_envy": self._pay_envy,
+            "wagers_returned": self._take_back,
+        }
+
+    def choose(self, prompt: Prompt) -> str:
+        """What they see, and now and then an error that is found."""
+        number, seat = self._here(prompt)
+        if prompt.kind == "progressive":
+            return self._named(prompt, self.hand_of(number, seat))
+        if prompt.kind == "hit_hand":
+            hit = self._hit(prompt)
+            return "winning" if hit is not None and hit.hand == self.hand_of(number, seat) else "not_winning"
+        if prompt.kind == "hit_light":
+            spot: Any = self.house.machines[f"bet_sensor.{seat}"]
+            return "lit" if spot.spot.light is Light.ACCEPTED else "dark"
+        if prompt.kind == "hit_validate":
+            refuses = self._rng("refuses", prompt.id).random() < REFUSES
+            return "refuse" if refuses else self._rng("way", number, seat).choice(prompt.choices[:-1])
+        if prompt.kind == "envy_line":
+            hand = self.hand_of(number, seat)
+            return hand if hand in prompt.choices else NO_ENVY
+        if prompt.kind == "choose" and "void" in prompt.choices:
+            return "void" if self._rng("void", prompt.id).random() < VOIDS else prompt.choices[0]
+        return super().choose(prompt)
+
+    def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
+        """Whoever has paid a player by hand does not void that round."""
+        choice, number = super()._choice(prompt, number)
+        here = self.house.controller.table.state.round.number
+        by_hand = any(paid.way == "hand" for (of, _), paid in self.paid.items() if of == here)
+        return (prompt.choices[0] if choice == "void" and by_hand else choice), number
+
+    def name_seats(self, prompt: Prompt) -> tuple[int, ...]:
+        """Envy goes to every other seat with a bet."""
+        if prompt.kind == "progressive_envy":
+            return tuple(seat for seat in self._bettors() if seat != prompt.seat)
+        return super().name_seats(prompt)
+
+    # --- what they know -----------------------------------------------------------------------------------------------
+
+    def _rng(self, *what: object) -> Random:
+        return Random(f"{self.seed} {what}")
+
+    @property
+    def _rules(self) -> Any:
+        rules = self.house.controller.table.context.meter
+        assert rules is not None
+        return rules
+
+    def _here(self, prompt: Prompt) -> tuple[int, int]:
+        return self.house.controller.table.state.round.number, prompt.seat or 0
+
+    def _hit(self, prompt: Prompt) -> Hit | None:
+        """The hit as the screen shows it."""
+        return self.house.controller.table.state.money.hit_of(prompt.seat)
+
+    def _bettors(self) -> list[int]:
+        """Who has a bet in this round: whose chip went to the tray."""
+        number = self.house.controller.table.state.round.number
+        return sorted(int(slot.rpartition(".")[2]) for _, slot in self.collected.get(number, []))
+
+    def _named(self, prompt: Prompt, truth: str) -> str:
+        """The hand, or another one the first time."""
+        key = self._here(prompt)
+        if self._rng("errs", *key).random() < ERRS and self._erred.setdefault(key, prompt.id) == prompt.id:
+            return self._rng("error", *key).choice(prompt.choices[1:])
+        return truth
+
+    # --- what they do -------------------------------------------------------------------------------------------------
+
+    async def _pay_from_table(self, prompt: Prompt) -> None:
+        self._hand_out(prompt, "table")
+
+    async def _pay_by_hand(self, prompt: Prompt) -> int:
+        self._hand_out(prompt, "hand")
+        return self.documents.setdefault(self._here(prompt), next(self._slip))
+
+    def _hand_out(self, prompt: Prompt, way: str) -> None:
+        """Pay what the screen says. Whoever was paid before a power cut is not paid again."""
+        hit = self._hit(prompt)
+        if hit is not None:
+            now, key = Payment(hit.hand, way, hit.amount), self._here(prompt)
+            if self.paid.setdefault(key, now) != now:
+                self.paid_twice.append(key)
+
+    async def _pay_envy(self, prompt: Prompt) -> None:
+        self.envy[self._here(prompt)] = self.name_seats(prompt)
+
+    async def _take_back(self, prompt: Prompt) -> None:
+        """A void round: what the table paid comes back, and so do the chips."""
+        number = self.house.controller.table.state.round.number
+        for key in [key for key in self.paid if key[0] == number and self.paid[key].way == "table"]:
+            del self.paid[key]
+        for key in [key for key in self.envy if key[0] == number]:
+            del self.envy[key]
+        await self._return_chips(prompt)

@@ -1,0 +1,163 @@
+"""Each cause from its evidence, and no cause without it. Dossiers are written by hand; whole runs are elsewhere."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from table_controller.diagnosis import dossier as d
+from table_controller.diagnosis.causes import diagnose
+from table_controller.diagnosis.findings import Span, Why
+from table_controller.diagnosis.readings import pulses
+from tests.support.dossiers import STUCK, currents, edges, levels, shuffler, times
+
+
+def first(dossier: d.Dossier) -> Why:
+    return diagnose(dossier).causes[0].why
+
+
+def test_a_motor_that_works_against_something_is_a_card_that_sticks() -> None:
+    found = diagnose(shuffler("jam", "lift", currents=currents(transport=STUCK), edges=edges("feed", "bridge")))
+    assert found.causes[0].why is Why.STUCK_CARD
+    assert found.where.segments == ("lift",)
+    assert (found.where.past, found.where.before) == ("bridge", "lift")
+    assert (found.cards.path, found.cards.inside, found.cards.waiting) == (Span(1, 1), Span(27, 27), Span(26, 26))
+    assert found.staff
+
+
+def test_a_card_that_was_slow_and_long_on_its_way_is_bent() -> None:
+    slow = shuffler(
+        "jam", "lift", currents=currents(transport=STUCK), times=times(feed=1.15, bridge=1.15),
+        edges=edges("feed", "bridge", feed=1.15, bridge=1.15),
+    )  # fmt: skip
+    assert first(slow) is Why.BENT_CARD
+    assert first(msgspec.structs.replace(slow, times=times(), edges=edges("feed", "bridge"))) is Why.STUCK_CARD
+
+
+def test_a_motor_that_runs_free_is_a_roller_without_grip() -> None:
+    worn = shuffler("jam", "lift", times=times(lift=2.6), edges=edges("feed", "bridge"))
+    found = diagnose(worn)
+    assert (found.causes[0].why, found.causes[0].sure) == (Why.WORN_ROLLER, True)
+    assert not found.staff, "a technician changes rollers"
+
+
+def test_a_machine_that_did_not_wait_is_blamed_for_its_timing() -> None:
+    assert first(shuffler("jam", "lift", waited_us=45_000, edges=edges("feed", "bridge"))) is Why.FIRMWARE_TIMING
+    unknown = shuffler("jam", "lift", waited_us=45_000, times=(), history=(), edges=edges("feed", "bridge"))
+    assert not diagnose(unknown).causes[0].sure, "nobody knows how long cards take there"
+
+
+def test_a_sensor_that_was_dark_before_is_dusty_and_the_card_may_be_anywhere_behind_it() -> None:
+    found = diagnose(shuffler("jam", "lift", levels=levels(lift=430), edges=edges("feed", "bridge")))
+    assert found.causes[0].why is Why.DUST
+    assert found.where.segments == ("lift", "shelf")
+    assert (found.cards.path, found.cards.inside) == (Span(0, 1), Span(27, 27))
+
+
+def test_a_card_that_the_next_sensor_saw_is_behind_that_one() -> None:
+    blind = shuffler("jam", "feed", levels=levels(feed=430, bridge=110), edges=(*edges(), d.Edge("bridge", True, 0)))
+    found = diagnose(blind)
+    assert (found.causes[0].why, found.causes[0].at, found.causes[0].sure) == (Why.DUST, "feed", True)
+    assert (found.where.segments, found.cards.path) == (("lift",), Span(1, 1))
+
+
+def test_a_blind_sensor_and_a_strained_motor_are_something_that_is_no_card() -> None:
+    found = diagnose(
+        shuffler("jam", "bridge", levels=levels(bridge=250), currents=currents(transport=STUCK), edges=edges("feed"))
+    )
+    assert found.causes[0].why is Why.FOREIGN_OBJECT
+    assert found.where.segments == ("bridge", "lift"), "one motor moves both, and the sensor between them is blind"
+
+
+def test_behind_the_last_sensor_a_card_may_be_out_already() -> None:
+    found = diagnose(shuffler("jam", "stack", leg=1, entered=53, left=20, levels=levels(stack=300)))
+    assert found.cards.inside == Span(32, 33)
+    assert found.cards.out == Span(20, 21)
+
+
+def test_a_long_pulse_of_a_card_that_came_at_its_usual_speed_is_two_cards() -> None:
+    found = diagnose(shuffler("double_feed", "feed", edges=edges("feed", feed=1.5)))
+    assert (found.causes[0].why, found.causes[0].sure) == (Why.DOUBLE_FEED, True)
+    assert (found.where.segments, found.cards.path, found.cards.inside) == (("bridge",), Span(2, 2), Span(28, 28))
+
+
+def test_a_long_pulse_of_a_slow_card_is_one_card() -> None:
+    found = diagnose(shuffler("double_feed", "feed", times=times(feed=1.4), edges=edges("feed", feed=1.4)))
+    assert found.causes[0].why is Why.BENT_CARD
+    assert found.cards.inside == Span(27, 27)
+
+
+def test_a_long_pulse_that_nobody_measured_is_a_range() -> None:
+    found = diagnose(shuffler("double_feed", "feed", edges=()))
+    assert (found.cards.path, found.cards.inside) == (Span(1, 2), Span(27, 28))
+    assert not found.causes[0].sure
+
+
+def test_a_short_pulse_is_a_torn_card_that_is_still_before_the_sensor() -> None:
+    found = diagnose(shuffler("short_card", "bridge", edges=edges("feed", "bridge", bridge=0.35)))
+    assert (found.causes[0].why, found.where.segments) == (Why.TORN_CARD, ("bridge",))
+
+
+@pytest.mark.parametrize(
+    ("went_in", "came_out", "why", "inside"),
+    [
+        (53, 52, Why.SLIPPED_CARD, Span(0, 1)),
+        (53, 37, Why.SLIPPED_CARD, Span(15, 16)),
+        (52, 53, Why.UNSEEN_PAIR, Span(0, 0)),
+        (52, 52, Why.SLIPPED_CARD, Span(0, 1)),
+    ],
+)
+def test_counts_that_disagree(went_in: int, came_out: int, why: Why, inside: Span) -> None:
+    found = diagnose(_counts(went_in, came_out))
+    assert (found.causes[0].why, found.cards.inside) == (why, inside)
+    assert not found.staff, "a card is missing, and nobody has found it"
+
+
+def _counts(went_in: int, came_out: int, *ends: d.Ended) -> d.Dossier:
+    halt = d.Halt("counts_disagree", "Incomplete", 1, None, None, went_in, came_out)
+    return shuffler("counts_disagree", halts=(halt,), account=d.Account(53, None, came_out), ends=ends)
+
+
+def test_a_card_too_many_after_one_was_missed_is_the_missed_one() -> None:
+    assert first(_counts(52, 53, d.Ended("Incomplete", 53, 52))) is Why.MIGRATED_CARD
+    assert first(_counts(52, 53, d.Ended("Incomplete", 53, 52), d.Ended("Incomplete", 52, 53))) is Why.UNSEEN_PAIR
+
+
+def test_fewer_cards_in_than_expected_widen_the_account_of_a_jam_on_the_way_out() -> None:
+    found = diagnose(shuffler("jam", "stack", leg=1, entered=52, left=20, currents=currents(transport=STUCK)))
+    assert found.cards.inside == Span(32, 33), "a pair that counted as one, or a deck that lacks a card"
+
+
+def test_a_failed_self_test_names_its_sensor_with_the_margin() -> None:
+    halt = d.Halt("self_test", "SelfTested", bad_sensors=("exit",))
+    found = diagnose(shuffler("self_test", halts=(halt,), levels=tuple(_dim(level) for level in levels())))
+    assert (found.causes[0].why, found.causes[0].at) == (Why.DUST, "exit")
+    assert "its level is 540, 40 above the threshold of 500" in found.causes[0].evidence
+
+
+def _dim(level: d.Level) -> d.Level:
+    return d.Level("exit", False, 540, 500) if level.sensor == "exit" else level
+
+
+def test_what_people_interrupted_is_no_fault_of_the_machine() -> None:
+    halt = d.Halt("stopped", "Stopped", 0)
+    found = diagnose(shuffler("stopped", halts=(halt,), edges=(*edges("feed"), d.Edge("bridge", True, 3000))))
+    assert (found.causes[0].why, found.where.segments, found.staff) == (Why.INTERRUPTED, ("lift",), True)
+
+
+def test_an_unknown_account_is_bounded_by_what_is_expected() -> None:
+    found = diagnose(shuffler("jam", "lift", account=d.Account(53, None, None), currents=currents(transport=STUCK)))
+    assert found.cards.inside == Span(1, 53)
+
+
+def test_every_dossier_has_a_cause_even_without_any_evidence() -> None:
+    for what in ("jam", "double_feed", "short_card"):
+        bare = shuffler(what, "feed", levels=(), currents=(), times=(), history=(), edges=(), waited_us=None)
+        found = diagnose(bare)
+        assert found.causes
+        assert not found.causes[0].sure
+
+
+def test_an_edge_without_its_beginning_is_no_pulse() -> None:
+    seen = pulses((d.Edge("feed", False, 900), d.Edge("feed", True, 500), d.Edge("feed", False, 460)))
+    assert [(pulse.since, pulse.length) for pulse in seen["feed"]] == [(500, 40)]

@@ -1,0 +1,368 @@
+"""`pitbox doctor`: every line that can go wrong does, says what to do, and decides the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from firmware_bridge.keys import ApprovedFirmware, DeviceKey, save_approved, save_key
+from simulators.machine import approved
+from table_controller import people
+from table_controller.cli import main
+from table_controller.cli.doctor import wear_lines
+from table_controller.config import load_config
+from table_controller.controller.clock import Discipline
+from table_controller.controller.status import LinkStatus
+from table_controller.controller.wear import FOLDER, WearBook
+from table_controller.diagnosis.drift import Wear, Window
+from table_controller.doctor import computer, machines, ports
+from table_controller.doctor.lines import FAIL, OK, WARN, Line, worst
+from table_controller.doctor.machines import BoxFound, SlotFound
+from table_controller.journal.copy import Copy, begin_copy
+from tests.support.journals import entries, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from table_controller.config import TableConfig
+
+
+def table(folder: Path, more: str = "", *, enrolled: str = "t1 shuffler.1") -> Path:
+    """Write a table with two machines whose ports are plain files."""
+    folder.mkdir(exist_ok=True)
+    (folder / "data").mkdir()
+    save_approved(folder / "approved.toml", frozenset({approved("shuffler"), approved("shoe")}))
+    for kind in ("shuffler", "shoe"):
+        save_key(folder / f"{kind}.key", DeviceKey(f"SN-{kind}", kind, os.urandom(32), enrolled))
+        (folder / f"tty-{kind}").touch()
+    (folder / "table.toml").write_text(
+        f"""
+[table]
+name = "T1"
+game = "saigon_5_card"
+approved = "approved.toml"
+[rules]
+adjacent_boxes = 1
+dealing = "automated_shoe"
+shuffler = "deck"
+shuffler_counts = true
+two_decks = true
+[data]
+folder = "data"
+[device.shuffler.1]
+port = "{folder}/tty-shuffler"
+key = "shuffler.key"
+[device.shoe.1]
+port = "{folder}/tty-shoe"
+key = "shoe.key"
+{more}""",
+        "utf-8",
+    )
+    return folder / "table.toml"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> TableConfig:
+    return load_config(table(tmp_path / "t"))
+
+
+def test_the_worst_line_is_the_exit_code() -> None:
+    assert worst([]) == 0
+    assert worst([Line("a", OK, "")]) == 0
+    assert worst([Line("a", OK, ""), Line("b", WARN, "")]) == 1
+    assert worst([Line("a", FAIL, ""), Line("b", WARN, "")]) == 2
+
+
+# --- ports ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_port_that_is_not_there_may_not_be_opened_or_is_held_by_another(tmp_path: Path) -> None:
+    gone = ports.port("shuffler.1", str(tmp_path / "none"), None)
+    assert (gone.state, "cable" in gone.do) == (FAIL, True)
+    path = tmp_path / "tty"
+    path.touch()
+    assert ports.port("shuffler.1", str(path), None).state == OK
+    with path.open("r"):
+        assert ports.port("shuffler.1", str(path), None).state == OK, "our own is no other"
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.open(path, os.O_RDONLY)
+        os.write(writer, b"x")
+        signal_end, _ = os.pipe()
+        os.read(reader, 2)
+        os.read(signal_end, 1)
+        os._exit(0)
+    try:
+        while not ports.holders(path):
+            pass
+        held = ports.port("shuffler.1", str(path), None)
+        assert held.state == FAIL
+        assert f"({child})" in held.said
+        assert ports.port("shuffler.1", str(path), child).state == OK, "the box itself may hold it"
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        os.close(reader)
+        os.close(writer)
+
+
+def test_a_port_of_another_user_says_which_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "tty"
+    path.touch()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    line = ports.port("shuffler.1", str(path), None)
+    assert line.state == FAIL
+    assert f"usermod -aG {path.group()}" in line.do
+
+
+@contextmanager
+def listener() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_network_ports_and_broker_are_tried_by_connecting_only(tmp_path: Path) -> None:
+    with listener() as number:
+        assert ports.port("shoe.1", f"socket://127.0.0.1:{number}", None).state == OK
+        with_broker = load_config(table(tmp_path / "a", f'[mqtt]\nhost = "127.0.0.1"\nport = {number}\n'))
+        assert ports.broker(with_broker).state == OK
+    assert ports.port("shoe.1", f"rfc2217://127.0.0.1:{number}", None).state == FAIL
+    assert ports.broker(with_broker).state == WARN
+    assert "play goes on" in ports.broker(with_broker).do
+
+
+def test_no_broker_is_no_fault(config: TableConfig) -> None:
+    assert ports.broker(config).state == OK
+
+
+def test_usb_ports_are_left_to_the_usb_command() -> None:
+    assert "pitbox usb" in ports.port("shoe.1", "usb:1209:5070:SN1", None).said
+
+
+def test_all_good_ports_are_one_line(config: TableConfig) -> None:
+    (line,) = ports.ports(config, 77)
+    assert (line.state, "held by the box (77)" in line.said) == (OK, True)
+
+
+# --- keys and firmware ------------------------------------------------------------------------------------------------
+
+
+def test_keys_that_are_not_enrolled_and_folders_that_others_write_to(tmp_path: Path, config: TableConfig) -> None:
+    assert [line.state for line in ports.keys(config)] == [OK]
+    loose = load_config(table(tmp_path / "loose", enrolled=""))
+    (line,) = ports.keys(loose)
+    assert (line.state, "shuffler.1 (SN-shuffler)" in line.said) == (WARN, True)
+    (tmp_path / "loose").chmod(0o777)
+    assert "chmod go-w" in ports.keys(loose)[0].do
+
+
+def test_a_kind_without_approved_firmware_fails(config: TableConfig) -> None:
+    assert ports.approved(config)[0].state == OK
+    other = msgspec.structs.replace(config, approved=frozenset({ApprovedFirmware("rng", "1", bytes(32))}))
+    (line,) = ports.approved(other)
+    assert line.state == FAIL
+    assert "shoe, shuffler" in line.said
+
+
+def test_slots_say_firmware_faults_absence_and_bad_links(config: TableConfig) -> None:
+    good = LinkStatus(2_000, 10_000, 9_000, 0, 0, 0, 0)
+    fine = SlotFound("shuffler.1", "in_service", "SN-shuffler", "sim-1.0", link=good)
+    states = {line.what: line.state for line in machines.slot_lines(config, [fine])}
+    assert states == {"link of shuffler.1": OK, "machines": OK, "firmware": OK}
+    for slot, what, state in (
+        (msgspec.structs.replace(fine, firmware="1.9-rogue"), "firmware of shuffler.1", FAIL),
+        (SlotFound("shuffler.1", "absent", code="PB-111", cause="not plugged in"), "shuffler.1", FAIL),
+        (SlotFound("shuffler.1", "faulted", "SN", "sim-1.0"), "shuffler.1", FAIL),
+        (SlotFound("shuffler.1", "unverified", "SN", "sim-1.0"), "shuffler.1", WARN),
+        (msgspec.structs.replace(fine, link=LinkStatus(2_000, 1_000, 900, 20, 0, 0, 0)), "link of shuffler.1", WARN),
+        (msgspec.structs.replace(fine, link=LinkStatus(2_000, 1_000, 900, 0, 0, 90, 0)), "link of shuffler.1", FAIL),
+        (msgspec.structs.replace(fine, link=LinkStatus(90_000, 1_000, 900, 0, 0, 0, 0)), "link of shuffler.1", WARN),
+    ):
+        line = next(each for each in machines.slot_lines(config, [slot]) if each.what == what)
+        assert line.state == state, line
+        assert line.do
+
+
+def test_a_few_frames_say_nothing_about_a_line(config: TableConfig) -> None:
+    slot = SlotFound("shuffler.1", "in_service", "SN", "sim-1.0", link=LinkStatus(2_000, 4, 4, 2, 0, 1, 9))
+    line = next(each for each in machines.slot_lines(config, [slot]) if each.what == "link of shuffler.1")
+    assert line.state == OK
+
+
+# --- the computer -----------------------------------------------------------------------------------------------------
+
+
+def test_the_clock_is_kept_heard_once_unkept_or_never_set() -> None:
+    now = 1_931_544_000.0
+    assert computer.clock(Discipline(kept=True, at_most_us=900), heard=False, now_s=now).state == OK
+    assert computer.clock(Discipline(kept=False, at_most_us=0), heard=True, now_s=now).state == OK
+    unkept = computer.clock(None, heard=False, now_s=now)
+    assert (unkept.state, "chrony" in unkept.do) == (WARN, True)
+    assert computer.clock(Discipline(kept=True, at_most_us=9), heard=True, now_s=1_000.0).state == FAIL
+    assert computer.this_clock().what == "clock"
+
+
+class _Disk:
+    """What statvfs would say."""
+
+    def __init__(self, megabytes: int, flag: int = 0) -> None:
+        self.f_bavail, self.f_frsize, self.f_flag = megabytes, 1 << 20, flag
+
+
+def test_disk_room_write_protection_and_ballast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert computer.disk(tmp_path / "no")[0].state == FAIL
+    for disk, state in ((_Disk(5_000), OK), (_Disk(100), WARN), (_Disk(10), FAIL), (_Disk(5_000, os.ST_RDONLY), FAIL)):
+        monkeypatch.setattr(os, "statvfs", lambda _, disk=disk: disk)
+        assert computer.disk(tmp_path)[0].state == state
+    monkeypatch.setattr(os, "statvfs", lambda _: _Disk(5_000))
+    (tmp_path / "journal").mkdir()
+    assert computer.disk(tmp_path, 1 << 20)[-1].state == FAIL
+    (tmp_path / "journal" / "ballast").touch()
+    assert computer.disk(tmp_path, 1 << 20)[-1].state == OK
+
+
+def test_journal_whole_quick_damaged_and_none(tmp_path: Path) -> None:
+    folder = tmp_path / "j"
+    assert computer.journal(folder).state == WARN
+    store = opened(folder)
+    store.append(entries(store, 40))
+    store.close()
+    assert computer.journal(folder).state == computer.journal(folder, whole=True).state == OK
+    path = next(folder.glob("journal-*.db"))
+    body = path.read_bytes()
+    path.write_bytes(body.replace(bytes([7]) * 20, bytes([8]) * 20))
+    damaged = computer.journal(folder)
+    assert damaged.state == FAIL
+    assert "second copy" in damaged.do
+
+
+def test_the_second_copy_is_missing_behind_or_there(tmp_path: Path) -> None:
+    source, folder = tmp_path / "j", tmp_path / "copy"
+    store = opened(source)
+    store.append(entries(store, 5))
+    assert computer.second_copy(source, None).state == WARN
+    assert computer.second_copy(source, folder).state == FAIL
+    folder.mkdir()
+    begin_copy(folder)
+    copy = Copy(source, folder)
+    copy.ship()
+    copy.close()
+    assert computer.second_copy(source, folder).state == OK
+    store.append(entries(store, 600))
+    store.close()
+    behind = computer.second_copy(source, folder)
+    assert behind.state == WARN
+    assert re.match(r"60\d records behind", behind.said)
+
+
+def test_people_of_every_role_are_needed(tmp_path: Path) -> None:
+    path = tmp_path / "people.json"
+    assert computer.people(path).state == FAIL
+    cheap = people.Cost(n=2, r=1, p=1)
+    for number, role in enumerate(("dealer", "floorperson")):
+        people.add(path, f"p{number}", role, "271828", cost=cheap)
+    assert computer.people(path).state == WARN
+    assert "technician" in computer.people(path).said
+    people.add(path, "p9", "technician", "271828", cost=cheap)
+    assert computer.people(path).state == OK
+    path.chmod(0o644)
+    assert computer.people(path).state == FAIL
+
+
+def test_wear_that_is_about_to_end_is_a_warning_with_what_to_do(config: TableConfig) -> None:
+    assert list(wear_lines(config)) == []
+    means = [60_000] * 8 + [60_000 + 1_800 * n for n in range(1, 9)]
+    windows = tuple(Window(212 * n, (mean, 60_000, 60_000), (1, 1, 1), (400,)) for n, mean in enumerate(means, 1))
+    book = WearBook(config.data / FOLDER)
+    book.write(Wear("SN-shoe", "shoe.1", cards=212 * 16, base=windows[:5], windows=windows))
+    (line,) = wear_lines(config)
+    assert (line.what, line.state) == ("wear", WARN)
+    assert line.said.startswith("shoe.1 (SN-shoe): segment feed")
+    assert line.do == "clean or change its rollers at the next break"
+    book.write(Wear("SN-shoe", "shoe.1", cards=212 * 8, base=windows[:5], windows=windows[:8]))
+    assert [line.state for line in wear_lines(config)] == [OK]
+
+
+# --- the box ----------------------------------------------------------------------------------------------------------
+
+
+def status(**more: Any) -> dict[str, Any]:
+    return {"version": "1", "boot": 3, "phase": "running", "cause": None, "tasks": [], "slots": []} | more
+
+
+def test_a_box_runs_is_locked_or_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "control.sock"
+    assert machines.find_box(path) == BoxFound()
+    assert machines.box_lines(BoxFound(), path)[0].state == WARN
+    (good,) = machines.box_lines(BoxFound(9, status()), path)
+    assert (good.state, "process 9" in good.said) == (OK, True)
+    locked = status(phase="locked", cause={"code": "PB-711", "text": "damaged"})
+    assert machines.box_lines(BoxFound(9, locked), path)[0].state == FAIL
+    died = status(tasks=[{"name": "uplink", "restarts": 2, "error": "x", "state": "up"}])
+    assert [line.state for line in machines.box_lines(BoxFound(9, died), path)] == [OK, WARN]
+
+
+def test_something_else_at_the_socket_is_no_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+
+        def hang_up() -> None:
+            for _ in range(2):
+                peer, _ = server.accept()
+                peer.close()
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        found = machines.find_box(path)
+        thread.join()
+    assert found.pid == os.getpid()
+    assert found.status is None
+    assert machines.box_lines(found, path)[0].state == FAIL
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_says_everything_and_exits_by_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path / "t")
+    (tmp_path / "t" / "tty-shoe").unlink()
+    code = main(["doctor", "--config", str(path)])
+    shown = capsys.readouterr().out
+    assert code == 2
+    assert "fail  port of shoe.1:" in shown
+    assert "-> is its cable in" in shown
+    assert "not asked, since their keys are enrolled: shuffler.1, shoe.1" in shown
+    assert "fail" in shown.splitlines()[-1]
+    assert main(["doctor", "--config", str(path), "--json", "--no-bench"]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert told["exit"] == 2
+    names = {line["what"] for line in told["lines"]}
+    assert names >= {"configuration", "box", "keys", "clock", "disk", "journal", "second copy", "people", "broker"}
+    assert all(line["do"] for line in told["lines"] if line["state"] != "ok")
+
+
+def test_a_configuration_that_cannot_be_used_is_a_line_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path / "t")
+    path.write_text(path.read_text("utf-8").replace("[rules]", "[rulez]"), "utf-8")
+    assert main(["doctor", "--config", str(path)]) == 2
+    assert "fail  configuration: PB-" in capsys.readouterr().out
+    assert main(["doctor", "--config", str(tmp_path / "none.toml")]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_the_exit_codes_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["doctor", "--help"])
+    assert "exit codes: 0 all ok, 1 something to see to, 2 something failed" in capsys.readouterr().out

@@ -1,0 +1,171 @@
+"""Drift: exact windows and trends, what is taken out, what is told; and the figures on a few seeded histories."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulators.world.ageing import KINDS, life
+from table_controller.diagnosis import drift
+from table_controller.diagnosis.drift import Limits, Look, SegmentLook, Wear, judge, mended, take, trend
+from tools import drift_figures
+from tools.drift_figures import FIT, PLAIN, REPORT, figures, history, written
+
+
+class Told:
+    """A machine's statistics, summed as firmware does."""
+
+    def __init__(self, segments: int = 5, boot: int = 0) -> None:
+        self.cards = 0
+        self.boot = boot
+        self._sums = [0] * segments
+        self._squares = [0] * segments
+
+    def deck(self, times: list[list[int]]) -> None:
+        for card in times:
+            self.cards += 1
+            for segment, micros in enumerate(card):
+                self._sums[segment] += micros
+                self._squares[segment] += micros * micros
+
+    def look(self, margins: tuple[int | None, ...] = (400, 400)) -> Look:
+        told = []
+        for total, squares in zip(self._sums, self._squares, strict=True):
+            mean = total // self.cards
+            told.append(SegmentLook(self.cards, mean, int((squares / self.cards - mean * mean) ** 0.5)))
+        return Look(tuple(told), margins, self.boot)
+
+
+def run(wear: Wear, told: Told, decks: int, slower: dict[int, float], rng: Random, *, all_by: float = 1.0) -> Wear:
+    for _ in range(decks):
+        told.deck([[round(60_000 * all_by * slower.get(s, 1.0) * rng.gauss(1, 0.03)) for s in range(5)]
+                   for _ in range(53)])  # fmt: skip
+        wear = take(wear, told.look())
+    return wear
+
+
+def test_windows_have_the_mean_and_the_variance_of_their_own_cards_only() -> None:
+    told, wear = Told(1), Wear("SN1")
+    told.deck([[50_000]] * 100)
+    wear = take(wear, told.look())
+    assert wear.windows == ()  # what a machine did before it was known begins no window
+    told.deck([[60_000], [64_000]] * 106)
+    wear = take(wear, told.look())
+    (window,) = wear.windows
+    assert window.at == 212
+    assert abs(window.means[0] - 62_000) <= 2
+    assert 1_800**2 < window.variances[0] < 2_200**2
+    told.deck([[60_000]] * 211)
+    assert take(wear, told.look()) == wear  # too few for a window yet
+
+
+def test_a_machine_that_was_switched_off_goes_on_where_its_history_was() -> None:
+    told = Told(1)
+    told.deck([[60_000]] * 212)
+    wear = take(take(Wear("SN1"), Look((SegmentLook(0, 0, 0),), (400, 400))), told.look())
+    again = Told(1, boot=9)  # as many cards as before: only the boot says that they are others
+    again.deck([[70_000]] * 212)
+    wear = take(wear, again.look())
+    assert [window.at for window in wear.windows] == [212, 424]
+    assert wear.windows[1].means == (70_000,)
+
+
+def test_what_all_segments_do_is_no_drift_and_what_one_does_alone_is() -> None:
+    rng = Random(4)
+    wear, told = run(Wear("SN1"), Told(), 40, {}, rng), Told()
+    weather = wear
+    for step in range(1, 40):
+        weather = run(weather, told, 2, {}, rng, all_by=1 + step / 100)
+    assert judge(weather) == []
+    told = Told()
+    worn = wear
+    for step in range(1, 40):
+        worn = run(worn, told, 2, {2: 1 + step / 100}, rng, all_by=1 + step / 200)
+        if found := judge(worn):
+            break
+    assert [(each.signal, each.part) for each in found] == [("transit", 2)]
+    assert 0 < found[0].fewest <= found[0].left <= Limits().horizon
+    assert judge(mended(worn)) == []
+
+
+def test_a_margin_that_sinks_is_told_with_the_cards_that_are_left() -> None:
+    rng = Random(5)
+    told, wear = Told(), Wear("SN1")
+    for deck in range(120):
+        told.deck([[round(60_000 * rng.gauss(1, 0.03)) for _ in range(5)] for _ in range(53)])
+        margin = 400 - max(0, deck - 40) * 4  # four levels a deck: blind 100 decks later
+        wear = take(wear, told.look((400, margin, None)))
+        if found := judge(wear):
+            break
+    (warned,) = found
+    assert (warned.signal, warned.part) == ("margin", 1)
+    truth = (140 - deck) * 53
+    assert truth * 0.7 < warned.left < truth * 1.5
+
+
+def test_a_history_does_not_grow_for_ever() -> None:
+    told, wear = Told(1), take(Wear("SN1"), Look((SegmentLook(0, 0, 0),), ()))
+    for _ in range(drift.KEPT + 20):
+        told.deck([[60_000]] * 1_000)
+        wear = take(wear, Look(told.look().segments, ()))
+    assert len(wear.windows) == drift.KEPT
+    assert len(wear.base) == drift.BASE
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(-(10**6), 10**6)), min_size=5, max_size=12))
+def test_a_trend_is_the_least_squares_line(points: list[tuple[int, int]]) -> None:
+    points = sorted(dict(points).items())
+    found = trend(points)
+    if len(points) < 5:
+        assert found is None
+        return
+    assert found is not None
+    n, end = len(points), points[-1][0]
+    mx, my = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
+    slope = sum((x - mx) * (y - my) for x, y in points) / sum((x - mx) ** 2 for x, _ in points)
+    assert found.rise == pytest.approx(slope * drift.PPM, rel=1e-6, abs=2)
+    assert found.now == pytest.approx(my + slope * (end - mx), rel=1e-6, abs=2)
+    assert found.most >= found.rise
+    assert (found.sure > 0) <= (slope > 0)
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_life_is_its_seeds_and_no_seed_is_both_fitted_and_reported() -> None:
+    assert not set(FIT) & set(REPORT)
+    assert len(REPORT) * len(KINDS) >= 200
+    for kind in KINDS:
+        assert life(kind, 3) == life(kind, 3)
+        assert life(kind, 3) != life(kind, 4)
+    assert history("fast_wear", 5).end == history("fast_wear", 5).end
+
+
+def test_on_a_few_histories_jams_that_come_slowly_are_announced_and_nothing_else_is() -> None:
+    rows = {kind: (ours, plain) for kind, ours, plain in figures(range(7), PLAIN)}
+    for kind, (ours, _) in rows.items():
+        assert ours.false == 0, kind
+    for kind in ("slow_wear", "fast_wear", "dust"):
+        ours, _ = rows[kind]
+        assert ours.jams == 7
+        assert ours.announced >= 6, kind
+    assert rows["sudden"][0].announced == 0
+    assert rows["healthy"][0].jams == 0
+    text = written([(kind, *scores) for kind, scores in rows.items()])
+    assert "| slow wear | 7 | 7 | " in text
+
+
+@pytest.mark.proof
+def test_the_page_has_the_figures_of_the_report_seeds() -> None:
+    rows = figures(REPORT, PLAIN)
+    text = written(rows)
+    print(text)
+    assert text in drift_figures.PAGE.read_text("utf-8"), "run: python -m tools.drift_figures --write"
+    slow = [(ours, plain) for kind, ours, plain in rows if kind in ("slow_wear", "fast_wear", "dust")]
+    announced, jams = sum(ours.announced for ours, _ in slow), sum(ours.jams for ours, _ in slow)
+    assert announced * 100 >= jams * 95
+    assert announced >= sum(plain.announced for _, plain in slow)
+    assert sum(ours.false for _, ours, _ in rows) * 100 <= sum(ours.histories for _, ours, _ in rows)

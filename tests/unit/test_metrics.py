@@ -1,0 +1,71 @@
+"""The page of metrics: every line is one that Prometheus reads, and says what the status says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from firmware_bridge.errors import ReplayDiffers
+from table_controller.controller.metrics import metrics_text
+from table_controller.controller.status import status_of
+from tests.support.boxes import Bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_NAME = r"[a-z_]+"
+_SAMPLE = re.compile(rf'({_NAME})(\{{(?:{_NAME}="(?:[^"\\\n]|\\[\\"n])*",?)*\}})? (-?\d+(?:\.\d+)?)')
+
+
+def samples(page: str) -> dict[str, float]:
+    """Read a page as strictly as its format is written; return name and labels with the value."""
+    found: dict[str, float] = {}
+    typed: list[str] = []
+    assert page.endswith("\n")
+    for line in page.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            assert kind in ("gauge", "counter")
+            assert name not in typed, f"{name} is typed twice"
+            typed.append(name)
+        elif not line.startswith("# HELP "):
+            match = _SAMPLE.fullmatch(line)
+            assert match, line
+            assert match[1] == typed[-1], f"{line} stands among {typed[-1]}"
+            assert f"{match[1]}{match[2] or ''}" not in found, line
+            found[f"{match[1]}{match[2] or ''}"] = float(match[3])
+    return found
+
+
+async def test_the_page_says_what_the_status_says(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    try:
+        status = status_of(box)
+        read = samples(metrics_text(replace(status, table='a "quoted"\\\nname')))
+        assert read['pitbox_phase{phase="running"}'] == 1
+        assert read['pitbox_phase{phase="locked"}'] == 0
+        assert read['pitbox_slot_in_service{slot="shoe.1",state="in_service"}'] == 1
+        assert read['pitbox_meter_microdollars{amount="current"}'] == 10_000_000_000
+        assert read["pitbox_journal_record"] == status.seq > 0
+        assert read["pitbox_round_permitted"] == 0
+        assert read["pitbox_copy_configured"] == 0
+        assert sum(value for name, value in read.items() if name.startswith("pitbox_phase")) == 1
+    finally:
+        await box.stop()
+        bench.close()
+
+
+async def test_a_locked_box_has_a_page_too(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, "asia_poker")
+    bench.trouble = ReplayDiffers("record 7")
+    box = await bench.start()
+    try:
+        read = samples(metrics_text(status_of(box)))
+        assert read['pitbox_phase{phase="locked"}'] == 1
+        assert not [name for name in read if name.startswith(("pitbox_round", "pitbox_meter"))]
+    finally:
+        await box.stop()
+        bench.close()

@@ -1,0 +1,129 @@
+"""The panel's words and metrics: everything that the core can ask is worded, and the metrics text is well-formed."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from table_controller.panel import acts, words
+from table_controller.panel.metrics import Tally, tally_text
+from table_controller.panel.sessions import IDLE, LONGEST, PAGES, SESSIONS, Session, Sessions
+from table_controller.panel.view import view
+from table_controller.people import Person
+from table_controller.rulebook import GAMES, PHASES
+from table_controller.table import core, machines, steps
+from table_controller.table import events as ev
+from table_controller.table.decisions import Decision, Found, Moved, Refused
+from tests.support.core import Floor
+
+_LINE: Final = re.compile(
+    r"# HELP [a-z_]+ \S.*|# TYPE [a-z_]+ (counter|gauge)"
+    r'|[a-z_]+(\{[a-z_]+="(\\.|[^"\\\n])*"(,[a-z_]+="(\\.|[^"\\\n])*")*\})? -?[0-9]+(\.[0-9]+)?'
+)
+
+
+def test_every_question_of_the_core_has_a_sentence() -> None:
+    asked = {*core._ANSWERS, *steps.ASKED}
+    assert asked == set(words.QUESTIONS)
+    for kind in asked:
+        sentence = words.question(kind, seat=2, deck="blue", slot="shuffler.1", trigger="shoe_fault")
+        assert "{" not in sentence
+        assert sentence[0].isupper() or sentence.startswith("shuffler.1"), sentence
+
+
+def test_every_phase_and_every_report_has_its_words() -> None:
+    assert set(words.PHASES) == set(machines.ROUND_STATES) >= set(PHASES)
+    assert set(words.ORDERS) == set(_literals(acts.Order, "order")) == set(_literals(ev.Ordered, "order"))
+
+
+def _literals(struct: Any, field: str) -> tuple[str, ...]:
+    kind: Any = {f.name: f.type for f in msgspec.structs.fields(struct)}[field]
+    return tuple(kind.__args__)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next_thing(game: str) -> None:
+    floor = Floor(game)
+    floor.bets = {1, 3}
+    phases = set()
+
+    def look(_: Decision) -> None:
+        for role in ("dealer", "floorperson", "technician"):
+            shown = view(floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0})
+            again = msgspec.json.decode(msgspec.json.encode(shown))
+            phases.add(again["round"]["state"])
+            assert {prompt["id"] for prompt in shown["prompts"]} == set(floor.state.prompts)
+            assert all(prompt["mine"] == (prompt["role"] == role) for prompt in shown["prompts"])
+            mine = [prompt["id"] for prompt in shown["prompts"] if prompt["mine"]]
+            assert shown["next"]["text"]
+            assert shown["next"].get("prompt") == (mine[0] if mine else None)
+
+    floor.twist = look
+    floor.start("blue", "red")
+    floor.round()
+    assert phases >= {"idle", "betting", "dealing", "settling"}
+
+
+def test_counters_are_valid_text() -> None:
+    tally = Tally()
+    found = Found(1, 'odd "one"\\\n', (), ())
+    for seq, decision in enumerate((found, Moved("round", "complete"), Moved("round", "void"), Refused("x", ())), 5):
+        step: Any = SimpleNamespace(seq=seq, decisions=[decision])
+        tally.take(step)
+    text = tally_text(tally, panels=3)
+    assert text.endswith("\n")
+    for line in text.splitlines():
+        assert _LINE.fullmatch(line), line
+    assert tally.seq == 8
+    assert "pitbox_panels 3\n" in text
+    assert 'pitbox_rounds_total{ended="complete"} 1\n' in text
+    assert 'pitbox_irregularities_total{trigger="odd \\"one\\"\\\\\\n"} 1\n' in text
+
+
+# --- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def _who(role: Any = "dealer") -> Person:
+    return Person(id=f"{role}-1", person="p", role=role)
+
+
+def test_sessions_end_by_idleness_by_age_and_by_number() -> None:
+    now = [0.0]
+    over: list[Session] = []
+    sessions = Sessions(lambda: now[0], over.append)
+    token = sessions.begin(_who("floorperson"))
+    now[0] = IDLE["floorperson"]
+    assert sessions.find(token) is not None
+    now[0] += IDLE["floorperson"] + 1
+    assert sessions.find(token) is None
+    token = sessions.begin(_who())
+    for _ in range(20):
+        now[0] += IDLE["dealer"] - 1
+        sessions.find(token)
+    assert sessions.find(token) is None, f"in use, and over after {LONGEST} s"
+    tokens = [sessions.begin(_who()) for _ in range(SESSIONS + 3)]
+    assert len(sessions) == SESSIONS
+    assert sessions.find(tokens[0]) is None
+    assert sessions.find(tokens[-1]) is not None
+    assert all(session.over for session in over)
+
+
+def test_a_page_takes_each_number_once_and_upwards() -> None:
+    session = Session(_who(), 0.0)
+    page = session.open_page()
+    assert [session.take(page, n) for n in (1, 1, 5, 4, 6)] == [True, False, True, False, True]
+    assert not session.take("another", 7)
+    pages = [session.open_page() for _ in range(PAGES)]
+    assert not session.has_page(page), "the oldest page is gone"
+    assert session.has_page(pages[-1])
+
+
+def test_a_credential_is_not_shown_in_a_repr() -> None:
+    assert "1234567" not in repr(acts.Who("a", "1234567"))
+    request = acts.READ.decode(b'{"act": "no_more_bets", "n": 1, "by": {"id": "a", "pin": "1234567"}}')
+    assert "1234567" not in repr(request)
+    assert acts.event_of(request, ev.Person("dealer", "a"), None) == ev.NoMoreBets(ev.Person("dealer", "a"))

@@ -1,0 +1,218 @@
+"""Measures the diagnosis: every mechanical fault of the simulators, diagnosed from its dossier, against the truth.
+
+python -m tools.accuracy              the figures, on the seeds that nothing was fitted on
+python -m tools.accuracy --fit        where the readings part on the other seeds, beside the thresholds in use
+python -m tools.accuracy --write      put the figures into docs/diagnosis.md
+python -m tools.accuracy --case NAME  one case in full: dossier, diagnosis, truth
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from table_controller.diagnosis.causes import diagnose
+from table_controller.diagnosis.dossier import encode
+from table_controller.diagnosis.readings import Readings, Thresholds
+from tools.accuracy_cases import CAUSE, Case, Outcome, cases, happen
+from tools.markdown import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.diagnosis.findings import Diagnosis
+
+# Thresholds are fitted on the first and judged on the second; no seed is in both.
+FIT: Final = range(1000, 1006)
+REPORT: Final = range(12)
+PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "diagnosis.md"
+_BEGIN, _END = "<!-- measured: accuracy -->", "<!-- end measured -->"
+
+
+class Verdict(NamedTuple):
+    """How good one diagnosis is. `confident_wrong`: something was said without a range or a doubt, and is not so."""
+
+    case: Case
+    where: bool
+    cards: bool
+    cause: bool
+    exact: bool  # one segment or none, one number
+    confident_wrong: bool
+    named: str
+
+
+def judge(outcome: Outcome, diagnosis: Diagnosis) -> Verdict:
+    """Compare a diagnosis with the truth."""
+    truth, where, cards = outcome.truth, diagnosis.where, diagnosis.cards
+    place = truth.segments <= set(where.segments) and truth.path in cards.path
+    place &= not truth.hidden or where.hidden is not None
+    inside = cards.inside is not None and truth.inside in cards.inside
+    first = diagnosis.causes[0]
+    cause = first.why is CAUSE[outcome.case.fault]
+    one_place, one_number = len(where.segments) <= 1, cards.inside is not None and cards.inside.exact
+    wrong = (not place and one_place) or (not inside and one_number) or (not cause and first.sure)
+    return Verdict(outcome.case, place, inside, cause, one_place and one_number, wrong, first.why.name.lower())
+
+
+def measure(
+    outcomes: Iterable[Outcome], by: Callable[[Dossier], Diagnosis] = diagnose
+) -> tuple[list[Verdict], list[Case]]:
+    """Return a verdict for every case that came to a dossier, and the cases that the machine did not notice."""
+    verdicts: list[Verdict] = []
+    unseen: list[Case] = []
+    for outcome in outcomes:
+        if outcome.dossier is None:
+            unseen.append(outcome.case)
+        else:
+            verdicts.append(judge(outcome, by(outcome.dossier)))
+    return verdicts, unseen
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count} of {of}" + ("" if count == of else f" ({100 * count / of:.1f} %)")
+
+
+def summary(verdicts: list[Verdict], unseen: list[Case]) -> list[str]:
+    """Return the figures as a table."""
+    of = len(verdicts)
+    rows = [
+        ("cases", str(of + len(unseen))),
+        ("faults that the machine did not notice", str(len(unseen))),
+        ("segment right, or a range that holds", _share(sum(v.where for v in verdicts), of)),
+        ("cards inside right, or a range that holds", _share(sum(v.cards for v in verdicts), of)),
+        ("of these one segment and one number", _share(sum(v.exact and v.where and v.cards for v in verdicts), of)),
+        ("first cause right", _share(sum(v.cause for v in verdicts), of)),
+        ("confident and wrong", str(sum(v.confident_wrong for v in verdicts))),
+    ]
+    return table(("what", "figure"), *rows).splitlines()
+
+
+def by_fault(verdicts: list[Verdict]) -> list[str]:
+    """Return how good it is for every fault of every model."""
+    rows = []
+    for key in dict.fromkeys((v.case.model, v.case.fault) for v in verdicts):
+        mine = [v for v in verdicts if (v.case.model, v.case.fault) == key]
+        sums = [sum(getattr(v, name) for v in mine) for name in ("where", "cards", "exact", "cause")]
+        rows.append((*key, str(len(mine)), *map(str, sums)))
+    header = ("model", "fault", "cases", "segment", "cards inside", "exact", "first cause")
+    return table(header, *rows).splitlines()
+
+
+def confusion(verdicts: list[Verdict]) -> list[str]:
+    """Return what was named first, for every fault."""
+    counts = Counter((v.case.fault, v.named) for v in verdicts)
+    named = sorted({name for _, name in counts})
+    rows = [
+        (fault, *(str(counts[fault, name] or "") for name in named))
+        for fault in dict.fromkeys(v.case.fault for v in verdicts)
+    ]
+    return table(("what it was \\ named first", *(name.replace("_", " ") for name in named)), *rows).splitlines()
+
+
+# --- fitting ----------------------------------------------------------------------------------------------------------
+
+
+def fit(outcomes: Iterable[Outcome]) -> dict[str, tuple[float, float]]:
+    """Return, for every threshold, the gap between the readings that it must part: below it, and above it."""
+    low: dict[str, list[float]] = {name: [] for name in Thresholds._fields}
+    high: dict[str, list[float]] = {name: [] for name in Thresholds._fields}
+
+    def note(name: str, reading: float | None, above: bool) -> None:
+        if reading is not None:
+            (high if above else low)[name].append(reading)
+
+    for outcome in outcomes:
+        dossier, fault = outcome.dossier, outcome.case.fault
+        segment = dossier.halt.segment if dossier else None
+        if dossier is None or segment is None:
+            continue
+        r = Readings(dossier, Thresholds())
+        stretch = r.leg.stretches[r.leg.place(segment)]
+        if dossier.halt.what == "jam" and not r.by_hand:
+            note("strain", dossier.current(stretch.motor), fault in ("jam", "bent", "foreign"))
+            if fault in ("jam", "bent"):
+                note("slow", r.slowness(segment), fault == "bent")
+            if fault in ("wear", "slip", "hasty") and r.skipped(segment) is None:
+                note("hasty", r.waited(segment), fault != "hasty")
+                note("drift", None if fault == "slip" else r.drifted(segment), fault == "wear")
+        for level in dossier.levels:
+            if fault == "dust" and level.blocked and level.sensor not in ("intake", "well", "gate", "slot"):
+                note(
+                    "dim",
+                    level.level,
+                    level.sensor == {"unload": "exit"}.get(outcome.case.segment, outcome.case.segment),
+                )
+        if dossier.halt.what == "double_feed" and stretch.sensor and not r.by_hand:
+            pulse, transit = r.pulse(stretch.sensor), r.transit(segment)
+            if pulse and transit and fault in ("double", "wear"):
+                note("long", pulse / transit, fault == "double")
+                note("early", transit, transit > 0.8)
+    return {name: (max(low[name], default=0.0), min(high[name], default=0.0)) for name in Thresholds._fields}
+
+
+# --- running ----------------------------------------------------------------------------------------------------------
+
+
+def page_of(verdicts: list[Verdict], unseen: list[Case]) -> str:
+    """Return what the page says about these verdicts."""
+    parts = [
+        summary(verdicts, unseen), ["What was named first (rows: what it was):"], confusion(verdicts),
+        ["Right answers by model and fault:"], by_fault(verdicts),
+    ]  # fmt: skip
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def main() -> int:
+    """Measure, print, and say by the exit code whether the goals are met."""
+    parser = argparse.ArgumentParser(prog="python -m tools.accuracy", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--fit", action="store_true", help="show where readings part on the fitting seeds")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/diagnosis.md")
+    parser.add_argument("--case", metavar="MODEL:FAULT:SEGMENT:SEED", help="one case in full")
+    parser.add_argument("--seeds", type=int, default=len(REPORT), help=f"how many seeds (default {len(REPORT)})")
+    args = parser.parse_args()
+    if args.case:
+        model, fault, segment, seed = args.case.split(":")
+        return _one(Case(model, fault, segment, int(seed)))
+    if args.fit:
+        for name, (below, above) in fit(map(happen, cases(FIT))).items():
+            print(f"{name:8s} up to {below:9.3f} and from {above:9.3f}   in use {getattr(Thresholds(), name)}")
+        return 0
+    verdicts, unseen = measure(happen(case) for case in cases(range(args.seeds)))
+    text = page_of(verdicts, unseen)
+    print(text)
+    if args.write:
+        page = PAGE.read_text("utf-8")
+        head, rest = page.split(_BEGIN)
+        PAGE.write_text(f"{head}{_BEGIN}\n\n{text}\n\n{_END}{rest.split(_END)[1]}", "utf-8")
+    missed = [v.case.name for v in verdicts if not (v.where and v.cards) or v.confident_wrong]
+    if missed:
+        print("\nmissed: " + ", ".join(missed[:20]), file=sys.stderr)
+    good = sum(v.cause for v in verdicts) >= 0.9 * len(verdicts)
+    return 0 if good and not missed else 1
+
+
+def _one(case: Case) -> int:
+    outcome = happen(case)
+    if outcome.dossier is None:
+        print("the machine noticed nothing")
+        return 1
+    frames = len(outcome.dossier.frames)
+    print(encode(msgspec.structs.replace(outcome.dossier, frames=())).decode())
+    print(f"and {frames} frames\n{outcome.truth}")
+    diagnosis = diagnose(outcome.dossier)
+    print(diagnosis.where, diagnosis.cards, *diagnosis.causes, sep="\n")
+    print(judge(outcome, diagnosis))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

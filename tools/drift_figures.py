@@ -1,0 +1,283 @@
+"""Measures how well drift announces jams, on seeded histories of simulated machines, beside a plain threshold.
+
+python -m tools.drift_figures                 print the table of the report seeds
+python -m tools.drift_figures --fit           print limits fitted on the fit seeds, which the report never sees
+python -m tools.drift_figures --write         put the table into docs/history.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from devices.shuffler.messages import KIND
+from simulators.device_clock import DeviceClock
+from simulators.virtual_time import run_virtual
+from simulators.world.ageing import KINDS, AgeingShuffler, End, Life, life
+from simulators.world.cards import World
+from table_controller.controller.wear import look_of
+from table_controller.diagnosis.drift import DEFAULT, Limits, Line, Wear, lines, take, warning
+from tools.markdown import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PAGE: Final = Path(__file__).resolve().parent.parent / "docs/history.md"
+BEGIN: Final = "<!-- measured: drift -->"
+END: Final = "<!-- end measured -->"
+# Seeds of each kind. Those that limits were fitted on are never reported.
+FIT: Final = range(1_000, 1_050)
+REPORT: Final = range(50)
+# An announcement later than this before the end (cards) is none: a deck is under way.
+EARLY: Final = 53
+WORDS: Final = {
+    "healthy": "healthy, no jam",
+    "slow_wear": "slow wear",
+    "fast_wear": "fast wear",
+    "dust": "dust",
+    "sudden": "sudden jam, no drift",
+}
+
+
+class Seen(NamedTuple):
+    """What the box has after one window: at which card, the trends, and what a plain threshold looks at."""
+
+    cards: int
+    lines: list[Line]
+    slowest: list[int]  # by segment: ppm over its base, weather and all
+    margins: list[int | None]
+
+
+class History(NamedTuple):
+    """One machine's life as the box saw it."""
+
+    ahead: Life
+    end: End
+    seen: list[Seen]
+
+    @property
+    def ages(self) -> bool:
+        """Whether it ended by something that came slowly."""
+        return self.ahead.kind in ("slow_wear", "fast_wear", "dust")
+
+    def rightly(self, cards: int, *, sensor: bool, part: int) -> bool:
+        """Whether a warning of a part at some card is of what really ages."""
+        right = self.end.sensor if self.ahead.kind == "dust" else self.end.segment
+        about = sensor is (self.ahead.kind == "dust") and part == right
+        return self.ages and about and cards > self.ahead.begins
+
+
+def history(kind: str, seed: int) -> History:
+    """Live through one machine's life and keep what the box sees of it."""
+    return run_virtual(_history(kind, seed))
+
+
+async def _history(kind: str, seed: int) -> History:
+    machine = AgeingShuffler(World(), DeviceClock(), Random(f"{kind} {seed} mechanics"), "shuffler.1")
+    ahead = life(kind, seed)
+    wear = Wear(f"SIM-{seed}")
+    seen: list[Seen] = []
+    for told in machine.live(ahead):
+        if isinstance(told, End):
+            return History(ahead, told, seen)
+        before, wear = wear, take(wear, look_of(KIND, told.transits.segments, told.levels))
+        if wear.windows != before.windows and (found := lines(wear)):
+            seen.append(Seen(told.cards, found, _slower(wear), list(wear.windows[-1].margins)))
+    raise AssertionError("a life has an end")
+
+
+def _slower(wear: Wear) -> list[int]:
+    bases = [sum(w.means[s] for w in wear.base) // len(wear.base) for s in range(len(wear.base[0].means))]
+    return [1_000_000 * m // b - 1_000_000 if b else 0 for m, b in zip(wear.windows[-1].means, bases, strict=True)]
+
+
+# --- two ways to warn -------------------------------------------------------------------------------------------------
+
+
+class First(NamedTuple):
+    """A first warning of one part: when, of what, and what was left by its estimate (None: it gives none)."""
+
+    cards: int
+    sensor: bool
+    part: int
+    left: int | None
+
+
+class Threshold(NamedTuple):
+    """The plain way: a window's mean is slower than its base by so much (ppm), or a margin is below so many levels."""
+
+    slower: int
+    margin: int
+
+
+def by_drift(known: History, limits: Limits) -> list[First]:
+    """Return the first warning of every part, by trends."""
+    found: dict[tuple[bool, int], First] = {}
+    for seen in known.seen:
+        for line in seen.lines:
+            told = warning(line, limits)
+            if told is not None:
+                key = (told.signal == "margin", told.part)
+                first = found.setdefault(key, First(seen.cards, *key, told.left))
+                if first.cards == seen.cards:
+                    found[key] = min(first, First(seen.cards, *key, told.left))
+    return list(found.values())
+
+
+def by_threshold(known: History, threshold: Threshold) -> list[First]:
+    """Return the first warning of every part, by a plain threshold."""
+    found: dict[tuple[bool, int], First] = {}
+    for seen in known.seen:
+        late = [(False, s) for s, ppm in enumerate(seen.slowest) if ppm > threshold.slower]
+        dim = [(True, s) for s, margin in enumerate(seen.margins) if margin is not None and margin < threshold.margin]
+        for key in late + dim:
+            found.setdefault(key, First(seen.cards, *key, None))
+    return list(found.values())
+
+
+class Score(msgspec.Struct):
+    """How a way to warn did on histories."""
+
+    histories: int = 0
+    jams: int = 0
+    announced: int = 0
+    false: int = 0
+    early: list[int] = []
+    left: list[tuple[int, int]] = []  # estimated, true
+
+    def add(self, known: History, warned: Iterable[First]) -> None:
+        """Count one history."""
+        self.histories += 1
+        self.jams += known.end.segment is not None or known.end.sensor is not None
+        right = [w for w in warned if known.rightly(w.cards, sensor=w.sensor, part=w.part)]
+        self.false += sum(1 for w in warned if w not in right)
+        in_time = [w for w in right if known.end.cards - w.cards >= EARLY]
+        if in_time:
+            first = min(in_time)
+            self.announced += 1
+            self.early.append(known.end.cards - first.cards)
+            if first.left is not None:
+                self.left.append((first.left, known.end.cards - first.cards))
+
+
+# --- fitting ----------------------------------------------------------------------------------------------------------
+
+
+def fit_threshold(known: list[History]) -> Threshold:
+    """Return the lowest threshold that gives no false alarm on these histories."""
+    slower, margin = 0, 10_000
+    for each in known:
+        for seen in each.seen:
+            for s, ppm in enumerate(seen.slowest):
+                if not each.rightly(seen.cards, sensor=False, part=s):
+                    slower = max(slower, ppm)
+            for s, level in enumerate(seen.margins):
+                if level is not None and not each.rightly(seen.cards, sensor=True, part=s):
+                    margin = min(margin, level)
+    return Threshold(slower, margin)
+
+
+def fit(known: list[History]) -> Limits:
+    """Return the limits that announce most without a false alarm, then earliest; one limit after the other."""
+    best = Limits()
+    choices: dict[str, list[int]] = {
+        "sure": [4, 5, 6, 7, 8, 9, 10],
+        "least": [8_000, 12_000, 16_000, 20_000, 25_000, 30_000, 40_000, 50_000, 60_000],
+        "least_spread": [30_000, 40_000, 60_000, 80_000, 120_000, 160_000, 200_000],
+        "least_margin": [10, 15, 20, 30, 40, 60, 80],
+        "transit": [120_000, 150_000, 200_000, 250_000, 300_000, 400_000],
+        "spread": [150_000, 200_000, 250_000, 300_000, 400_000, 500_000],
+        "horizon": [2_000, 3_000, 4_000, 6_000],
+    }
+    for _ in range(3):
+        for name, values in choices.items():
+            tried = [msgspec.structs.replace(best, **{name: value}) for value in values]
+            best = max(tried, key=lambda limits: _worth(known, limits))
+    return best
+
+
+def _worth(known: list[History], limits: Limits) -> tuple[Any, ...]:
+    """False alarms count with limits a fifth laxer: machines that nobody has seen yet need room."""
+    laxer = msgspec.structs.replace(
+        limits, sure=limits.sure - 1, least=limits.least * 4 // 5, least_spread=limits.least_spread * 4 // 5,
+        least_margin=limits.least_margin * 4 // 5, horizon=limits.horizon * 6 // 5,
+    )  # fmt: skip
+    lax, score = Score(), Score()
+    for each in known:
+        lax.add(each, by_drift(each, laxer))
+        score.add(each, by_drift(each, limits))
+    off = sum(min(1_000, 100 * max(told, true) // max(1, min(told, true))) for told, true in score.left)
+    return -lax.false, score.announced, -(off // max(1, len(score.left))), sum(score.early)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def _tenths(values: list[int]) -> str:
+    if not values:
+        return ""
+    ordered = sorted(values)
+    return " / ".join(f"{ordered[min(len(ordered) - 1, len(ordered) * n // 10)]:,}" for n in (1, 5, 9))
+
+
+def figures(seeds: Iterable[int], threshold: Threshold, limits: Limits = DEFAULT) -> list[tuple[str, Score, Score]]:
+    """Return kind by kind how drift and the plain threshold did."""
+    rows = []
+    for kind in KINDS:
+        ours, plain = Score(), Score()
+        for seed in seeds:
+            known = history(kind, seed)
+            ours.add(known, by_drift(known, limits))
+            plain.add(known, by_threshold(known, threshold))
+        rows.append((kind, ours, plain))
+    return rows
+
+
+def written(rows: list[tuple[str, Score, Score]]) -> str:
+    """Return the table for the page."""
+    heads = (
+        "history", "machines", "jams", "announced", "cards before (10 % / 50 % / 90 %)", "estimate / truth (same)",
+        "false alarms", "announced by threshold", "cards before", "its false alarms",
+    )  # fmt: skip
+    lines_ = []
+    for kind, ours, plain in rows:
+        ratios = [100 * told // true for told, true in ours.left]
+        lines_.append([
+            WORDS[kind], str(ours.histories), str(ours.jams), str(ours.announced), _tenths(ours.early),
+            _tenths(ratios) and _tenths(ratios) + " %", str(ours.false), str(plain.announced), _tenths(plain.early),
+            str(plain.false),
+        ])  # fmt: skip
+    return table(heads, *lines_)
+
+
+# What `--fit` found for the plain threshold; its own limits are in the drift module.
+PLAIN: Final = Threshold(166_358, 368)
+
+
+def main(words: list[str] | None = None) -> int:
+    """Measure, print, and put the table into the page if asked."""
+    parser = argparse.ArgumentParser(prog="drift_figures", description=__doc__.partition("\n")[0])
+    parser.add_argument("--fit", action="store_true", help="fit the limits, print them and end")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/history.md")
+    args = parser.parse_args(words)
+    if args.fit:
+        known = [history(kind, seed) for kind in KINDS for seed in FIT]
+        print(fit(known), fit_threshold(known), sep="\n")
+        return 0
+    text = written(figures(REPORT, PLAIN))
+    print(text)
+    if args.write:
+        page = PAGE.read_text("utf-8")
+        before, _, rest = page.partition(BEGIN)
+        _, _, after = rest.partition(END)
+        PAGE.write_text(f"{before}{BEGIN}\n\n{text.strip()}\n\n{END}{after}", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""Makes the pictures of the panel that README and docs/panel.md show: `python -m tools.screenshots`.
+
+A simulated table, its panel really served, and Debian's Chromium. The pictures differ a little with every run, so
+nothing compares them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.async_api import async_playwright
+
+from simulators.house.panel import PINS, people_file, show, silent_house, tend
+from table_controller.table import machines as mc
+
+FOLDER: Final = Path(__file__).parent.parent / "docs" / "panel"
+SCREEN: Final = {"width": 1024, "height": 600}
+# A picture larger than this (bytes) does not belong into a repository.
+LARGEST: Final = 150_000
+PATIENCE: Final = 60.0
+
+
+class Studio:
+    """One simulated table in front of a camera."""
+
+    def __init__(self, browser: Any, house: Any, hands: Any, port: int) -> None:
+        self._browser = browser
+        self.house = house
+        self.hands = hands
+        self._port = port
+
+    @property
+    def state(self) -> Any:
+        """What the core knows."""
+        return self.house.controller.table.state
+
+    async def page(self, path: str, id_: str | None = None, *, dark: bool = False, height: int = 600) -> Any:
+        """Open a page and sign on."""
+        context = await self._browser.new_context(
+            viewport=SCREEN | {"height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+        )
+        page = await context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        await page.goto(f"http://127.0.0.1:{self._port}{path}")
+        if id_ is not None:
+            await page.fill("#who", id_)
+            await page.fill("#pin", PINS[id_])
+            await page.click("#signon button[type=submit]")
+            await page.wait_for_selector("#page:not(.hidden)")
+        return page
+
+    async def until(self, condition: Any, kinds: tuple[str, ...] = ()) -> None:
+        """Let people answer until something holds; questions of these kinds wait."""
+        async with asyncio.timeout(PATIENCE):
+            while not condition():
+                for id_, answer in list(self.hands.found.items()):
+                    prompt = self.state.prompts.get(id_)
+                    if prompt is not None and prompt.kind not in kinds:
+                        self.house.controller.submit(answer)
+                await asyncio.sleep(0.02)
+
+    def asks(self, kind: str) -> bool:
+        """Tell whether a question of a kind is the only one that is open, and hands have done their part."""
+        return [(p.kind, id_ in self.hands.found) for id_, p in self.state.prompts.items()] == [(kind, True)]
+
+
+async def shoot(page: Any, name: str) -> None:
+    """Take one picture."""
+    await asyncio.sleep(0.6)
+    path = FOLDER / f"{name}.png"
+    await page.screenshot(path=path)
+    size = path.stat().st_size
+    print(f"{path.relative_to(FOLDER.parent.parent)}  {size // 1000} kB")
+    assert size < LARGEST, f"{path} has {size} bytes"
+
+
+async def table(studio: Studio) -> None:
+    """A round with bets, a jackpot, and a jam while the other deck is shuffled."""
+    dealer, sign = await studio.page("/dealer", "dealer-1"), await studio.page("/sign")
+    await dealer.click("[data-act=open_round]")
+    await dealer.wait_for_selector("[data-act=no_more_bets]")
+    for seat in (1, 2, 4):
+        studio.house.machines[f"bet_sensor.{seat}"].inject("place_bet")
+    await shoot(dealer, "dealer-betting")
+    await dealer.click("[data-act=no_more_bets]")
+    await studio.until(lambda: studio.asks("stub"), ("stub",))
+    await dealer.wait_for_selector("[data-kind=stub]")
+    await dealer.click('#next [data-key="4"]')
+    await shoot(dealer, "dealer-stub")
+    studio.hands.lies["hand_pay"] = 4711
+    studio.hands.choices["progressive"] = studio.house.controller.table.context.meter.awards[1].hand
+    await studio.until(lambda: bool(studio.state.money.hits))
+    studio.hands.choices["progressive"] = "no_win"
+    await studio.until(lambda: any(p.kind == "hit_validate" for p in studio.state.prompts.values()), ("hit_validate",))
+    floor = await studio.page("/floor", "floor-1", height=768)
+    await shoot(floor, "floor")
+    await shoot(sign, "sign")
+    studio.house.machines["shuffler.1"].inject("jam:segment=lift,card=27")
+    studio.hands.ignoring = True
+    await studio.until(lambda: studio.state.holds and studio.state.round.state == mc.IDLE)
+    await shoot(dealer, "dealer-locked")
+    technician = await studio.page("/technician", "tech-1", dark=True)
+    await technician.wait_for_selector(".path .wrong")
+    await shoot(technician, "technician")
+    bench = await studio.page("/bench", "tech-1", dark=True)
+    await bench.wait_for_selector("[data-inject]")
+    await shoot(bench, "bench")
+
+
+async def main() -> None:
+    """Take every picture."""
+    FOLDER.mkdir(exist_ok=True)
+    house, hands = silent_house("face_up_pai_gow", speed=100.0, pace=0.01)
+    hands.silent = False
+    ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    with tempfile.TemporaryDirectory(prefix="pitbox-shots-") as folder:
+        panel = asyncio.create_task(show(house, people_file(Path(folder)), on_ready=ready.set_result))
+        tending = asyncio.create_task(tend(house))
+        try:
+            await house.open("blue", "red")
+            hands.silent = True
+            async with async_playwright() as playwright:
+                browser = await playwright.chromium.launch(
+                    executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+                )
+                await table(Studio(browser, house, hands, await ready))
+                await browser.close()
+        finally:
+            panel.cancel()
+            tending.cancel()
+            await asyncio.wait({panel, tending})
+            await house.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
