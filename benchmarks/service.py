@@ -228,8 +228,17 @@ def _interpreter() -> float:
     return time.perf_counter() - began
 
 
+def _table(folder: Path) -> FarTable:
+    """Return a table whose box serves its panel, too, at a port that is free."""
+    table = FarTable(folder, GAME, seed=1, speed=400.0, pace=0.01)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        table.panel_port = free.getsockname()[1]
+    return table
+
+
 async def _starts(folder: Path) -> None:
-    async with FarTable(folder, GAME, seed=1, speed=400.0, pace=0.01) as table:
+    async with _table(folder) as table:
         took, floors, sizes = [], [], []
         for _ in range(STARTS):
             floors.append(await asyncio.to_thread(_interpreter))
@@ -246,7 +255,7 @@ async def _starts(folder: Path) -> None:
 
 
 async def _pace(folder: Path, per_minute: int, seconds: float) -> None:
-    async with FarTable(folder, GAME, seed=1, speed=400.0, pace=0.01) as table:
+    async with _table(folder) as table:
         process = Process(table.config)
         try:
             await table.meet()

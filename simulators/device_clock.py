@@ -44,10 +44,14 @@ class DeviceClock:
 
     @property
     def now(self) -> float:
-        """Device seconds since the clock was made."""
+        """Device seconds since the clock was made. It never goes back: what is due and has not run is still to come."""
         if self._inside is not None:
             return self._inside
-        return max(self._reached, (self._loop.time() - self._start) * self._speed)
+        now = max(self._reached, (self._loop.time() - self._start) * self._speed)
+        heap = self._heap
+        while heap and heap[0][2].call is None:
+            heapq.heappop(heap)
+        return min(now, heap[0][0]) if heap else now
 
     def after(self, seconds: float, call: Callable[[], None]) -> Timer:
         """Call once, this many device seconds from now."""

@@ -83,7 +83,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._set = 0  # timers set so far: the order among those of one instant
         self._cancelled = 0  # timers that are still in the heap and will not be called
         selector = selectors.SelectSelector()
-        self._files = selector.get_map()
+        self._files = selector._fd_to_key  # type: ignore[attr-defined]  # its public face counts in Python
         super().__init__(selector)
         self._clock_resolution = _RESOLUTION
 

@@ -108,6 +108,8 @@ def load_people(path: Path) -> dict[str, Credential]:
     """Read the file; BadPeopleFile if it is missing, open to others, or not a people file."""
     try:
         mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):  # a pipe would be waited for, and everybody who signs on with it
+            raise BadPeopleFile(f"{path}: not a file")
         data = path.read_bytes()
     except OSError as error:
         raise BadPeopleFile(f"{path}: {error.strerror}") from error

@@ -14,7 +14,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import CredentialRefused, TryLater
+from firmware_bridge.errors import BadPeopleFile, CredentialRefused, TryLater
 from table_controller.people import HASH_SIZE, LONGEST_PIN, SALT_SIZE, Cost, load_people, pin_hash
 
 if TYPE_CHECKING:
@@ -103,6 +103,18 @@ class Checker:
         if known is None or known.revoked or not right:
             raise CredentialRefused(f"the credential {id_!r} is not valid, or the PIN is wrong")
         return known.who
+
+    def holds(self, id_: str, role: str) -> bool:
+        """Tell whether a credential that was proved before was not revoked since, nor has another role.
+
+        A file that cannot be read now revokes nobody; nobody new signs on with it either.
+        """
+        with self._lock:
+            try:
+                known = self._read().get(id_.casefold())
+            except BadPeopleFile:
+                return True
+        return known is not None and not known.revoked and known.role == role
 
     def _right(self, known: Credential | None, pin: str, people: dict[str, Credential]) -> bool:
         """Compare, in the same time whether somebody has this id or nobody, and wherever the difference is."""

@@ -141,9 +141,9 @@ def fit(outcomes: Iterable[Outcome]) -> dict[str, tuple[float, float]]:
             note("strain", dossier.current(stretch.motor), fault in ("jam", "bent", "foreign"))
             if fault in ("jam", "bent"):
                 note("slow", r.slowness(segment), fault == "bent")
-            if fault in ("wear", "hasty") and r.skipped(segment) is None:
-                note("hasty", r.waited(segment), fault == "wear")
-                note("drift", r.drifted(segment), fault == "wear")
+            if fault in ("wear", "slip", "hasty") and r.skipped(segment) is None:
+                note("hasty", r.waited(segment), fault != "hasty")
+                note("drift", None if fault == "slip" else r.drifted(segment), fault == "wear")
         for level in dossier.levels:
             if fault == "dust" and level.blocked and level.sensor not in ("intake", "well", "gate", "slot"):
                 note(

@@ -70,13 +70,15 @@ class Outcome(NamedTuple):
 CAUSE: Final = {
     "jam": Why.STUCK_CARD, "bent": Why.BENT_CARD, "foreign": Why.FOREIGN_OBJECT, "torn": Why.TORN_CARD,
     "double": Why.DOUBLE_FEED, "pair": Why.UNSEEN_PAIR, "slipped": Why.SLIPPED_CARD, "many": Why.SLIPPED_CARD,
-    "migrated": Why.MIGRATED_CARD, "wear": Why.WORN_ROLLER, "dust": Why.DUST, "hasty": Why.FIRMWARE_TIMING,
+    "migrated": Why.MIGRATED_CARD, "wear": Why.WORN_ROLLER, "slip": Why.WORN_ROLLER,
+    "dust": Why.DUST, "hasty": Why.FIRMWARE_TIMING,
 }  # fmt: skip
 
 _SHUFFLER: Final = (
     *(("jam", s) for s in (*_IN, *_OUT)), *(("bent", s) for s in (*_IN, *_OUT)), *(("foreign", s) for s in _SENSED),
     *(("torn", s) for s in _SENSED), ("double", "feed"), ("pair", ""), ("slipped", ""), ("many", ""), ("migrated", ""),
-    *(("wear", s) for s in _SENSED), *(("dust", s) for s in _SENSED), *(("hasty", s) for s in (*_IN, *_OUT[1:])),
+    *(("wear", s) for s in _SENSED), *(("slip", s) for s in _SENSED), *(("dust", s) for s in _SENSED),
+    *(("hasty", s) for s in (*_IN, *_OUT[1:])),
 )  # fmt: skip
 _STORE: Final = (
     *(("jam", s) for s in (*_IN, *_OUT)), *(("torn", s) for s in _SENSED), *(("foreign", s) for s in _SENSED),
@@ -86,7 +88,8 @@ _SHOE_ALL, _SHOE_SENSED = ("feed", "store", "draw", "exit", "drop"), ("feed", "d
 _SHOE: Final = (
     *(("jam", s) for s in _SHOE_ALL), *(("bent", s) for s in _SHOE_ALL), *(("foreign", s) for s in _SHOE_SENSED),
     *(("torn", s) for s in _SHOE_SENSED), ("double", "feed"), ("double", "draw"), ("pair", "feed"), ("slipped", ""),
-    *(("wear", s) for s in _SHOE_SENSED), *(("dust", s) for s in _SHOE_SENSED), *(("hasty", s) for s in _SHOE_ALL),
+    *(("wear", s) for s in _SHOE_SENSED), *(("slip", s) for s in _SHOE_SENSED),
+    *(("dust", s) for s in _SHOE_SENSED), *(("hasty", s) for s in _SHOE_ALL),
 )  # fmt: skip
 _MANUAL: Final = (("jam", "exit"), ("jam", "drop"), ("torn", "exit"), ("double", "draw"), ("dust", "exit"))
 FAULTS: Final = {
@@ -241,6 +244,8 @@ def _prepare(run: _Run, leg_cards: int) -> None:
             run.inject(f"cards_left_inside:count={rng.randint(2, 9)},card={card}")
         case "migrated":
             run.inject(f"card_migrates:card={card}")
+        case "slip":
+            run.inject(f"slip:segment={segment},percent={rng.uniform(30, 50):.0f}")
         case "wear":
             run.on_progress = _wearing(run, segment)
         case "dust" | "hasty":

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
+from firmware_bridge.errors import BadFault
 from simulators.house.technician import DEALER, FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
@@ -261,8 +262,9 @@ class People(Technician):
         """The wagers of this round go back: from the spots, and from the tray."""
         number = self.house.controller.table.state.round.number
         for slot, machine in self.house.machines.items():
-            if slot.startswith("bet_sensor.") and self.house.chips.at(f"{slot}/spot"):
-                machine.inject("take_bet")
+            chips = self.house.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
+            if chips:
+                machine.inject(f"take_bet:chips={len(chips)}")
         for chip, slot in self.collected.pop(number, []):
             self.house.chips.move(chip, hand(slot))
         self.returned.append(number)
@@ -279,9 +281,15 @@ class People(Technician):
             taken.remove((chip, slot))
 
     async def _give_back(self, prompt: Prompt) -> None:
-        """The chip that was laid too late, on top or alone, goes back to its player."""
-        if self.house.chips.at(f"bet_sensor.{prompt.seat}/spot"):
-            self.house.machines[f"bet_sensor.{prompt.seat}"].inject("take_bet:chips=1")
+        """Whatever was laid too late, on top or alone, goes back to its player; what lay there in time stays."""
+        slot = f"bet_sensor.{prompt.seat}"
+        machine: Any = self.house.machines[slot]
+        number = self.house.controller.table.state.round.number
+        taken = any(spot == slot for _, spot in self.collected.get(number, []))
+        in_time = any(latch.round == number and lying for latch, lying in machine.latched[-1:])
+        late = len(self.house.chips.at(f"{slot}/spot")) - (in_time and not taken)
+        if late > 0:
+            machine.inject(f"take_bet:chips={late}")
 
     async def _count_stub(self, _: Prompt) -> int:
         return self.house.stub
@@ -306,7 +314,11 @@ class People(Technician):
             missing = cards - (self.house.drawn() - before)
             if missing <= 0 or not self.house.in_well():
                 return
-            self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
+            try:
+                self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
+            except BadFault:  # a card sticks in the throat: nothing more can be drawn, and the dealer says so
+                self.house.controller.submit(ev.Declared("shoe_fault", DEALER, slot="shoe.1"))
+                return
             await self.house.wait(missing * 2.0)
 
     async def _burn(self, _: Prompt) -> None:

@@ -59,11 +59,17 @@ class HouseBox:
     def __init__(self, house: House, presence: Presence | None = None) -> None:
         self.house = house
         self._presence = presence
+        self.guards: list[Callable[[ev.Event], None]] = []
+        self.revoked: set[str] = set()
 
     @property
     def controller(self) -> Controller:
         """Who runs the table."""
         return self.house.controller
+
+    def holds(self, who: ev.Person) -> bool:
+        """Tell whether a credential still opens anything."""
+        return who.credential not in self.revoked
 
     @property
     def slots(self) -> Mapping[str, Slot[Any, Any]]:
@@ -74,11 +80,6 @@ class HouseBox:
     def presence(self) -> Presence | None:
         """Who deals, if anybody watches that."""
         return self._presence
-
-    @property
-    def guards(self) -> tuple[()]:
-        """Nobody besides the core."""
-        return ()
 
     @property
     def dossiers(self) -> None:

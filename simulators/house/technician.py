@@ -85,6 +85,8 @@ class Technician:
         for name, slot in state.slots.items():
             self._doubted[name] = self._doubted.get(name, 0) + 1 if slot.state == UNVERIFIED else 0
             wanted = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
+            if slot.kind == "bet_sensor" and state.round.state != IDLE:
+                continue  # its latch stands until the round is over
             if self._doubted[name] > LONG and not state.holds and not self.busy and self._report(name, slot.kind):
                 self._doubted[name] = 0
                 return True
@@ -145,14 +147,24 @@ class Technician:
         """Set right a machine that moves no cards, and have it test itself."""
         async with self._one_technician:
             machine.inject("mend")
-            if slot.startswith("bet_sensor."):
-                machine.inject("take_object")
-            elif slot.startswith("shaker."):
-                self._cover(slot)
             try:
+                if slot.startswith("bet_sensor."):
+                    await self._free_spot(slot, machine)
+                elif slot.startswith("shaker."):
+                    self._cover(slot)
                 await self.house.slots[slot].driver.self_test(next(self._ids))
             except PitboxError as failed:
                 self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
+    async def _free_spot(self, slot: str, machine: Any) -> None:
+        """Between rounds a sensor is tested on an empty spot, without the latch of the last one."""
+        machine.inject("take_object")
+        chips = len(self.house.chips.at(f"{slot}/spot"))
+        if chips:
+            machine.inject(f"take_bet:chips={chips}")
+        latch = machine.twin.memory.latch
+        if latch is not None:
+            await self.house.slots[slot].driver.unlock(next(self._ids), latch.lock_id)
 
     async def _hands_off(self, machine: Any) -> None:
         """Nobody works at a shoe while a hand draws from it."""

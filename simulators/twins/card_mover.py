@@ -230,7 +230,7 @@ class CardMover(ABC):
     # --- what is told on the way -------------------------------------------------------------------------------
 
     def _progress(self, phase: m.Phase) -> None:
-        bits = sum(1 << s for s in m.Sensor if self._mechanics.blocked(s))
+        bits = self._mechanics.pattern()
         counts = self._counts
         self.board.emit(m.Progress(self._command, phase, counts.entered, counts.left, bits), droppable=True)
 

@@ -229,7 +229,7 @@ class ShoeTwin(ShoeFirmware):
     def _arrived(self, *, cover: bool) -> None:
         assert self._command is not None
         self._moved += not cover
-        bits = sum(1 << s for s in m.Sensor if self._mechanics.blocked(s))
+        bits = self._mechanics.pattern()
         self._note_piles()
         self.board.emit(m.Progress(self._command, self._phase, self._moved, self._counts.left, bits), droppable=True)
 

@@ -89,6 +89,7 @@ class CardPath:
         # Asked for with every card, and never other than at first.
         self._places = {segment: self.place(segment.name.lower()) for segment in layout.segments}
         self._following = dict(pairwise(layout.segments))
+        self._motors, self._sensors = tuple(layout.motors), tuple(layout.sensors)
 
     # --- places ----------------------------------------------------------------------------------------------
 
@@ -106,11 +107,16 @@ class CardPath:
         """Tell what a sensor shows."""
         if sensor in self.piles:
             return self.world.count(self.piles[sensor]) > 0
-        return sensor in self._blocked or (self._dust[sensor] > 0 and self._level(sensor) < THRESHOLD)
+        dimmed = self._dust[sensor] > 0 or self._shade[sensor] > 0
+        return sensor in self._blocked or (dimmed and self._level(sensor) < THRESHOLD)
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
         return [SensorLevel(self.blocked(sensor), self._level(sensor), THRESHOLD) for sensor in self.layout.sensors]
+
+    def pattern(self) -> int:
+        """Return which sensors are blocked, one bit each."""
+        return sum(1 << sensor for sensor in self._sensors if self.blocked(sensor))
 
     def currents(self) -> list[int]:
         """Return every motor's current in mA."""
@@ -297,7 +303,7 @@ class CardPath:
         self._timers.append(self.clock.after(max(0.0, seconds), call))
 
     def _run_motors(self, *motors: IntEnum) -> None:
-        self._currents = {motor: FREE_CURRENT if motor in motors else IDLE_CURRENT for motor in self.layout.motors}
+        self._currents = {motor: FREE_CURRENT if motor in motors else IDLE_CURRENT for motor in self._motors}
 
     def _due(self, name: str, segment: IntEnum | None = None) -> Fault | None:
         """Return and use up a pending fault of this name that fits the card now moving."""

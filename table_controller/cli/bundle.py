@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import ConfigurationError, PitboxError
 from table_controller.cli import OK
-from table_controller.cli.jams import DATA, read_history, reasons
+from table_controller.cli.jams import add_data_arguments, data_folder, read_history, reasons
 
 if TYPE_CHECKING:
     import argparse
@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from table_controller.doctor.bundle import Bundle
 
 HELP = "make a support bundle that is safe to send: no keys, no PINs, no cards, no patrons; it says what is in it"
-EXAMPLE = "pitbox bundle --data /var/lib/pitbox --config /etc/pitbox/table.toml --out table12.tar.gz"
+EXAMPLE = "pitbox bundle --config /etc/pitbox/table.toml --out table12.tar.gz"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER",
-                        help=f"the box's data folder (default {DATA})")  # fmt: skip
-    parser.add_argument("--config", type=Path, metavar="FILE", help="its table.toml, for the check-up and the slots")
+    add_data_arguments(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .tar.gz that is not there yet")
 
 
@@ -31,13 +29,14 @@ def run(args: argparse.Namespace) -> int:
     """Collect, write, and say what is in it."""
     from table_controller.doctor.bundle import Bundle, collect
 
+    args.data = data_folder(args)
     if not args.data.is_dir():
         raise ConfigurationError(f"{args.data} is no folder; --data takes a box's data folder")
     if args.out.exists():
         raise ConfigurationError(f"{args.out} is there already; a bundle never takes another one's place")
     bundle = Bundle()
     config = None
-    if args.config is not None:
+    if args.config.exists():
         from table_controller.config import examine
 
         config = examine(args.config).config

@@ -63,13 +63,15 @@ def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
     yield Line("configuration", OK, f"{path}: {config.name}, {config.game}, {len(config.slots)} slots")
     box = machines.find_box(config.control.socket)
     yield from machines.box_lines(box, config.control.socket)
-    yield from ports.ports(config, box.pid)
+    about_ports = ports.ports(config, box.pid)
+    yield from about_ports
     yield from ports.keys(config)
     yield from ports.approved(config)
     if box.status is not None:
         yield from machines.slot_lines(config, machines.through_box(box.status))
     elif bench and not box.problem:
-        yield from machines.slot_lines(config, machines.on_bench(config))
+        dead = {line.what.rpartition(" ")[2] for line in about_ports if line.state == FAIL}
+        yield from machines.slot_lines(config, machines.on_bench(config, dead))
         enrolled = [slot.name for slot in config.slots if slot.key.enrolled]
         if enrolled:
             yield Line("machines", WARN, f"not asked, since their keys are enrolled: {', '.join(enrolled)}",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import BadDossier, ConfigurationError
 from table_controller.catalogue import catalogue
 from table_controller.cli import OK
+from table_controller.cli.box_link import add_config_argument, data_of
 from table_controller.diagnosis.history import History, Row
 from table_controller.diagnosis.summary import cause_of, summed, when
 from table_controller.journal import reader
@@ -39,8 +40,7 @@ _SHADES: Final = (" ·", "░░", "▒▒", "▓▓", "██")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER",
-                        help=f"the box's data folder, or a journal's, a copy's (default {DATA})")  # fmt: skip
+    add_data_arguments(parser)
     parser.add_argument(
         "--since", metavar="WHEN", help="only faults since then: 8h, 7d, 2031-03-17, 2031-03-17T14:30 (UTC)"
     )
@@ -52,8 +52,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe how the data of a box are named."""
+    add_config_argument(parser)
+    parser.add_argument("--data", type=Path, metavar="FOLDER",
+                        help="the box's data folder, or a journal's, a copy's (default: as configured)")  # fmt: skip
+
+
+def data_folder(args: argparse.Namespace) -> Path:
+    """Return the data folder that was named, or the configured one, or the usual one if there is no configuration."""
+    if args.data is not None:
+        named: Path = args.data
+        return named
+    return data_of(args) if args.config.exists() else DATA
+
+
 def run(args: argparse.Namespace) -> int:
     """Read the journal, print what it says."""
+    args.data = data_folder(args)
     if args.mended:
         return _mended(args)
     since = parse_since(args.since, time.time_ns()) if args.since else 0

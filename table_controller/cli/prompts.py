@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from table_controller.cli import OK
+from table_controller.cli import LOCKED, OK
 from table_controller.cli.box_link import add_box_arguments, box
 from table_controller.cli.status import prompt_words
 
@@ -24,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask and print."""
     with box(args) as caller:
-        state = caller.ask("status")["state"]
+        told = caller.ask("status")
+    state = told["state"]
+    if told["cause"] is not None:  # that nobody is asked anything would be the wrong comfort
+        print(f"LOCKED by {told['cause']['code']}: {told['cause']['text']}")
+        return LOCKED
     asked = [] if state is None else [p for p in state["prompts"] if args.role in (None, p["role"])]
     for prompt in asked:
         clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""

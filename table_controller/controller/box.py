@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from table_controller.people import Person
     from table_controller.table import events as ev
     from table_controller.table.decisions import Decision
+    from table_controller.table.events import Person as EventPerson
 
     # Opens the journal under these digests; a JournalError says why it cannot be taken.
     OpenJournal = Callable[[Mapping[str, str]], tuple[Journal, Writer]]
@@ -170,7 +171,7 @@ class Box:
         """Have signs show what is on disk, and keypads ask what the dealer enters."""
         fresh = ServiceNumbers(self.clock).fresh
         sign = Sign(controller, self.slots, fresh)
-        keypad = Keypad(controller, self.slots, lambda: self.presence.dealer if self.presence else None, fresh)
+        keypad = Keypad(controller, self.slots, self._dealer, fresh)
         self.on_told += [sign.told, keypad.told]
         self._joined = [sign, keypad]
 
@@ -230,6 +231,15 @@ class Box:
         if self._threads:
             return await asyncio.to_thread(self.plan.people.check, credential, pin, place)
         return self.plan.people.check(credential, pin, place)
+
+    def holds(self, who: EventPerson) -> bool:
+        """Tell whether somebody who signed on still has that credential, and it was not revoked since."""
+        return self.plan.people.holds(who.credential, who.role)
+
+    def _dealer(self) -> EventPerson | None:
+        """Who deals, as a keypad's entries name them."""
+        dealer = self.presence.dealer if self.presence is not None else None
+        return dealer if dealer is not None and self.holds(dealer) else None
 
     def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run something beside the table, as an uplink or a panel: whatever becomes of it, the table goes on."""

@@ -12,7 +12,9 @@ import logging
 import os
 import pwd
 import socket
+import stat
 import struct
+from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,6 +51,7 @@ class Client(asyncio.Protocol):
         self._control = control
         self._transport: asyncio.Transport | None = None
         self._read = bytearray()
+        self._ended = False  # no more comes; what came is still answered
         self.session: Session | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -69,21 +72,43 @@ class Client(asyncio.Protocol):
         self.send({"hello": hello})
 
     def data_received(self, data: bytes) -> None:
-        """Take whole lines; what is longer than any request ends the connection."""
-        if self.session is None:
+        """Keep what came until it is this client's turn; one that sends faster than that is not read meanwhile."""
+        if self.session is None or self._transport is None:
             return
         self._read += data
-        while (end := self._read.find(b"\n")) >= 0:
-            request = bytes(self._read[:end])
-            del self._read[: end + 1]
-            if len(request) > MAX_LINE:
-                break
-            self._take(request)
-            if self._transport is None or self._transport.is_closing():
-                return
-        if len(self._read) > MAX_LINE or end >= 0:
+        if len(self._read) > MAX_LINE:
+            self._transport.pause_reading()
+        if self._more():
+            self._control.wait_for_turn(self)
+
+    def eof_received(self) -> bool:
+        """Nothing more comes; stay as long as something that came is not answered."""
+        self._ended = True
+        return self.session is not None and self._more()
+
+    def _more(self) -> bool:
+        return len(self._read) > MAX_LINE or b"\n" in self._read
+
+    def turn(self) -> bool:
+        """Take one line; tell whether more wait. What is longer than any request ends the connection."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return False
+        end = self._read.find(b"\n", 0, MAX_LINE + 1)
+        if end < 0 and len(self._read) > MAX_LINE:
             self.send({"error": error_body(BadRequest(f"a line has at most {MAX_LINE} bytes"))})
             self.drop("its line has no end", abort=False)
+            return False
+        request = bytes(self._read[:end])
+        del self._read[: end + 1]
+        self._take(request)
+        if self._more():
+            return True
+        if self._ended:
+            transport.close()
+        else:
+            transport.resume_reading()
+        return False
 
     def _take(self, request: bytes) -> None:
         assert self.session is not None
@@ -138,6 +163,7 @@ class Control:
         self.path = path
         self.clients: set[Client] = set()
         self._server: asyncio.Server | None = None
+        self._turns: deque[Client] = deque()
         box.on_told.append(self._told)
         box.on_halted.append(self._halted)
 
@@ -147,6 +173,8 @@ class Control:
             raise DataFolderUnusable(f"{self.path}: a socket's path has at most {MAX_PATH} bytes")
         try:
             with suppress(FileNotFoundError):
+                if not stat.S_ISSOCK(self.path.lstat().st_mode):
+                    raise DataFolderUnusable(f"{self.path} is there and is no socket; it is left as it is")
                 self.path.unlink()
             self._server = await asyncio.get_running_loop().create_unix_server(lambda: Client(self), str(self.path))
             self.path.chmod(0o660)
@@ -158,6 +186,27 @@ class Control:
             raise DataFolderUnusable(f"{self.path}: {error.strerror or error}") from error
         if self.box.controller is not None:
             self.box.controller.followers.append(self._step)
+
+    def wait_for_turn(self, client: Client) -> None:
+        """Have a client's next line taken: one line of one client each time that the loop comes round.
+
+        So whatever is sent, and by however many, machines and deadlines wait for one request at most.
+        """
+        if client not in self._turns:
+            self._turns.append(client)
+            if len(self._turns) == 1:
+                asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        client = self._turns[0]
+        try:
+            more = client.turn()
+        finally:
+            self._turns.popleft()
+            if self._turns:
+                asyncio.get_running_loop().call_soon(self._turn)
+        if more:
+            self.wait_for_turn(client)
 
     def admit(self, peer: socket.socket) -> int:
         """Return the user at the other end; NotAllowed if this box does not answer that one."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp
+from devices.report import LinkDown, LinkUp, Reported
 from firmware_bridge.errors import BadDossier, BadRequest, NotAllowed, PitboxError, StepRefused
 from firmware_bridge.version import VERSION
 from table_controller.controller.freezer import KINDS, FrameRing, Freezer
@@ -53,6 +53,7 @@ class Dossiers:
         self._asked: dict[int, str] = {}  # prompts, by what they ask
         self._answers: deque[tuple[int, d.Answer]] = deque(maxlen=_ANSWERS)
         self._received: dict[str, int] = {}  # when each deck came (wall clock)
+        self._pinned: dict[str, list[int]] = {}  # dossiers whose machine is not back, by slot
         self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in KINDS}
         self._tasks: set[asyncio.Task[None]] = set()
         for number in files.numbers(folder):
@@ -68,16 +69,22 @@ class Dossiers:
         self._box.taps[name].watchers.append(lambda _slot, outgoing, signed, mac: ring(outgoing, signed, mac))
         freezer = Freezer(
             name, slot.kind, slot.driver, ring, self.store, facts=lambda: self._facts(name),
-            wall_ns=lambda: clock.now()[0], threads=self._threads,
+            wall_ns=lambda: clock.now()[0], threads=self._threads, on_kept=self._kept,
         )  # fmt: skip
         if slot.driver.reported is not None:
             freezer.take(LinkUp(slot.driver.reported.hello))
             freezer.take(slot.driver.reported)
         return freezer
 
+    def _kept(self, dossier: d.Dossier) -> None:
+        if dossier.number:
+            self._pinned.setdefault(dossier.machine.slot, []).append(dossier.number)
+
     def _take_up_again(self, number: int) -> None:
         try:
             way = st.replay(files.steps_of(self.store.folder, number))
+            if files.is_pinned(self.store.folder, number):
+                self._kept(files.read(self.store.folder, number))
         except BadDossier:
             return
         if way is not None and way.next is not None:
@@ -145,6 +152,9 @@ class Dossiers:
         if freezer is None:
             return
         freezer.take(event)
+        if isinstance(event, Reported) and self._serves(name):
+            for number in self._pinned.pop(name, []):
+                self._write(_unpin, self.store, number)
         if self._box.stopping:  # what the box does to its links as it ends is no fault of theirs
             return
         shown = (
@@ -164,7 +174,6 @@ class Dossiers:
             self._write(self.store.note, number, event)
         if way.next is None:
             del self._ways[number]
-            self._write(_unpin, self.store, number)
             self._leave_test(way.began.slot)
 
     def _leave_test(self, name: str) -> None:
@@ -197,18 +206,27 @@ class Dossiers:
 
         self._run(write())
 
+    def _serves(self, name: str) -> bool:
+        controller = self._box.controller
+        return controller is not None and controller.table.context.serves(name)
+
     def way(self, number: int) -> st.Way | None:
         """Return how far the way back of a dossier has come; None if nobody has begun it."""
         return self._ways.get(number) or st.replay(files.steps_of(self.store.folder, number))
 
-    async def step(self, number: int, name: str, who: ev.Person, cards: int | None = None) -> dict[str, Any]:
-        """Begin a dossier's way (`begin`), or tick one of its steps; StepRefused says what is missing."""
+    async def step(
+        self, number: int, name: str, who: ev.Person, person: str, cards: int | None = None
+    ) -> dict[str, Any]:
+        """Begin a dossier's way (`begin`), or tick one of its steps; StepRefused says what is missing.
+
+        `person` is whose credential it is: one person may have two, and is no second person for that.
+        """
         if who.role not in _TAKES_UP:
             raise NotAllowed(f"a {' or a '.join(_TAKES_UP)} takes a dossier up; {who.credential} is a {who.role}")
         dossier = files.read(self.store.folder, number)
         way = self._ways.get(number)
         if name == "begin":
-            return self._begin(dossier, way, who)
+            return self._begin(dossier, way, who, person)
         if way is None:
             raise StepRefused(f"nobody has begun dossier {number}, or its machine is back in service")
         try:
@@ -216,21 +234,25 @@ class Dossiers:
         except KeyError:
             known = ", ".join(each.name.lower() for each in way.steps)
             raise BadRequest(f"there is no step {name!r}; there are: begin, {known}") from None
-        shown = await self._shown(way, step, who, cards)
-        self._took(number, *st.must_tick(self._ways.get(number, way), step, shown, who.credential), who=who)
+        shown = await self._shown(way, step, who, person, cards)
+        self._took(number, *st.must_tick(self._ways.get(number, way), step, shown, person), who=who)
         return self.told(number)
 
-    def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person) -> dict[str, Any]:
+    def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person, person: str) -> dict[str, Any]:
         if way is not None:
             return self.told(dossier.number)  # taken up again: nothing that was done is lost
         found = diagnose(dossier)
         if not found.staff and who.role != "technician":
             raise NotAllowed(f"dossier {dossier.number} is a fault of the machine: a technician takes it up")
         machine = dossier.machine
-        if not found.staff and self._box.running().table.context.serves(machine.slot):
+        other = next((n for n, way in self._ways.items() if way.began.slot == machine.slot), None)
+        if other is not None:
+            raise StepRefused(f"the way back of dossier {other} is under way at {machine.slot}; it proves the same")
+        self._box.running()
+        if not found.staff and self._serves(machine.slot):
             raise StepRefused(f"{machine.slot} is in service; nobody tests what serves")
         began = st.begin(
-            dossier.number, machine.slot, who.credential, service=not found.staff,
+            dossier.number, machine.slot, person, service=not found.staff,
             expected=dossier.account.expected, has_door=BY_HAND not in machine.capabilities,
         )  # fmt: skip
         self._took(dossier.number, st.Way(began), [began], who=who)
@@ -238,7 +260,7 @@ class Dossiers:
             self._box.testing[machine.slot] = dossier.number
         return self.told(dossier.number)
 
-    async def _shown(self, way: st.Way, step: st.Step, who: ev.Person, cards: int | None) -> st.Evidence:
+    async def _shown(self, way: st.Way, step: st.Step, who: ev.Person, person: str, cards: int | None) -> st.Evidence:
         """Return what can be shown for a step now; what a machine did is taken when it does it, never by word."""
         match step:
             case st.Step.PATH_EMPTY:
@@ -246,9 +268,9 @@ class Dossiers:
                 sensors = await slot.driver.sensors()
                 return st.looked(evidence.levels_of(slot.kind.name, sensors.levels))
             case st.Step.COUNT if cards is not None:
-                return st.Counted(cards, who.credential)
+                return st.Counted(cards, person)
             case st.Step.RETURN:
-                return st.Returned(who.credential, who.role)
+                return st.Returned(person, who.role)
             case _:
                 raise StepRefused(f"{step.name.lower()} ticks by itself: {st.wanted(way, step)}")
 

@@ -15,6 +15,10 @@ from table_controller.table import events as ev
 
 # Bytes in a line; far more than any request needs.
 MAX_LINE: Final = 64 * 1024
+# What people say is bounded: no number that another program could not carry exactly, no text that is more than a line.
+MOST: Final = 1 << 53
+LONGEST_TEXT: Final = 200
+MOST_ITEMS: Final = 16
 
 
 class Request(msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields=True, kw_only=True):
@@ -125,11 +129,26 @@ def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) ->
     unknown = [key for key in raw if key not in (*kind.__struct_fields__, "type")]
     if unknown:
         raise BadRequest(f"{kind.__name__} has no {unknown[0]!r}; it has: {', '.join(kind.__struct_fields__)}")
+    for key, value in raw.items():
+        _check_bounds(f"{kind.__name__}: {key}", value)
     try:
         made: ev.Event = msgspec.convert({**raw, **msgspec.to_builtins(people)}, kind)
     except msgspec.ValidationError as error:
         raise BadRequest(f"{kind.__name__}: {error}") from error
     return made
+
+
+def _check_bounds(what: str, value: Any) -> None:
+    """Refuse what no person means: the journal keeps it for ever, people read it, and every snapshot carries it."""
+    if isinstance(value, int) and not -MOST <= value <= MOST:
+        raise BadRequest(f"{what}: a number is {MOST} at most")
+    if isinstance(value, str) and not (len(value) <= LONGEST_TEXT and value.isprintable()):
+        raise BadRequest(f"{what}: a text has one line and at most {LONGEST_TEXT} characters")
+    if isinstance(value, list | tuple):
+        if len(value) > MOST_ITEMS:
+            raise BadRequest(f"{what}: {MOST_ITEMS} of them at most")
+        for each in value:
+            _check_bounds(what, each)
 
 
 def error_body(error: PitboxError) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import gc
 import logging
 import signal
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import DataFolderUnusable
 from table_controller.controller.box import Box
@@ -38,6 +38,12 @@ if TYPE_CHECKING:
     Besides = Mapping[str, Callable[[Box, TableConfig], Coroutine[Any, Any, None]]]
 
 log = logging.getLogger(__name__)
+
+# An empty folder is a new table's, or a disk that is not mounted: only people know which.
+_NEW_JOURNAL: Final = (
+    "a new journal begins here, and every meter at its seed; if this table was played before, stop the box and mount "
+    "its disk, or restore its journal from the copy (pitbox journal restore)"
+)
 
 
 def _taken_over(_: Exception) -> None:
@@ -87,6 +93,8 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
         await _open(control, box)
         for name, work in besides.items():
             box.supervise(name, partial(work, box, config))
+        if box.cause is None and box.boot == 1:
+            log.warning("%s", _NEW_JOURNAL)
         phase = "running" if box.cause is None else f"locked: {box.cause.code} {box.cause}"
         gc.collect()
         gc.freeze()  # what is there now stays; the collector need not walk it in the middle of a deal

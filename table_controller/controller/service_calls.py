@@ -34,6 +34,9 @@ _SAFE: Final = ("stop", "disarm")
 _ROLES: Final = ("technician",)
 # Service commands have numbers of their own, far above those of the core; told apart by the time (microseconds).
 _FIRST: Final = 1 << 62
+# The largest number of a command, and the most cards that one can be about.
+_MOST: Final = (1 << 63) - 1
+_MOST_CARDS: Final = 255
 
 
 def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
@@ -60,25 +63,52 @@ async def call(
     if method is None:
         offered = [each for each in names if hasattr(found.driver, each)]
         raise BadRequest(f"a {found.kind.name} has no {name!r} here; it has: {', '.join(offered)}")
+    if "mode" in arguments:
+        arguments = arguments | {"mode": _mode(arguments["mode"])}
+    _check_numbers(arguments)
     if name in _QUESTIONS:
         return _plain(await _called(method, arguments))
     person = who()
     if person.role not in _ROLES:
         raise NotAllowed(f"{name} is for the technician; {person.credential} is signed on as {person.role}")
-    reasons = against(box.running().table, slot, name)
-    if reasons:
-        raise NotAllowed(f"{name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
-    if "mode" in arguments:
-        arguments = arguments | {"mode": _mode(arguments["mode"])}
+    controller = box.running()
+    _permit(controller.table, slot, name)
     number = _FIRST + box.clock.now()[0] // 1000
-    outcome = "done"
+    outcome = "it was not sent"
     try:
-        return _plain(await _called(method, arguments | {"command": number}))
+        if name not in _SAFE:  # what moves something is on disk before, and permitted at the moment of sending
+            await controller.noted(rec.Note("service", f"{name}: ordered", who=person, slot=slot))
+            _permit(controller.table, slot, name)
+        outcome = "it was sent, and whoever ordered it left before its end"
+        told = _plain(await _called(method, arguments | {"command": number}))
+        outcome = "done"
+    except BadRequest as error:
+        outcome = f"it was not sent: {error}"
+        raise
     except PitboxError as error:
         outcome = f"{error.code} {error}"
         raise
+    else:
+        return told
     finally:
         box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
+
+
+def _permit(table: Table, slot: str, name: str) -> None:
+    """Raise every reason against an order."""
+    reasons = against(table, slot, name)
+    if reasons:
+        raise NotAllowed(f"{name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
+
+
+def _check_numbers(arguments: dict[str, Any]) -> None:
+    """Refuse what a message cannot carry: a device that is sent nonsense gives up its session, also in a deal."""
+    for key, value in arguments.items():
+        most = _MOST if key == "command" else _MOST_CARDS
+        if isinstance(value, Mode):
+            continue
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+            raise BadRequest(f"{key} takes a whole number from 1 to {most}")
 
 
 def _mode(name: Any) -> Mode:

@@ -92,6 +92,9 @@ class Session:
                 await work
             except PitboxError as error:
                 self._refuse(request, error)
+            except Exception as bug:  # whoever asked is answered, whatever it is
+                log.exception("a request failed")
+                self._refuse(request, BadRequest(f"it could not be carried out: {bug!r}"))
 
         task = asyncio.get_running_loop().create_task(guarded())
         self._tasks.add(task)
@@ -150,12 +153,12 @@ class Session:
         assert self._box.presence is not None
         who = ev.Person(found.role, found.id)
         self._people[who.credential] = who
-        self._holders[who.credential] = found.person
+        self._holders[who.credential] = found.person.casefold()  # as Person.same compares them
         self._box.presence.signed_on(who)
         self._answer(request, who)
 
     def _sign_off(self, request: p.SignOff) -> None:
-        who = self._person(request.credential)
+        who = self._person(request.credential)  # one that was revoked is signed off by that
         del self._people[who.credential]
         if self._box.presence is not None:
             self._box.presence.signed_off(who)
@@ -164,13 +167,22 @@ class Session:
     def _person(self, credential: str | None) -> ev.Person:
         """Return who speaks: the one named, or the only one who is signed on here."""
         if credential is None and len(self._people) == 1:
-            return next(iter(self._people.values()))
+            return self._valid(next(iter(self._people.values())))
         found = self._people.get(credential or "")
         if found is None:
             named = "nobody" if credential is None else credential
             here = ", ".join(self._people) or "nobody"
             raise NotAllowed(f"{named} is not signed on over this connection; {here} is")
-        return found
+        return self._valid(found)
+
+    def _valid(self, who: ev.Person) -> ev.Person:
+        """Return somebody whose credential was not revoked since they signed on."""
+        if not self._box.holds(who):
+            del self._people[who.credential]
+            if self._box.presence is not None:
+                self._box.presence.signed_off(who)
+            raise NotAllowed(f"the credential {who.credential} was revoked; it speaks no more")
+        return who
 
     def _two(self, first: str | None, second: str) -> tuple[ev.Person, ev.Person]:
         """Return two people who are signed on here, and who are two."""
@@ -211,7 +223,8 @@ class Session:
             self._answer(request, kept.told(request.dossier))
             return
         who = self._person(request.by)
-        self._answer(request, await kept.step(request.dossier, request.step, who, request.cards))
+        person = self._holders[who.credential]
+        self._answer(request, await kept.step(request.dossier, request.step, who, person, request.cards))
 
     def _trace(self, request: p.Trace) -> None:
         wanted = request.slots or list(self._box.taps)

@@ -228,8 +228,8 @@ class History:
 
 
 def between(faults: list[Fault], cards: int) -> int | None:
-    """Return the mean number of cards between faults; None if there was none."""
-    return cards // len(faults) if faults else None
+    """Return the mean number of cards between faults; None if there was none, or the device moves no cards."""
+    return cards // len(faults) if faults and cards else None
 
 
 def middle(values: list[int]) -> int | None:

@@ -20,7 +20,7 @@ _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --faint: #e9e9ec; --line: #c9c9cf;
         --heat: 196, 60, 20; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8ea; --paper: #17181b; --faint: #26282d; --line: #44474f; --heat: 255, 138, 76; }
+  :root { --ink: #e8e8ea; --paper: #17181b; --faint: #26282d; --line: #44474f; --heat: 224, 96, 36; }
 }
 body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62rem;
        margin: 2rem auto; padding: 0 1rem; }
@@ -29,7 +29,7 @@ td, th { padding: .25rem .7rem .25rem 0; border-bottom: 1px solid var(--line); t
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 svg { display: block; margin: .6rem 0 1.6rem; max-width: 100%; height: auto; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
-svg .none { fill: var(--faint); } svg .bar { fill: rgb(var(--heat)); } svg .axis { stroke: var(--line); }
+svg .none { fill: var(--faint); } svg .bar { fill: rgba(var(--heat), 0.7); } svg .axis { stroke: var(--line); }
 """
 
 
@@ -117,7 +117,7 @@ def _heat(rows: Sequence[str], columns: Sequence[str], counts: dict[tuple[str, s
             if not count:
                 drawn.append(f'<rect class="none" {box}/>')
                 continue
-            strength = f"{0.25 + 0.75 * count / most:.2f}"
+            strength = f"{0.2 + 0.5 * count / most:.2f}"
             drawn.append(
                 f'<rect {box} style="fill: rgba(var(--heat), {strength})"><title>{escape(row)}, {escape(column)}: '
                 f"{count}</title></rect>"

@@ -108,10 +108,10 @@ class DossierStore:
 
     def _make_room(self) -> None:
         kept = numbers(self.folder)
-        pinned = [number for number in kept if self._file(number).with_suffix(".pin").exists()]
+        pinned = [number for number in kept if is_pinned(self.folder, number)]
         for number in pinned[: max(0, len(pinned) - self._most_pinned)]:
             self.pin(number, pinned=False)
-        free = [number for number in kept[:-NEWEST] if not self._file(number).with_suffix(".pin").exists()]
+        free = [number for number in kept[:-NEWEST] if not is_pinned(self.folder, number)]
         sizes = {number: self._file(number).stat().st_size for number in kept}
         while free and (len(sizes) > self._most or sum(sizes.values()) > self._most_bytes):
             gone = free.pop(0)
@@ -131,6 +131,11 @@ def numbers(folder: Path) -> list[int]:
     if not folder.is_dir():
         return []
     return sorted(int(match[1]) for path in folder.iterdir() if (match := _NAME.match(path.name)))
+
+
+def is_pinned(folder: Path, number: int) -> bool:
+    """Tell whether a dossier is pinned."""
+    return file_of(folder, number).with_suffix(".pin").exists()
 
 
 def steps_of(folder: Path, number: int) -> list[StepEvent]:

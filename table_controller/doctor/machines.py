@@ -115,13 +115,17 @@ def through_box(status: dict[str, Any]) -> list[SlotFound]:
     return found
 
 
-def on_bench(config: TableConfig) -> list[SlotFound]:
-    """Connect to every device whose key is not enrolled, ask it a few things, and hang up. Moves nothing."""
-    return asyncio.run(_ask_all(config))
+def on_bench(config: TableConfig, dead: set[str]) -> list[SlotFound]:
+    """Connect to every device whose key is not enrolled, ask it a few things, and hang up. Moves nothing.
+
+    `dead`: slots whose port is known to be of no use.
+    """
+    slots = [slot for slot in config.slots if not slot.key.enrolled and slot.name not in dead]
+    return asyncio.run(_ask_all(slots, config))
 
 
-async def _ask_all(config: TableConfig) -> list[SlotFound]:
-    return list(await asyncio.gather(*(_ask(slot, config) for slot in config.slots if not slot.key.enrolled)))
+async def _ask_all(slots: list[SlotConfig], config: TableConfig) -> list[SlotFound]:
+    return list(await asyncio.gather(*(_ask(slot, config) for slot in slots)))
 
 
 async def _ask(slot: SlotConfig, config: TableConfig) -> SlotFound:

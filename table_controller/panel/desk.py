@@ -96,7 +96,7 @@ class Desk:
         try:
             if kept is None:
                 raise BadDossier("this box keeps no dossiers")
-            await kept.step(request.dossier, request.step, _person(people[0]), request.cards)
+            await kept.step(request.dossier, request.step, _person(people[0]), people[0].person, request.cards)
         except NotAllowed as barred:
             return refused(403, barred)
         except PitboxError as against:
@@ -110,6 +110,8 @@ class Desk:
             first = await self.prove(request.by, place)
         elif session.who.role in acts.EACH_TIME:
             return Said(403, {"ok": False, "pin": True, "text": f"a {session.who.role}'s word needs the PIN each time"})
+        elif not self._box.holds(_person(session.who)):
+            return refused(403, NotAllowed(f"the credential {session.who.id} was revoked; it speaks no more"))
         if isinstance(first, Said):
             return first
         if not isinstance(request, acts.TWO_PEOPLE):
@@ -119,7 +121,7 @@ class Desk:
         second = await self.prove(request.second, place)
         if isinstance(second, Said):
             return second
-        if first.person == second.person:
+        if first.same(second):
             return refused(403, NotAllowed("two credentials of one person are not two people"))
         return first, second
 

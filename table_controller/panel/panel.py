@@ -11,7 +11,7 @@ from table_controller.panel.sessions import Sessions
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.dossiers import Dossiers
@@ -42,8 +42,11 @@ class Box(Protocol):
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
 
+    def holds(self, who: ev.Person) -> bool:
+        """Tell whether a credential was not revoked since somebody signed on with it."""
+
     @property
-    def guards(self) -> Sequence[Callable[[ev.Event], None]]:
+    def guards(self) -> list[Callable[[ev.Event], None]]:
         """Who raises what speaks against something that people say."""
 
     @property

@@ -15,6 +15,7 @@ from simulators.house.dealer import DEALER
 from simulators.house.far_table import FarTable
 from table_controller.journal import reader
 from table_controller.journal.chain import STOP
+from table_controller.journal.copy import begin_copy
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Moved
@@ -74,7 +75,9 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
         fcntl.ioctl(slave, termios.TIOCEXCL)
         fcntl.flock(slave, fcntl.LOCK_EX | fcntl.LOCK_NB)
         text = table.config.read_text().replace(f'port = "{tmp_path / "shoe.1"}"', f'port = "{name}"')
-        table.config.write_text(text)
+        (tmp_path / "copy").mkdir()
+        begin_copy(tmp_path / "copy")
+        table.config.write_text(text + '\n[journal]\ncopy = "copy"\n')
         try:
             with running(table.config) as box:
                 await asyncio.to_thread(box.until, "shoe.1", "PB-112")
@@ -86,7 +89,11 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
                 said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
                 assert "PB-812" in said
                 assert str(box.process.pid) in said
-                assert (await asyncio.to_thread(box.status))["phase"] == "running"
+                told = await asyncio.to_thread(box.status)
+                assert told["phase"] == "running"
+                assert told["copy"]["words"].startswith("The second copy holds record ")
+            own, copied = (list(reader.read(tmp_path / name, 1)) for name in ("data/journal", "copy"))
+            assert own[:-1] == copied, "all but the box's last word is on the other disk"
         finally:
             for descriptor in (master, slave):
                 os.close(descriptor)
@@ -105,6 +112,8 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
         with running(table.config) as box:
             told = await asyncio.to_thread(box.status)
             assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-713")
+            said = await asyncio.to_thread(pitbox, "prompts", "--config", str(table.config), expect=7)
+            assert "LOCKED by PB-" in said
             said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=7)
             assert "LOCKED by PB-713" in said
             assert box.end() == 0

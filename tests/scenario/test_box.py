@@ -13,6 +13,8 @@ import pytest
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import DiskFailed, JournalBusy, ReplayDiffers
 from simulators.world.table import TRAY
+from table_controller import people
+from table_controller.controller.protocol import read_request
 from table_controller.controller.status import status_of
 from table_controller.controller.supervise import Tasks
 from table_controller.journal import records as rec
@@ -138,6 +140,37 @@ async def test_five_wrong_pins_end_what_a_connection_may_do(tmp_path: Path) -> N
         assert (await talk.ask("sign_on", credential="D2", pin="271828")).startswith("PB-813")
         other = Talk(box)
         await other.sign_on("D2")
+
+
+async def test_a_revoked_credential_speaks_no_more_though_it_was_signed_on(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, box, talk):
+        await talk.sign_on("D1", "F1")
+        people.revoke(tmp_path / "people.json", "D1")
+        assert (await talk.say("OpenRound", by="D1")).startswith("PB-813 the credential D1 was revoked")
+        assert box.presence is not None
+        assert box.presence.dealer is None
+        assert (await talk.say("OpenRound", by="D1")).startswith("PB-813 D1 is not signed on")
+        (tmp_path / "people.json").unlink()
+        assert (await talk.say("Ordered", order="table_idle", by="F1"))["seq"], "a file that is gone revokes nobody"
+
+
+async def test_what_no_person_means_is_no_event_and_the_table_can_still_be_kept(tmp_path: Path) -> None:
+    async with running(tmp_path, "over_under") as (bench, box, talk):
+        await talk.sign_on("D1")
+        assert box.controller is not None
+        before = box.controller.newest
+        for event in (
+            {"type": "CoverCardOut", "seat": 10**30}, {"type": "Declared", "trigger": "other", "seat": -(10**30)},
+            {"type": "Answer", "prompt": 1, "choice": "x", "seats": [10**30]},
+            {"type": "Answer", "prompt": 1, "choice": "x", "seats": list(range(1000))},
+            {"type": "DeckReceived", "deck": "blue\n2031-03-17 04:00:00  7  answer by floorperson F1"},
+            {"type": "DeckReceived", "deck": "\x1b[2J"}, {"type": "Declared", "trigger": "x" * 60_000},
+        ):  # fmt: skip
+            assert (await talk.ask("say", event=event)).startswith("PB-814"), event
+        assert box.controller.newest == before
+        assert (await talk.ask("follow"))["seq"] == before
+        await box.stop()
+        assert bench.records()[-1].kind == STOP
 
 
 async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> None:
@@ -344,6 +377,49 @@ async def test_a_technician_uses_a_machine_through_the_box_when_no_round_needs_i
         box.controller.table.state.round.state = mc.IDLE
         mode = await talk.ask("device", slot="shuffler.1", call="set_mode", arguments={"mode": "dance"}, by="T1")
         assert mode.startswith("PB-814 there is no mode")
+
+
+async def test_nonsense_in_a_question_reaches_no_machine(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        before = len(bench.records())
+        for command in ("x", -1, 0, None, 1.5, True, [1], 10**30):
+            told = await talk.ask("device", slot="shoe.1", call="outcome", arguments={"command": command})
+            assert told.startswith("PB-814 command takes"), command
+        await asyncio.sleep(1.0)
+        assert len(bench.records()) == before, "no link fell"
+        assert status_of(box).slots[0].state == "in_service"
+
+
+async def test_an_order_whose_giver_left_is_not_written_down_as_done(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, _box, talk):
+        await talk.sign_on("T1")
+        request = {"do": "device", "id": 99, "slot": "shuffler.1", "call": "self_test"}
+        talk.session.take(read_request(msgspec.json.encode(request)))
+        while not bench.notes("service"):  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.005)
+        talk.session.close()
+        await asyncio.sleep(1.0)
+        assert [note.text for note in bench.notes("service")] == [
+            "self_test: ordered", "self_test: it was sent, and whoever ordered it left before its end",
+        ]  # fmt: skip
+
+
+async def test_no_order_goes_out_that_is_not_on_disk_or_not_permitted_any_more(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, box, talk):
+        await talk.sign_on("T1")
+        request = {"do": "device", "id": 99, "slot": "shoe.1", "call": "self_test"}
+        talk.session.take(read_request(msgspec.json.encode(request)))
+        await asyncio.sleep(0)
+        assert box.controller is not None
+        box.controller.table.state.round.state = mc.DEALING  # a round began while the order was on its way to the disk
+        await asyncio.sleep(2.0)
+        told = next(line for line in talk.lines if line.get("id") == 99)
+        assert "a round is under way" in told["error"]["text"]
+        ordered, ended = (note.text for note in bench.notes("service"))
+        assert ordered == "self_test: ordered"
+        assert ended.startswith("self_test: PB-813")
+        box.controller.table.state.round.state = mc.IDLE
 
 
 async def test_frames_can_be_watched_and_no_card_is_in_them(tmp_path: Path) -> None:

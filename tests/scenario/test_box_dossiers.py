@@ -12,10 +12,11 @@ import pytest
 from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from simulators.world.table import TRAY
+from table_controller import people
 from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.status import status_of
 from table_controller.diagnosis import store as files
-from tests.support.boxes import Bench, Talk
+from tests.support.boxes import CHEAP, PIN, Bench, Talk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -154,6 +155,21 @@ async def _through(bench: Bench, talk: Talk, cards: int) -> None:
     assert not isinstance(told, str), told
 
 
+async def test_one_person_with_two_credentials_is_no_second_person(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        people.add(tmp_path / "people.json", "F7", "floorperson", PIN, person="T1", cost=CHEAP)
+        machine: Any = bench.machines[SLOT]
+        await talk.sign_on("F1", "F7", "T1")
+        await fault(bench, "jam:segment=lift,card=9")
+        assert (await tell(talk, "begin", by="T1"))["next"] == "clear"
+        machine.inject("clear_path")
+        await order(talk, "clear_jam")
+        await tell(talk, "path_empty", by="T1")
+        assert (await tell(talk, "count", by="T1", cards=53))["next"] == "return"
+        assert "second person" in await tell(talk, "return", by="F7")
+        assert (await tell(talk, "return", by="F1"))["next"] is None
+
+
 async def test_a_way_that_was_begun_is_taken_up_again_after_a_restart(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         machine: Any = bench.machines[SLOT]
@@ -191,3 +207,26 @@ async def test_a_new_fault_in_test_mode_begins_the_way_anew_and_has_its_own_doss
         assert str(await order(talk, "shuffle")).startswith("PB-430")
         assert [m.Jam.__name__] == [files.read(tmp_path / "dossiers", 2).halt.said]
         assert (await tell(talk))["next"] == "clear"
+        assert "dossier 1 is under way" in await talk.ask("jam", dossier=2, step="begin", by="T1")
+
+
+async def test_a_dossier_is_pinned_until_its_machine_serves_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        folder, machine = tmp_path / "dossiers", bench.machines[SLOT]
+        await talk.sign_on("F1", "T1")
+        machine.inject("dust:sensor=lift,percent=40")
+        await order(talk, "self_test")
+        await asyncio.sleep(1.0)
+        assert files.is_pinned(folder, 1)
+        await bench.box.stop()
+        await start(bench, tmp_path)
+        again = await Talk(bench.box).sign_on("F1", "T1")
+        assert files.is_pinned(folder, 1), "a restart is no repair"
+        machine.inject("mend")
+        await order(again, "self_test")
+        for act in ("clear", "acknowledge"):
+            told = await again.say("SlotOrdered", slot=SLOT, act=act, by="F1")
+            assert not isinstance(told, str), told
+        await asyncio.sleep(2.0)
+        assert bench.box.running().table.context.serves(SLOT)
+        assert not files.is_pinned(folder, 1)

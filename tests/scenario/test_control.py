@@ -105,6 +105,54 @@ async def test_a_client_that_does_not_read_is_dropped_and_the_table_goes_on(
             await reading.close()
 
 
+async def test_a_flood_of_requests_lets_the_table_have_its_turn_after_each(tmp_path: Path) -> None:
+    async with served(tmp_path) as control:
+        loop, turns, answers = asyncio.get_running_loop(), 0, 200
+
+        def turn() -> None:
+            nonlocal turns
+            turns += 1
+            if control.path.exists():
+                loop.call_soon(turn)
+
+        loop.call_soon(turn)
+        told = await _exchange(control.path, b'{"do": "status"}\n' * answers)
+        assert len(told) == 1 + answers
+        assert turns >= answers
+
+
+async def test_however_much_is_asked_the_loop_comes_round_after_each_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(tmp_path) as control:
+        most = came = 0
+
+        def look(client: module.Client, request: bytes) -> None:
+            nonlocal most, came
+            came += 1
+            most = max(most, came)
+            take(client, request)
+
+        take = module.Client._take
+        monkeypatch.setattr(module.Client, "_take", look)
+        floods = [asyncio.create_task(_exchange(control.path, b'{"do": "sign_off", "credential": "x"}\n' * 300))
+                  for _ in range(4)]  # fmt: skip
+        while not all(flood.done() for flood in floods):
+            came = 0  # whoever else waits for the loop has come by
+            await asyncio.sleep(0)
+        assert {len(flood.result()) for flood in floods} == {301}
+        assert 1 <= most <= 2
+
+
+async def test_a_file_in_the_sockets_place_is_left_as_it_is(tmp_path: Path) -> None:
+    async with served(tmp_path) as control:
+        path = tmp_path / "precious"
+        path.write_text("meters")
+        with pytest.raises(DataFolderUnusable, match="is no socket"):
+            await Control(control.box, path).start()
+        assert path.read_text() == "meters"
+
+
 async def test_no_more_clients_than_a_table_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_CLIENTS", 2)
     async with served(tmp_path) as control:

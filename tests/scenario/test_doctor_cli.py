@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firmware_bridge.capture import read_capture
 from tests.support.processes import background, pitbox, wait_for
 
 if TYPE_CHECKING:
@@ -43,7 +42,8 @@ def test_on_the_bench_every_machine_is_asked_and_a_pulled_cable_is_a_failure(tmp
         pitbox("sim", "inject", "shoe.1", "unplug:seconds=0", "--folder", str(tmp_path))
         found = lines(config, expect=2)
         assert found["port of shoe.1"]["state"] == "fail"
-        assert found["shoe.1"]["said"].startswith("PB-111")
+        assert "shoe.1" not in found, "once is enough"
+        assert "could serve" in found["machines"]["said"]
 
 
 def test_rogue_firmware_is_named(tmp_path: Path) -> None:
@@ -62,22 +62,3 @@ def test_beside_a_running_box_it_is_the_box_that_is_asked(tmp_path: Path) -> Non
         assert f"process {box.pid}" in found["box"]["said"]
         assert found["journal"]["state"] == "ok"
         assert f"held by the box ({box.pid})" in found["ports"]["said"]
-
-
-def test_trace_follows_the_frames_of_a_running_box_by_slot(tmp_path: Path) -> None:
-    """A technician records at the table while it plays: the port is the box's, the frames are shown by it."""
-    out = tmp_path / "box.pcapng"
-    with table(tmp_path) as config, background("run", "--config", str(config)) as box:
-        wait_for(tmp_path / "data" / "control.sock", box)
-        shown = pitbox("trace", "--config", str(config), "--slot", "shuffler.1", "--seconds", "4", "--out", str(out))
-        assert "shuffler.1" in shown
-        assert "shoe.1" not in shown
-        assert "PING" in shown
-        assert "frames in" in shown
-        wrong = pitbox("trace", "--config", str(config), "--slot", "shuffler.9", "--seconds", "1", expect=2)
-        assert "there is no slot shuffler.9" in wrong
-    assert {packet.slot for packet in read_capture(out)} == {"shuffler.1"}
-    gone = pitbox("trace", "--config", str(config), "--seconds", "1", expect=6)
-    assert "PB-" in gone
-    both = pitbox("trace", "--port", "/dev/null", "--slot", "shuffler.1", expect=2)
-    assert "say one of them" in both

@@ -18,6 +18,7 @@ from simulators.house.table import House
 from table_controller.controller.locked import LockedBox
 from table_controller.controller.slot import Slot
 from table_controller.journal import records as rec
+from table_controller.journal.chain import Record
 from table_controller.table import core, restart
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -295,7 +296,8 @@ async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(
 
     def lying(self: DiskWriter, *details: Any) -> int:
         *entry, on_durable = details
-        self._loop.call_soon(on_durable, None)
+        kind, wall_ns, mono_ns, boot, body = entry
+        self._loop.call_soon(on_durable, Record(self.next_seq, kind, wall_ns, mono_ns, boot, body, bytes(32)))
         number: int = honest(self, *entry, lambda _: None)
         return number
 

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from firmware_bridge.errors import StepRefused
 from simulators.house.panel import PINS, HouseBox, people_file, silent_house
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
@@ -323,3 +324,27 @@ async def test_two_credentials_of_one_person_are_not_two_people(tmp_path: Path) 
         both = await floor.say("correct_meter", amount=10_000, document="slip 4", by=by, second=second)
         assert both.status == 200
         assert stage.state.money.book.meters.current == before + 10_000
+
+
+async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_here_too(tmp_path: Path) -> None:
+    def guard(event: ev.Event) -> None:
+        if isinstance(event, ev.OpenRound):
+            raise StepRefused("dossier 1: count is not done")
+
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        stage.panel.box.guards.append(guard)
+        answer = await dealer.say("open_round")
+        assert (answer.status, answer.json["text"]) == (409, "dossier 1: count is not done")
+        assert stage.state.round.state == mc.IDLE
+
+
+async def test_a_revoked_dealer_who_is_signed_on_does_nothing_more(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        dealer = await stage.person("dealer-1")
+        box = stage.panel.box
+        assert isinstance(box, HouseBox)
+        box.revoked.add("dealer-1")
+        answer = await dealer.say("open_round")
+        assert (answer.status, answer.json["code"]) == (403, "PB-813")
+        assert stage.state.round.state == mc.IDLE

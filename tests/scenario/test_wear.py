@@ -9,14 +9,20 @@ import pytest
 
 from devices.kinds import kind_named
 from devices.shuffler import messages as m
+from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
 from simulators.machine import approved
 from simulators.models import make
 from table_controller.cli import OK, USAGE, main
+from table_controller.cli.jams import dossiers
+from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.slot import Slot
 from table_controller.controller.wear import FOLDER, WearBook, WearWarning, WearWatch, named, watch_wear
-from table_controller.diagnosis.drift import BASE, WINDOW, Wear, judge, mended
+from table_controller.diagnosis.drift import BASE, WINDOW, Wear, judge, mended, spread
+from table_controller.diagnosis.history import UNKNOWN, History, Row
+from table_controller.journal import records as rec
+from table_controller.journal.wording import content
 from table_controller.table import events as ev
 from tests.support.boxes import Bench as BoxBench
 
@@ -92,6 +98,29 @@ async def test_a_worn_roller_is_announced_before_it_jams_and_a_new_one_is_not(tm
         assert 0 < warning.told.fewest <= warning.told.left
         assert "segment lift" in warning.sentence()
         assert not any(isinstance(event, m.Jam) for event in bench.told)
+    finally:
+        await bench.close()
+
+
+async def test_cards_that_slip_and_are_gripped_again_show_as_spread_in_their_segment_alone(
+    tmp_path: Path, seed: int
+) -> None:
+    """The retries that succeed: no message counts them, the deviation of the transit times does."""
+    bench = Bench(tmp_path / "wear", seed)
+    bench.slot.start()
+    try:
+        await bench.slot.driver.ready()
+        for _ in range(24):
+            await bench.deck()
+        bench.machine.inject("slip:segment=feed,percent=4")
+        for _ in range(12):
+            await bench.deck()
+        gripped = [spread(bench.wear, segment)[-1][1] for segment in (m.Segment.FEED, m.Segment.BRIDGE)]
+        assert gripped[0] > 4 * max(gripped[1], 20_000)
+        bench.machine.inject("mend")
+        for _ in range(8):
+            await bench.deck()
+        assert spread(bench.wear, m.Segment.FEED)[-1][1] < gripped[0] // 2
     finally:
         await bench.close()
 
@@ -200,6 +229,31 @@ async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_j
         repaired = book.read(machine.key.serial)
         assert (repaired.base, repaired.windows, judge(repaired)) == ((), (), [])
         assert repaired.mended == repaired.cards > 0
+    finally:
+        await box.stop()
+        table.close()
+
+
+async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_dossier(
+    tmp_path: Path, seed: int
+) -> None:
+    table = BoxBench(tmp_path, seed=seed)
+    box = await table.start()
+    box.dossiers = Dossiers(box, tmp_path / "dossiers", threads=False)
+    machine: Any = table.machines["shuffler.1"]
+    try:
+        machine.inject("jam:segment=lift,card=9")
+        with pytest.raises(PitboxError, match="could not finish"):
+            await box.slots["shuffler.1"].driver.shuffle(1 << 62)
+        await asyncio.sleep(5)
+        history = History(dossiers(tmp_path))
+        for record in table.records():
+            if record.kind == rec.STEP:
+                said = content(record)
+                history.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+        (fault,) = history.finish().faults
+        assert (fault.slot, fault.segment, fault.dossier, fault.reason) == ("shuffler.1", "lift", "1", 430)
+        assert fault.cause != UNKNOWN
     finally:
         await box.stop()
         table.close()

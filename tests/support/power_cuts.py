@@ -17,7 +17,7 @@ from table_controller.ledger.money import ACCOUNTS, ENVY, METER
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import BetAccepted, BetReturned, Cleared, Found, HitClaimed, Moved
+from table_controller.table.decisions import BetAccepted, BetReturned, Cleared, Finding, Found, HitClaimed, Moved
 from table_controller.table.hits import NO_WIN
 from tests.support.meters import PROGRESSIVES, choices
 from tests.support.told_money import ToldMoney
@@ -231,6 +231,7 @@ async def new_decks(house: House) -> None:
 
 def compare(house: CutHouse, watch: Watch, records: list[Record]) -> None:
     """Everything: cards, chips, what was shown and what was won."""
+    assert not watch.unwritten, f"lit before they were on disk: {watch.unwritten}"
     assert not house.not_shown, house.not_shown
     compare_bets(house, watch, records)
     if house.controller.table.context.progressive:
@@ -238,16 +239,21 @@ def compare(house: CutHouse, watch: Watch, records: list[Record]) -> None:
 
 
 def compare_bets(house: House, watch: Watch, records: list[Record]) -> None:
-    """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record."""
-    assert not watch.unwritten, f"lit before they were on disk: {watch.unwritten}"
+    """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record.
+
+    And every account as plainly told.
+    """
     _same_when_replayed(house, records)
     state = house.controller.table.state
     assert state.round.state == mc.IDLE, f"the table was not led on: {state.round.state} {state.prompts}"
     assert all(whole for _, _, whole in house.dealt_rounds), "a round was dealt from a deck that was not whole"
     ids = [d.id for d in decided(records) if type(d).__name__ == "Command" and d.act != "lock"]  # type: ignore[attr-defined]
     assert len(ids) == len(set(ids)), "a command's number was used twice"
+    twice = [d for d in decided(records) if isinstance(d, Finding) and d.kind == "told_twice"]
+    assert not twice, f"an honest device was taken for one that tells twice: {twice}"
     if house.controller.table.context.progressive:
         _bets(house, watch, decided(records))
+        _accounts(house, records)
 
 
 def _same_when_replayed(house: House, records: list[Record]) -> None:
@@ -286,8 +292,24 @@ def _bets(house: House, watch: Watch, told: list[Decision]) -> None:
     assert not lost, f"latched with a chip in a round that was played, and never accepted: {lost}"
 
 
+def _accounts(house: House, records: list[Record]) -> None:
+    """Every account, and the four meters of 605a.7, to the micro-dollar."""
+    rules, book = house.controller.table.context.meter, house.controller.table.state.money.book
+    assert rules is not None
+    if book.entries:
+        told = ToldMoney(rules).read(steps(records))
+        accounts = told.accounts()
+        assert {account: book.at(account) for account in ACCOUNTS} == accounts
+        assert sum(book.held.values()) == 0
+        by_table = accounts[ENVY] + sum(paid.amount for paid in told.paid.values() if paid.way == "table")
+        by_hand = sum(paid.amount for paid in told.paid.values() if paid.way == "hand")
+        meters, expected = book.meters, (accounts[METER], by_table, by_hand, by_table + by_hand)
+        assert (meters.current, meters.paid_by_table, meters.paid_by_attendant, meters.cumulative) == expected
+        assert meters.pending == 0
+
+
 def _hits(house: CutHouse, records: list[Record]) -> None:
-    """What was paid, once each, is what was won and what people handed out; every account as plainly told."""
+    """What was paid, once each, is what was won and what people handed out."""
     people, rules = house.people, house.controller.table.context.meter
     assert isinstance(people, Winners)
     assert rules is not None
@@ -297,17 +319,6 @@ def _hits(house: CutHouse, records: list[Record]) -> None:
     assert told.envy == people.envy, f"envy booked {told.envy}, handed out {people.envy}"
     won = {(number, seat): people.hand_of(number, seat) for number, seat in kept_bets(decided(records))}
     assert {key: paid.hand for key, paid in told.paid.items()} == {k: h for k, h in won.items() if h != NO_WIN}
-    book = house.controller.table.state.money.book
-    if book.entries:
-        assert {account: book.at(account) for account in ACCOUNTS} == told.accounts()
-        assert sum(book.held.values()) == 0
-        by_table = sum(paid.amount for paid in people.paid.values() if paid.way == "table")
-        by_hand = sum(paid.amount for paid in people.paid.values() if paid.way == "hand")
-        envy = told.accounts()[ENVY]
-        expected = (told.accounts()[METER], by_table + envy, by_hand, by_table + envy + by_hand)
-        meters = book.meters
-        assert (meters.current, meters.paid_by_table, meters.paid_by_attendant, meters.cumulative) == expected
-        assert meters.pending == 0
 
 
 def kept_bets(told: list[Decision]) -> Counter[tuple[int, int]]:

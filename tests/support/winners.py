@@ -81,10 +81,15 @@ class Winners(People):
             hand = self.hand_of(number, seat)
             return hand if hand in prompt.choices else NO_ENVY
         if prompt.kind == "choose" and "void" in prompt.choices:
-            # Whoever has paid a player by hand does not void that round.
-            by_hand = any(self.paid[key].way == "hand" for key in self.paid if key[0] == number)
-            return "void" if not by_hand and self._rng("void", prompt.id).random() < VOIDS else prompt.choices[0]
+            return "void" if self._rng("void", prompt.id).random() < VOIDS else prompt.choices[0]
         return super().choose(prompt)
+
+    def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
+        """Whoever has paid a player by hand does not void that round."""
+        choice, number = super()._choice(prompt, number)
+        here = self.house.controller.table.state.round.number
+        by_hand = any(paid.way == "hand" for (of, _), paid in self.paid.items() if of == here)
+        return (prompt.choices[0] if choice == "void" and by_hand else choice), number
 
     def name_seats(self, prompt: Prompt) -> tuple[int, ...]:
         """Envy goes to every other seat with a bet."""

@@ -149,6 +149,23 @@ def test_no_file_lets_nobody_in(tmp_path: Path) -> None:
         Checker(tmp_path / "people.json").check("F17", "739164")
 
 
+def test_a_pipe_is_no_people_file_and_nobody_waits_for_it(bench: Bench) -> None:
+    bench.path.unlink()
+    os.mkfifo(bench.path, 0o600)
+    with pytest.raises(BadPeopleFile, match="not a file"):
+        people.load_people(bench.path)
+
+
+def test_who_signed_on_before_holds_a_credential_until_it_is_revoked(bench: Bench) -> None:
+    checker = Checker(bench.path)
+    people.add(bench.path, "T9", "technician", "271828", cost=Cost(2, 1, 1))
+    assert checker.holds("T9", "technician")
+    assert not checker.holds("T9", "floorperson")
+    assert not checker.holds("T8", "technician")
+    people.revoke(bench.path, "T9")
+    assert not checker.holds("T9", "technician")
+
+
 def test_a_file_that_cannot_be_exchanged_stays_as_it_was(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     before = bench.path.read_bytes()
 

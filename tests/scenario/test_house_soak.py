@@ -1,0 +1,246 @@
+"""Soaks of whole tables: every promise holds whatever goes wrong, and the checkers see mistakes that were planted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from msgspec.structs import replace
+
+from firmware_bridge.errors import ConfigurationError
+from simulators.cli.soak import command, summary
+from simulators.house import soak as house_soak
+from simulators.house.soak import DAY, GAMES, Day, Failure, run_table, shrink, tables
+from simulators.house.storm import Mishap, draw, read_mishap
+from simulators.house.table import House
+from table_controller.cli import main
+from table_controller.table import events as ev
+from table_controller.table.decisions import Moved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from table_controller.controller.loop import Controller
+    from table_controller.table.decisions import Decision
+
+# `make test` plays 500 rounds, `make proof` 20,000: a part is one test, so that workers share them.
+SHORT = 100
+PARTS = 4
+PART = 1000
+SEED = 100
+
+
+def clean(game: str, rounds: int, seed: int) -> Day:
+    """Play tables in a storm; fail with the shortest list of mishaps and the command that plays it again."""
+    whole = Day()
+    for each, length, mishaps in tables(game, rounds, seed, "storm"):
+        day, failure = run_table(game, each, length, mishaps)
+        whole.add(day)
+        if failure is not None:
+            least = shrink(failure, tries=15)
+            raise AssertionError(f"{game}, seed {each}: {failure.how}; repeat: {command(least)}")
+    assert whole.rounds == rounds
+    assert whole.bad_after == 0
+    assert whole.irregularities
+    return whole
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_promise_holds_in_a_storm(game: str) -> None:
+    day = clean(game, SHORT, SEED)
+    assert day.cuts
+    assert day.reconciled or game != "face_up_pai_gow"
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("game", GAMES)
+def test_twenty_thousand_rounds_in_a_storm_are_clean(game: str, part: int) -> None:
+    day = clean(game, PART, 1000 * (part + 1))
+    print(f"{game}, part {part + 1} of {PARTS}: " + "; ".join(summary(day)))
+
+
+def test_the_same_seed_plays_the_same_table() -> None:
+    mishaps = draw("saigon_5_card", 3, 8, "storm")
+    days = [run_table("saigon_5_card", 3, 8, mishaps)[0] for _ in range(2)]
+    assert (days[0].steps, days[0].virtual, days[0].clauses) == (days[1].steps, days[1].virtual, days[1].clauses)
+
+
+def test_a_soak_is_a_row_of_tables_with_seeds_of_their_own() -> None:
+    row = tables("dj_wild", 2 * DAY + 10, 7, "some")
+    assert [(seed, rounds) for seed, rounds, _ in row] == [(7, DAY), (8, DAY), (9, 10)]
+    assert row[0][2] != row[1][2]
+    assert all(not mishaps for _, _, mishaps in tables("dj_wild", DAY, 7, "none"))
+
+
+# --- planted mistakes -------------------------------------------------------------------------------------------------
+
+
+class Planted(House):
+    """A house with a mistake in it: `changed` gives another event to the box, `after` does something after a step."""
+
+    def _listener(self, slot: str, controller: Controller) -> Any:
+        submit = controller.submit
+        if not hasattr(submit, "planted"):
+
+            def other(event: ev.Event) -> None:
+                for each in self.changed(event):
+                    submit(each)
+
+            other.planted = True  # type: ignore[attr-defined]
+            controller.submit = other  # type: ignore[method-assign]
+        return super()._listener(slot, controller)
+
+    def changed(self, event: ev.Event) -> list[ev.Event]:
+        return [event]
+
+    def _stepped(self, event: ev.Event, decisions: list[Decision]) -> None:
+        super()._stepped(event, decisions)
+        self.after(decisions)
+
+    def after(self, decisions: list[Decision]) -> None:
+        """Nothing."""
+
+
+class IgnoresCounts(Planted):
+    """Whatever a machine counts, the box takes a whole deck."""
+
+    def changed(self, event: ev.Event) -> list[ev.Event]:
+        if isinstance(event, ev.ShuffleEnded | ev.ShoeLoaded):
+            return [replace(event, count=self.edition.cards.count)]
+        return [event]
+
+
+class LosesACard(Planted):
+    """A card is gone from its place, and nobody moved it."""
+
+    def after(self, decisions: list[Decision]) -> None:
+        if Moved("round", "complete") in decisions:
+            lying = next(ids for ids in self.world._lying.values() if ids)
+            lying.pop()
+
+
+class OffByOne(Planted):
+    """The meter shows a micro-dollar too much."""
+
+    def after(self, decisions: list[Decision]) -> None:
+        if Moved("round", "complete") in decisions:
+            book = self.controller.table.state.money.book
+            book.held["meter"] = book.held.get("meter", 0) + 1
+
+
+class TakesEveryBet(Planted):
+    """Every latch is taken for one with a bet."""
+
+    def changed(self, event: ev.Event) -> list[ev.Event]:
+        return [replace(event, bet=True) if isinstance(event, ev.SeatLatched) else event]
+
+
+class KeepsWagers(Planted):
+    """The wagers of a void round stay where they are."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+
+        async def nothing(_: object) -> None:
+            return
+
+        self.people._return_chips = nothing  # type: ignore[method-assign]
+
+
+class Deaf(Planted):
+    """The box does not notice that a machine is gone."""
+
+    def changed(self, event: ev.Event) -> list[ev.Event]:
+        return [] if isinstance(event, ev.SlotChanged) and event.trigger in ("vanish", "doubt", "fault") else [event]
+
+
+class ListsNothing(Planted):
+    """A round that was dealt since the last good check is not listed as affected."""
+
+    def after(self, decisions: list[Decision]) -> None:
+        for deck in self.controller.table.state.decks.values():
+            deck.rounds.clear()
+
+
+FALLS = Mishap(2, 1.0, "house", "card_falls")
+PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
+    (IgnoresCounts, "saigon_5_card", "bad deck", [FALLS]),
+    (LosesACard, "saigon_5_card", "one place", []),
+    (OffByOne, "face_up_pai_gow", "meter", []),
+    (TakesEveryBet, "face_up_pai_gow", "late bet", []),
+    (KeepsWagers, "face_up_pai_gow", "chips and bets", [Mishap(2, 9.0, "shoe.1", "jam:segment=exit")]),
+    (Deaf, "face_up_pai_gow", "service", [Mishap(1, 20.0, "bet_sensor.3", "hang:seconds=80")]),
+    (ListsNothing, "saigon_5_card", "affected rounds", [FALLS]),
+]
+
+
+@pytest.mark.parametrize(("house", "game", "promise", "mishaps"), PLANTED, ids=[row[0].__name__ for row in PLANTED])
+def test_a_planted_mistake_is_seen(house: type[House], game: str, promise: str, mishaps: list[Mishap]) -> None:
+    day, failure = run_table(game, 1, 4, mishaps, make=house)
+    assert failure is not None
+    assert failure.promise == promise, failure.how
+    assert day.bad_after == (promise == "bad deck")
+    _, none = run_table(game, 1, 4, mishaps)
+    assert none is None, "the same without the mistake"
+
+
+def test_a_failure_is_cut_down_to_the_mishaps_that_it_needs() -> None:
+    harmless = [Mishap(1, 5.0, "shoe.1", "garbage:bytes=1"), Mishap(2, 3.0, "shuffler.1", "drop:frames=1")]
+    _, failure = run_table("saigon_5_card", 1, 8, sorted([*harmless, FALLS]), make=IgnoresCounts)
+    assert failure is not None
+    assert len(failure.mishaps) == 3
+    least = shrink(failure, make=IgnoresCounts)
+    assert least.promise == "bad deck"
+    assert least.mishaps == [FALLS]
+    assert "--mishap '2@1 house card_falls'" in command(least)
+
+
+def test_what_fails_without_any_mishap_says_so() -> None:
+    _, failure = run_table("saigon_5_card", 1, 3, [Mishap(1, 5.0, "shoe.1", "garbage:bytes=1")], make=LosesACard)
+    assert failure is not None
+    assert shrink(failure, make=LosesACard).mishaps == []
+
+
+# --- the words of mishaps, and the command ----------------------------------------------------------------------------
+
+
+def test_a_mishap_is_read_as_it_is_printed() -> None:
+    for mishap in draw("face_up_pai_gow", 1, 60, "storm"):
+        assert read_mishap(str(mishap)) == mishap
+    for text in ("17 shuffler.1 jam", "x@1 shoe.1 jam", "1@1 shoe.1 fly", "1@1 shoes.1 jam", "1@1 house jam", ""):
+        with pytest.raises(ConfigurationError):
+            read_mishap(text)
+
+
+def test_the_command_prints_what_a_soak_came_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "soak", "--game", "over_under", "--rounds", "12", "--seed", "2", "--faults", "some"]) == 0
+    shown = capsys.readouterr().out
+    assert "over_under: clean" in shown
+    assert "12 rounds" in shown
+    assert "hands from a bad deck after the first check able to see it: 0" in shown
+    assert "rounds/s of processor time" in shown
+
+
+def test_the_command_prints_a_failure_with_how_to_see_it_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real: Callable[..., tuple[Day, Failure | None]] = run_table
+
+    def planted(*args: Any, **more: Any) -> tuple[Day, Failure | None]:
+        return real(*args, **(more | {"make": IgnoresCounts}))
+
+    monkeypatch.setattr(house_soak, "run_table", planted)
+    options = ["--game", "saigon_5_card", "--rounds", "8", "--seed", "1", "--faults", "none"]
+    assert main(["sim", "soak", *options, "--mishap", str(FALLS)]) == 1
+    shown = capsys.readouterr().out
+    assert "saigon_5_card, seed 1, round" in shown
+    assert "bad deck: round" in shown
+    assert "replay: pitbox sim soak --game saigon_5_card --seed 1" in shown
+    assert "--mishap '2@1 house card_falls'" in shown
+
+
+def test_the_command_refuses_what_it_cannot_play(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "soak", "--rounds", "0"]) != 0
+    assert main(["sim", "soak", "--mishap", "1@1 shoe.1 jam"]) != 0
+    assert "--mishap goes with one --game" in capsys.readouterr().err

@@ -1,0 +1,31 @@
+"""A machine's own clock on a computer that does not keep up: it is late, and never goes back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from simulators.device_clock import DeviceClock
+
+
+@pytest.mark.realtime
+async def test_what_is_due_and_has_not_run_holds_the_clock_for_whoever_looks_from_outside() -> None:
+    clock, seen = DeviceClock(speed=100.0), list[float]()
+    clock.after(1.0, lambda: seen.append(clock.now))  # due in 10 ms
+    time.sleep(0.05)  # noqa: ASYNC251 - the computer is busy elsewhere
+    seen.append(clock.now)  # a frame has arrived meanwhile and is looked at first
+    await asyncio.sleep(0.02)
+    seen.append(clock.now)
+    assert seen == sorted(seen), f"time went back: {seen}"
+    assert seen[0] == seen[1] < 2.0, "who looks from outside sees the instant that is still to come"
+    assert seen[2] > 5.0
+
+
+@pytest.mark.realtime
+async def test_a_timer_that_nobody_wants_any_more_holds_nothing() -> None:
+    clock = DeviceClock(speed=100.0)
+    clock.after(1.0, lambda: None).cancel()
+    time.sleep(0.05)  # noqa: ASYNC251
+    assert clock.now >= 5.0
