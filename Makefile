@@ -58,6 +58,7 @@ bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and pe
 	$(BIN)/python -m benchmarks.usb
 	$(BIN)/python -m benchmarks.lockout
 	$(BIN)/python -m benchmarks.journal
+	$(BIN)/python -m benchmarks.panel
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.mqtt
 

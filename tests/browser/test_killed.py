@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulators.house.far_table import FarTable
+from simulators.house.panel import tend
 from simulators.table import BENCH_PIN
 from table_controller.table import machines as mc
 from tests.support.browsers import SCREEN, chromium
@@ -33,6 +34,7 @@ async def test_a_page_comes_back_after_its_box_was_killed(tmp_path: Path) -> Non
     table.panel_port = _free_port()
     async with chromium() as browser, table:
         box = RunningBox(table.config)
+        tending = asyncio.create_task(tend(table))  # hands that wait for a deck, however slow the box is
         try:
             await table.meet()
             await table.rest()
@@ -49,6 +51,7 @@ async def test_a_page_comes_back_after_its_box_was_killed(tmp_path: Path) -> Non
             await page.click("#signon button[type=submit]")
             await page.click("[data-act=open_round]")
             await page.wait_for_selector("[data-phase=betting]")
+            tending.cancel()
             assert await asyncio.to_thread(box.end, signal.SIGKILL) == -signal.SIGKILL
             await page.wait_for_selector(".lost:not(.hidden)")
             box = RunningBox(table.config)
@@ -65,5 +68,7 @@ async def test_a_page_comes_back_after_its_box_was_killed(tmp_path: Path) -> Non
             assert shown in (mc.BETTING, mc.NO_MORE_BETS, mc.VOID)
             assert await asyncio.to_thread(box.end) == 0
         finally:
+            tending.cancel()
+            await asyncio.wait({tending})
             if box.process.poll() is None:
                 box.end(signal.SIGKILL)
