@@ -66,7 +66,7 @@ class Client(asyncio.Protocol):
             transport.close()
             return
         self.session = Session(self._control.box, self.send, uid)
-        self._control.clients.add(self)
+        self._control.clients[self] = None
         box = self._control.box
         hello = {"pitbox": VERSION, "protocol": PROTOCOL, "table": box.plan.name, "game": box.plan.edition.game}
         self.send({"hello": hello})
@@ -145,7 +145,7 @@ class Client(asyncio.Protocol):
     def connection_lost(self, _error: Exception | None) -> None:
         """Whoever was signed on here speaks here no more."""
         self._transport = None
-        self._control.clients.discard(self)
+        self._control.clients.pop(self, None)
         if self.session is not None:
             self.session.close()
 
@@ -161,7 +161,7 @@ class Control:
     def __init__(self, box: Box, path: Path) -> None:
         self.box = box
         self.path = path
-        self.clients: set[Client] = set()
+        self.clients: dict[Client, None] = {}  # the oldest first
         self._server: asyncio.Server | None = None
         self._turns: deque[Client] = deque()
         box.on_told.append(self._told)
@@ -210,12 +210,21 @@ class Control:
 
     def admit(self, peer: socket.socket) -> int:
         """Return the user at the other end; NotAllowed if this box does not answer that one."""
-        if len(self.clients) >= MAX_CLIENTS:
-            raise NotAllowed(f"{MAX_CLIENTS} clients are connected; this box takes no more")
+        if len(self.clients) >= MAX_CLIENTS and not self._made_room():
+            raise NotAllowed(f"{MAX_CLIENTS} clients are connected and in use; this box takes no more")
         _, uid, gid = _PEER.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
         if uid in (0, os.geteuid()) or self._in_group(uid, gid):
             return int(uid)
         raise NotAllowed(f"this box does not answer user {uid}; who may: its own user, root" + self._group_words())
+
+    def _made_room(self) -> bool:
+        """Send the oldest client away that is no use to anybody, if there is one: idle ones must not keep people out."""
+        for client in self.clients:
+            if client.session is not None and client.session.idle:
+                client.drop("it did nothing, and another one came")
+                self.clients.pop(client)
+                return True
+        return False
 
     def _group_words(self) -> str:
         return f", the group {self.box.plan.group}" if self.box.plan.group else ""

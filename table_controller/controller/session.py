@@ -49,6 +49,11 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._traced: list[str] = []
 
+    @property
+    def idle(self) -> bool:
+        """Nobody is signed on here, nothing is followed and nothing waits for an answer."""
+        return not (self._people or self.following or self._traced or self._tasks or self._said)
+
     # --- requests -----------------------------------------------------------------------------------------------------
 
     def take(self, request: p.Request) -> None:

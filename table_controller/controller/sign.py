@@ -53,7 +53,7 @@ class Sign:
         self._busy: dict[str, asyncio.Task[None]] = {}
         self._seq = 0
         self._timer: asyncio.TimerHandle | None = None
-        if self._signs:
+        if self._signs and controller.table.context.meter is not None:  # without a meter there is nothing to show
             controller.followers.append(self._step)
             self._again()
 

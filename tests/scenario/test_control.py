@@ -157,6 +157,8 @@ async def test_no_more_clients_than_a_table_can_have(tmp_path: Path, monkeypatch
     monkeypatch.setattr(module, "MAX_CLIENTS", 2)
     async with served(tmp_path) as control:
         clients = [await BoxClient.connect(control.path) for _ in range(2)]
+        for client in clients:
+            await client.request("follow")
         with pytest.raises(Refused, match="takes no more") as refused:
             await BoxClient.connect(control.path)
         assert refused.value.code == "PB-813"
@@ -166,6 +168,22 @@ async def test_no_more_clients_than_a_table_can_have(tmp_path: Path, monkeypatch
                 await asyncio.sleep(0.001)
         await (await BoxClient.connect(control.path)).close()
         await clients[1].close()
+
+
+async def test_clients_that_do_nothing_keep_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_CLIENTS", 3)
+    async with served(tmp_path) as control:
+        useful = await BoxClient.connect(control.path)
+        await useful.request("sign_on", credential="D1", pin=PIN)
+        idle = [await BoxClient.connect(control.path) for _ in range(2)]
+        third = await BoxClient.connect(control.path)
+        await asyncio.wait_for(idle[0].gone.wait(), 10)
+        assert not idle[1].gone.is_set(), "the oldest goes first"
+        assert await useful.request("status")
+        assert await third.request("status")
+        assert len(control.clients) <= 3
+        for client in (useful, third, *idle):
+            await client.close()
 
 
 async def test_whoever_follows_sees_steps_and_what_machines_tell_until_the_box_ends(tmp_path: Path) -> None:
