@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simulators.world.chips import TRAY
 from simulators.world.table import LAYOUT, RACK
 from simulators.world.table import TRAY as TABLE_TRAY
+from table_controller.journal import records as rec
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import (
@@ -58,16 +59,33 @@ class Checkers:
         self.machines = MachineChecker(house)
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """See one durable step."""
+        """See one durable step; after a power cut first those that were on disk before anybody was told."""
+        if isinstance(event, ev.BoxStarted):
+            for unseen in self._untold(event):
+                if Moved("round", mc.DEALING) in unseen.decisions:
+                    back = self.house.truth.backs("shoe.1")
+                    self.house.dealt_rounds.append((self.rounds.number, back, self.house.whole(back)))
+                self._step(unseen.event, unseen.decisions)
+        self._step(event, decisions)
+
+    def _untold(self, started: ev.BoxStarted) -> list[rec.Step]:
+        """Return the steps on disk before a start that were durable when the power went, and were never told."""
+        on_disk = [record for record in getattr(self.house.disk, "records", ()) if record.kind == rec.STEP]
+        for at in range(len(on_disk) - 1, self.figures["steps"] - 1, -1):
+            if rec.decode_step(on_disk[at].body).event == started:
+                return [rec.decode_step(record.body) for record in on_disk[self.figures["steps"] : at]]
+        return []
+
+    def _step(self, event: ev.Event, decisions: list[Decision]) -> None:
         self.figures["steps"] += 1
         for decision in decisions:
             if isinstance(decision, Found):
                 self.figures["irregularities"] += 1
                 self.clauses.update(decision.clauses)
         try:
+            self.rounds.step(event, decisions)
             self.decks.step(event, decisions)
             self.money.step(event, decisions)
-            self.rounds.step(event, decisions)
             self.machines.look()
         except Broken as broken:
             self.broken.append(broken)
@@ -282,7 +300,7 @@ class RoundChecker:
         self.voids: dict[int, tuple[str, ...]] = {}  # with the wagers that are settled all the same
         self.complete: set[int] = set()
         self.opened = 0
-        self._number = 0
+        self.number = 0
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """Take how a round ends."""
@@ -290,10 +308,10 @@ class RoundChecker:
         for decision in decisions:
             match decision:
                 case Moved(what="round", state=mc.BETTING):
-                    self._number += 1
+                    self.number += 1
                     self.opened += 1
                 case Moved(what="round", state=mc.COMPLETE):
-                    self.complete.add(self._number)
+                    self.complete.add(self.number)
                 case WagersReturned(seat=None):
                     self.voids[decision.round] = decision.settled
                 case BetSettled() if decision.round in self.voids and "progressive" not in self.voids[decision.round]:

@@ -82,11 +82,6 @@ class HouseBox:
         return self._presence
 
     @property
-    def guards(self) -> tuple[()]:
-        """Nobody besides the core."""
-        return ()
-
-    @property
     def dossiers(self) -> None:
         """None are kept here."""
 

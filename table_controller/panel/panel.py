@@ -11,7 +11,7 @@ from table_controller.panel.sessions import Sessions
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.dossiers import Dossiers
@@ -46,7 +46,7 @@ class Box(Protocol):
         """Tell whether a credential was not revoked since somebody signed on with it."""
 
     @property
-    def guards(self) -> Sequence[Callable[[ev.Event], None]]:
+    def guards(self) -> list[Callable[[ev.Event], None]]:
         """Who raises what speaks against something that people say."""
 
     @property

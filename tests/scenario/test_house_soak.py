@@ -37,7 +37,7 @@ def clean(game: str, rounds: int, seed: int) -> Day:
         day, failure = run_table(game, each, length, mishaps)
         whole.add(day)
         if failure is not None:
-            least = shrink(failure, tries=30)
+            least = shrink(failure, tries=15)
             raise AssertionError(f"{game}, seed {each}: {failure.how}; repeat: {command(least)}")
     assert whole.rounds == rounds
     assert whole.bad_after == 0
