@@ -44,7 +44,15 @@ def message(telling: Any) -> dict[str, Any]:
 async def test_every_game_is_told_as_described_live_as_from_the_journal(seed: int, game: str) -> None:
     house = House(game, seed=seed)
     live: list[Step] = []
-    house.controller.followers.append(live.append)
+    held: dict[str, Any] = {}
+
+    def follow(step: Step) -> None:
+        live.append(step)
+        table = house.controller.table
+        if table.state.holds and not held:
+            held.update(msgspec.json.decode(msgspec.json.encode(describe_state(table, None, step.seq, "now"))))
+
+    house.controller.followers.append(follow)
     try:
         await house.open("blue", "red")
         await house.round((1, 4) if house.controller.table.context.progressive else ())
@@ -73,6 +81,10 @@ async def test_every_game_is_told_as_described_live_as_from_the_journal(seed: in
         kinds = {item["item"] for item in items}
         assert {"round", "service"} <= kinds
         assert "irregularity_found" in kinds or game == "over_under"  # a batch is shuffled once in many rounds
+        if held:
+            assert undescribed([(f"{PREFIX}/state", True, held)]) == []
+            assert all(hold["clauses"] and hold["trigger"] for hold in held["holds"])
+        assert bool(held) is ("irregularity_found" in kinds)
         assert all(item["clauses"] for item in items if item["item"] == "irregularity_found")
         text = msgspec.json.encode([sent, state]).decode()
         assert not [secret for secret in (DEALER.credential, FLOOR.credential) if f'"{secret}"' in text]
