@@ -235,6 +235,7 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
     link: {
         "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "UNACKNOWLEDGED": "s",
         "MAX_BACKOFF": "times", "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s", "KNOCK": "s",
+        "HOST_HEARTBEAT": "s",
     },
     round_trip: {"ACK_DELAY": "s", "MIN_RTO": "s", "MAX_RTO": "s", "FIRST_RTO": "s", "DEPARTURES": "frames"},
     commands: {"REMEMBERED": "commands", "ACCEPT_PATIENCE": "s", "SETTLE_QUIET": "s", "MAX_ASKS": "questions"},
