@@ -218,7 +218,7 @@ class Control:
         raise NotAllowed(f"this box does not answer user {uid}; who may: its own user, root" + self._group_words())
 
     def _made_room(self) -> bool:
-        """Send the oldest client away that is no use to anybody, if there is one: idle ones must not keep people out."""
+        """Send the oldest client away that is of no use, if there is one: idle ones must not keep people out."""
         for client in self.clients:
             if client.session is not None and client.session.idle:
                 client.drop("it did nothing, and another one came")
