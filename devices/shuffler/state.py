@@ -155,6 +155,8 @@ def _at_gate(view: ShufflerView, event: m.Jam | m.Stopped | m.Fault) -> int | No
         if event.blind and event.phase is not m.Phase.FEEDING:
             return None
         return 0 if event.phase is m.Phase.DELIVERING else event.left
+    if isinstance(event, m.Fault) and event.reason in _MISCOUNTED and event.segment >= m.Segment.UNLOAD:
+        return None  # what was seen as two on its way out may lie there already
     return None if view.continuous and event.left else event.left
 
 

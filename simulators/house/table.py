@@ -263,7 +263,7 @@ class House:
         self.controller.submit(ev.OpenRound(DEALER))
         await self.wait(1.0)
         if bets:  # players see whether their sensor takes bets
-            await self.until(lambda: self.dark or not self._opening())
+            await self.until(lambda: self.dark or not self.opening())
         for seat in bets:
             betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
             if betting and not self.chips.at(f"bet_sensor.{seat}/spot"):
@@ -275,7 +275,8 @@ class House:
             self.controller.submit(ev.NoMoreBets(DEALER))
         await self.rest()
 
-    def _opening(self) -> bool:
+    def opening(self) -> bool:
+        """Tell whether a sensor was told to take bets and has not answered yet."""
         return any(issued.act == "open_bets" for issued in self.controller.table.state.commands.values())
 
     async def rest(self, seconds: float | None = None) -> None:

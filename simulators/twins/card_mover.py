@@ -161,6 +161,7 @@ class CardMover(ABC):
     def _front(self, sensor: m.Sensor) -> None:
         """A leading edge: the card came through one segment and is in the next."""
         if self._watch.skipped(sensor):  # the sensor before it is blind
+            self._lost_sight(self._watch.awaited)
             self._jam(self._watch.awaited)
             return
         self._watch.front(sensor)
@@ -173,7 +174,10 @@ class CardMover(ABC):
         pulse = self._watch.back(sensor)
         if pulse is not Pulse.CARD:
             reason = m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD
-            self._halt_with(reason, m.Segment(self._watch.ended_at(sensor)))
+            segment = m.Segment(self._watch.ended_at(sensor))
+            if self._watch.awaited is not None and self._watch.awaited > segment + 1:  # its front is further already
+                self._lost_sight(segment)
+            self._halt_with(reason, segment)
         elif sensor is m.Sensor.LIFT:
             self._counts.stored[self._shelf] += 1
             self._progress(m.Phase.FEEDING)

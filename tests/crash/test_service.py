@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import termios
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,7 @@ from tests.support.running import RunningBox, running
 from tests.support.small_disk import small_disk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 GAME = "face_up_pai_gow"
@@ -144,11 +146,20 @@ class Stalled(FarTable):
             self.people.told = lambda *_: None  # type: ignore[method-assign]
 
 
+@contextmanager
+def fails_with(words: Callable[[], str]) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as late:
+        raise AssertionError(words()) from late
+
+
 async def _to(table: FarTable, state: str) -> None:
     """Wait until the round is in a state in which it stays."""
-    async with asyncio.timeout(60):
-        while table.controller.table.state.round.state != state:  # noqa: ASYNC110 - another process plays
-            await asyncio.sleep(0.002)
+    with fails_with(lambda: f"the round does not come to {state}: {table.controller.table.state}"):
+        async with asyncio.timeout(60):
+            while table.controller.table.state.round.state != state:  # noqa: ASYNC110 - another process plays
+                await asyncio.sleep(0.002)
 
 
 async def _to_rest(table: FarTable) -> None:
@@ -175,6 +186,7 @@ async def _to_the_middle(table: Stalled, state: str) -> None:
     await table.bring("blue")
     table.controller.submit(ev.OpenRound(DEALER))
     await _to(table, mc.BETTING)
+    await table.until(lambda: not table.opening())  # players see whether their sensor takes bets
     for seat in (2, 4):
         table.machines[f"bet_sensor.{seat}"].inject("place_bet")
     if state == mc.DEALING:

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -239,7 +240,12 @@ def test_the_demo_plays_a_table_through_the_real_service_with_a_jam_and_a_lost_c
 
 
 @pytest.mark.realtime
-def test_a_demo_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_demo_that_is_told_to_end_leaves_nothing_behind() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:  # a socket's name has 107 bytes at most
+        _told_to_end(Path(short))
+
+
+def _told_to_end(tmp_path: Path) -> None:
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         [*PITBOX, "demo", "--speed", "50"], stdout=subprocess.PIPE, text=True, env=environment

@@ -54,7 +54,7 @@ ACTUATIONS: Final = {
 }
 # What only a machine without cycles does.
 CONTINUING: Final = ("take_in", "deliver", "count_all")
-NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "ask", "actuate"}
+NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "need_link", "ask", "actuate"}
 
 
 def now() -> float:
