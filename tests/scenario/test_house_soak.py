@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from table_controller.controller.loop import Controller
     from table_controller.table.decisions import Decision
 
-# `make test` plays 500 rounds, `make proof` 20,000: a part is one test, so that workers share them.
+# `make test` plays 500 rounds, `make proof` 2,000 more: what fits beside the other proofs at ten rounds a second. A part
+# is one test, so that workers share them. `pitbox sim soak --game all --rounds 20000` plays what there is time for.
 SHORT = 100
-PARTS = 4
-PART = 1000
+PARTS = 2
+PART = 200
 SEED = 100
 
 
@@ -55,7 +56,7 @@ def test_every_promise_holds_in_a_storm(game: str) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("game", GAMES)
-def test_twenty_thousand_rounds_in_a_storm_are_clean(game: str, part: int) -> None:
+def test_many_rounds_in_a_storm_are_clean(game: str, part: int) -> None:
     day = clean(game, PART, 1000 * (part + 1))
     print(f"{game}, part {part + 1} of {PARTS}: " + "; ".join(summary(day)))
 
