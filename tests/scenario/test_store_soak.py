@@ -121,5 +121,10 @@ async def test_a_planted_mistake_does_not_survive_the_soak(
     owner, name, instead = MISTAKES[mistake]
     monkeypatch.setattr(owner, name, instead)
     with pytest.raises(AssertionError, match="believed"):
-        for run in range(4):  # most are seen in the first one
-            await soak(seed, run, 3 * ROUNDS)
+        await _four_soaks(seed)
+
+
+async def _four_soaks(seed: int) -> None:
+    """Most mistakes are seen in the first one."""
+    for run in range(4):
+        await soak(seed, run, 3 * ROUNDS)
