@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from table_controller.controller.loop import Controller
     from table_controller.table.decisions import Decision
 
-# `make test` plays 500 rounds, `make proof` 2,000 more: what fits beside the other proofs at ten rounds a second; a
+# `make test` plays 500 rounds, `make proof` 1,000 more: what fits beside the other proofs at ten rounds a second; a
 # part is one test, so that workers share them. `pitbox sim soak --rounds 20000` plays what there is time for.
 SHORT = 100
 PARTS = 2
-PART = 200
+PART = 100
 SEED = 100
 
 
