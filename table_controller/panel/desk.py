@@ -70,28 +70,18 @@ class Desk:
 
     async def say(self, session: Session, page: str, body: bytes, place: str) -> Said:
         """Take one request of a page."""
-        try:
-            request = acts.READ.decode(body)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            return Said(400, {"ok": False, "text": f"this is no request: {error}"})
-        if not session.take(page, request.n):
-            return Said(409, {"ok": False, "text": "this request was taken already"})
-        people = await self._people(session, request, place)
-        if isinstance(people, Said):
-            return people
+        taken = await self._taken(acts.READ, session, page, body, place)
+        if isinstance(taken, Said):
+            return taken
+        request, people = taken
         return await self._submit(request, *people)
 
     async def step(self, session: Session, page: str, body: bytes, place: str) -> Said:
         """Begin the way back of a dossier, or tick one of its steps."""
-        try:
-            request = acts.STEP.decode(body)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            return Said(400, {"ok": False, "text": f"this is no request: {error}"})
-        if not session.take(page, request.n):
-            return Said(409, {"ok": False, "text": "this request was taken already"})
-        people = await self._people(session, request, place)
-        if isinstance(people, Said):
-            return people
+        taken = await self._taken(acts.STEP, session, page, body, place)
+        if isinstance(taken, Said):
+            return taken
+        request, people = taken
         kept = self._box.dossiers
         try:
             if kept is None:
@@ -102,6 +92,19 @@ class Desk:
         except PitboxError as against:
             return refused(409, against)
         return Said(200, {"ok": True})
+
+    async def _taken(
+        self, reader: msgspec.json.Decoder[Any], session: Session, page: str, body: bytes, place: str
+    ) -> tuple[Any, tuple[Person, Person | None]] | Said:
+        """Read a request, take it once, and return it with who stands for it; or what is wrong with it."""
+        try:
+            request = reader.decode(body)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            return Said(400, {"ok": False, "text": f"this is no request: {error}"})
+        if not session.take(page, request.n):
+            return Said(409, {"ok": False, "text": "this request was taken already"})
+        people = await self._people(session, request, place)
+        return people if isinstance(people, Said) else (request, people)
 
     async def _people(self, session: Session, request: acts.Act, place: str) -> tuple[Person, Person | None] | Said:
         """Return who stands for a request, each proved as it must be."""
