@@ -6,6 +6,7 @@ Also who reports a machine that does not say by itself what became of its cards.
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
@@ -35,7 +36,7 @@ LONG: Final = 60
 _SERVICE_IDS: Final = 1 << 62
 
 
-class Technician:
+class Technician(ABC):
     """Part of `People`: whoever goes to a machine."""
 
     def __init__(self, house: House) -> None:
@@ -46,12 +47,13 @@ class Technician:
         self._doubted: dict[str, int] = {}  # how often in a row a machine was seen that does not serve for doubt
 
     @property
+    @abstractmethod
     def busy(self) -> bool:
         """Whether somebody is about something."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _go(self, work: Coroutine[Any, Any, None]) -> None:
-        raise NotImplementedError
+        """Have somebody go about something."""
 
     def _cover(self, slot: str) -> None:
         if self.house.machines[slot].mechanics.lid_on:  # type: ignore[attr-defined]
