@@ -52,6 +52,22 @@ async def test_a_jam_from_the_bench_through_the_floor_back_to_service(tmp_path: 
         await stage.until(lambda: not stage.hands.busy, "rest")
 
 
+async def test_a_table_that_changes_under_the_finger_swallows_no_press(tmp_path: Path) -> None:
+    async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
+        dealer, floor = await stage.page("/dealer", "dealer-1"), await stage.page("/floor", "floor-1")
+        await dealer.click("[data-act=open_round]")
+        await dealer.hover("[data-act=no_more_bets]")
+        await dealer.mouse.down()
+        stage.house.machines["bet_sensor.2"].inject("place_bet")
+        await stage.until(lambda: stage.state.progressive.seats[2].placed, "the bet")
+        seq = stage.house.controller.durable
+        await floor.wait_for_selector(f'body[data-seq="{seq}"]')  # by now the dealer's page has heard of it too
+        await dealer.wait_for_function("() => new Promise((done) => setTimeout(() => done(true), 200))")
+        await dealer.mouse.up()
+        await stage.until(lambda: stage.state.round.state != mc.BETTING, "no more bets")
+        await dealer.wait_for_selector('[data-seat="2"] .lamp.sensed')
+
+
 async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp_path: Path) -> None:
     async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
         meter = stage.house.controller.table.context.meter

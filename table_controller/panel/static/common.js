@@ -29,6 +29,41 @@ export function show(element, ...children) {
   element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
 }
 
+// --- drawing ----------------------------------------------------------------------------------------------------------
+
+// A page that is drawn anew between press and release would swallow the click: while a finger, a mouse button or the
+// space bar is down, drawing waits, at most this long (ms) should nobody ever let go.
+const PRESS = 2000;
+const RELEASE = 60; // a touch becomes a click a moment after the finger left
+const waiting = new Set();
+let pressed = null;
+
+function press() {
+  clearTimeout(pressed);
+  pressed = setTimeout(release, PRESS);
+}
+
+function release() {
+  clearTimeout(pressed);
+  pressed = null;
+  const due = [...waiting];
+  waiting.clear();
+  for (const draw of due) draw();
+}
+
+const letGo = () => { if (pressed !== null) { clearTimeout(pressed); pressed = setTimeout(release, RELEASE); } };
+document.addEventListener("pointerdown", press, true);
+document.addEventListener("pointerup", letGo, true);
+document.addEventListener("pointercancel", letGo, true);
+document.addEventListener("keydown", (event) => { if (event.key === " ") press(); }, true);
+document.addEventListener("keyup", (event) => { if (event.key === " ") letGo(); }, true);
+document.addEventListener("click", () => setTimeout(release), true);
+
+// Make a page's way to draw itself wait while something is pressed.
+export function steady(draw) {
+  return () => { if (pressed !== null) waiting.add(draw); else draw(); };
+}
+
 // --- light and dark ---------------------------------------------------------------------------------------------------
 
 const kept = localStorage.getItem("theme");

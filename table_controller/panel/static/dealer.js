@@ -1,6 +1,6 @@
 // The dealer's page: one big next action, the table, decks and dice, and what is locked.
 
-import { $, clause, closer, dialog, duration, follow, h, say, session, show, signOff, start, themeButton, told, badgeOf } from "./common.js";
+import { $, clause, closer, dialog, duration, follow, h, say, session, show, signOff, start, steady, themeButton, told, badgeOf } from "./common.js";
 import { ask, clausesOf, forget, give, typeDigit } from "./ask.js";
 import { felt, words } from "./felt.js";
 
@@ -114,7 +114,7 @@ async function more() {
       done(await say("report", { trigger: trigger.value, seat: Number(value("rseat")) || null, deck: value("rdeck"), slot: value("rslot") })) }, "Report"), closer()), answer);
 }
 
-function draw() {
+const draw = steady(() => {
   if (!view) return;
   const open = new Set(prompts().map((prompt) => prompt.id));
   if (!open.has(chosen)) chosen = null;
@@ -133,7 +133,7 @@ function draw() {
     const same = $("next").querySelector(`[data-${name}="${CSS.escape(focused[name])}"]`);
     if (same) same.focus({ preventScroll: true });
   }
-}
+});
 
 document.addEventListener("keydown", (event) => {
   if (!view || event.target.matches("input, select") || document.querySelector("dialog")) return;

@@ -1,6 +1,6 @@
 // The floorperson's page: decisions, acknowledgements, hits, orders, devices, and what is to be found again.
 
-import { $, badgeOf, clause, closer, credential, dialog, duration, follow, h, say, sayBy, session, show, signOff, start, themeButton, told } from "./common.js";
+import { $, badgeOf, clause, closer, credential, dialog, duration, follow, h, say, sayBy, session, show, signOff, start, steady, themeButton, told } from "./common.js";
 import { ask, clausesOf, forget } from "./ask.js";
 
 let view = null;
@@ -89,7 +89,7 @@ function deckLine(deck) {
     deck.rounds.length ? `; dealt since it was found whole: ${deck.rounds.join(", ")}` : ""));
 }
 
-function draw() {
+const draw = steady(() => {
   if (!view) return;
   show($("bar"), h("span", { class: "name" }, view.table), h("span", { class: "soft" }, view.game || ""), h("span", { class: "grow" }),
     h("a", { href: "/technician" }, "Machines"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
@@ -109,7 +109,7 @@ function draw() {
     h("section", { class: "card" }, h("div", { class: "row" }, h("h2", { class: "grow" }, "Decks"), h("button", { type: "button", class: "small", onclick: orders }, "Order…")), view.decks.map(deckLine), h("p", { class: "said", role: "alert" }, said.get("order") || "")),
     h("section", { class: "card" }, h("h2", {}, "Machines"), view.slots.map(slotLine)),
     h("section", { class: "card" }, h("h2", {}, "To be found again"), h("div", {}, view.findings.slice(0, 12).map(findingLine))));
-}
+});
 
 start("Floor", () => {
   $("page").classList.remove("hidden");

@@ -1,6 +1,6 @@
 // The technician's page: every machine live with its card path, its link, and what stands against using it.
 
-import { $, badgeOf, clause, closer, dialog, follow, h, say, sayBy, session, show, signOff, start, themeButton, told } from "./common.js";
+import { $, badgeOf, clause, closer, dialog, follow, h, say, sayBy, session, show, signOff, start, steady, themeButton, told } from "./common.js";
 
 let machines = [];
 let view = null;
@@ -82,14 +82,14 @@ function card(one) {
   said.get(one.name) ? h("p", { class: "said", role: "status" }, said.get(one.name)) : null);
 }
 
-function draw() {
+const draw = steady(() => {
   if (document.activeElement && document.activeElement.tagName === "SELECT") return; // a list that is open is not redrawn
   show($("bar"), h("span", { class: "name" }, view ? view.table : ""), h("span", { class: "soft" }, view && view.round ? `round ${view.round.number}: ${view.round.text}` : ""), h("span", { class: "grow" }),
     h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
   const wrong = (one) => (one.state === "in_service" ? 1 : 0);
   const moving = (one) => (one.path.length ? 0 : 1);
   show($("machines"), [...machines].sort((a, b) => wrong(a) - wrong(b) || moving(a) - moving(b)).map(card));
-}
+});
 
 start("Technician", async () => {
   $("page").classList.remove("hidden");
