@@ -169,7 +169,10 @@ class DeckChecker:
         match event:
             case ev.ShuffleEnded() if event.count is not None:
                 real = self._real(event.slot, gate=True)
-                self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
+                self._checked(
+                    self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}",
+                    good=event.shuffled,
+                )  # fmt: skip
             case ev.ShoeLoaded() if event.count is not None:
                 real = self._real(event.slot, gate=False)
                 self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
@@ -189,8 +192,9 @@ class DeckChecker:
         elif prompt.kind == "stub" and event.number + self._out == self._whole:
             self.since[deck] = []
 
-    def _checked(self, deck: str, told: int, real: int, check: str) -> None:
-        if told == self._whole:
+    def _checked(self, deck: str, told: int, real: int, check: str, *, good: bool = True) -> None:
+        """A deck was counted; a cycle that is no shuffle is no good check, whatever it counted."""
+        if told == self._whole and good:
             self.since[deck] = []
         if told == real == self._whole:
             self.seen.pop(deck, None)

@@ -39,6 +39,10 @@ TRIES: Final = 12
 PATIENCE: Final = 1500.0
 # Chips that a player who has few buys.
 _STAKE: Final = 20
+# How many of the last rounds' mishaps are tried alone when a failure is cut down, and in which round the first of them
+# may come as well.
+_BACK: Final = (1, 2, 4, 8, 16)
+_FIRST: Final = (1, 2, 3, 4, 5, 6)
 _COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
 
 
@@ -244,16 +248,26 @@ def run_table(
 
 
 def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = House) -> Failure:
-    """Return the same failure with as few mishaps as it needs: replayed with the same seed, part by part left out."""
+    """Return the same failure with as few mishaps as it needs: replayed with the same seed, part by part left out.
 
-    def fails(mishaps: list[Mishap]) -> Failure | None:
-        _, found = run_table(failure.game, failure.seed, failure.rounds, mishaps, make=make)
+    What happened last is mostly what it needs; and what fails as well in the first rounds is played again sooner.
+    """
+
+    def fails(mishaps: list[Mishap], rounds: int = failure.rounds) -> Failure | None:
+        _, found = run_table(failure.game, failure.seed, rounds, mishaps, make=make)
         return found if found is not None and found.promise == failure.promise else None
 
     least, parts = failure, 2
     nothing = fails([])
     if nothing is not None:
         return nothing
+    for back in _BACK:
+        late = [mishap for mishap in failure.mishaps if mishap.round > failure.rounds - back]
+        found = fails(late) if 0 < len(late) < len(failure.mishaps) and tries > 0 else None
+        tries -= 1
+        if found is not None:
+            least = found
+            break
     while tries > 0 and len(least.mishaps) > 1:
         size = -(-len(least.mishaps) // parts)
         for start in range(0, len(least.mishaps), size):
@@ -266,6 +280,13 @@ def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = Hous
             if size == 1:
                 break
             parts = min(len(least.mishaps), parts * 2)
+    for first in _FIRST:
+        sooner = least.mishaps[0].round - first
+        if sooner > 0:
+            moved = [msgspec.structs.replace(mishap, round=mishap.round - sooner) for mishap in least.mishaps]
+            found = fails(moved, least.rounds - sooner + 1)
+            if found is not None:
+                return found
     return least
 
 
