@@ -173,6 +173,25 @@ async def test_what_no_person_means_is_no_event_and_the_table_can_still_be_kept(
         assert bench.records()[-1].kind == STOP
 
 
+async def test_that_the_cover_card_came_out_is_said_by_somebody_who_may_and_the_record_names_them(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "over_under") as (bench, box, talk):
+        await talk.sign_on("T1", "A1", "D1")
+        assert box.controller is not None
+        for by in ("T1", "A1"):
+            told = await talk.say("CoverCardOut", seat=3, by=by)
+            assert told["decisions"][0]["type"] == "Refused", by
+        assert not box.controller.table.state.shoe_over
+        assert (await talk.say("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
+        assert (await talk.say("CoverCardOut", who=None, by="T1")).startswith("PB-814")
+        await talk.say("CoverCardOut", seat=3, by="D1")
+        assert box.controller.table.state.shoe_over
+        said = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
+        named = [event.who.credential for event in said if isinstance(event, ev.CoverCardOut) and event.who]
+        assert named == ["T1", "A1", "D1"]
+
+
 async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, box, talk):
         await talk.sign_on("D1")
