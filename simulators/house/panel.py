@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from table_controller.controller.loop import Controller
     from table_controller.controller.presence import Presence
     from table_controller.controller.slot import Slot
+    from table_controller.journal.port import Journal
     from table_controller.table import events as ev
 
 # Who may sign on at a simulated table. Everybody may know these: there is nothing behind them but a simulation.
@@ -80,6 +81,11 @@ class HouseBox:
     def presence(self) -> Presence | None:
         """Who deals, if anybody watches that."""
         return self._presence
+
+    @property
+    def store(self) -> Journal | None:
+        """The journal on the simulated disk."""
+        return self.house.box.store
 
     @property
     def dossiers(self) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Protocol
 
+from table_controller.panel.archive import Archive
 from table_controller.panel.desk import Desk
 from table_controller.panel.live import Live
+from table_controller.panel.reading import Reading
 from table_controller.panel.sessions import Sessions
 from table_controller.table import events as ev
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from table_controller.controller.loop import Controller
     from table_controller.controller.presence import Presence
     from table_controller.controller.slot import Slot
+    from table_controller.journal.port import Journal
     from table_controller.panel.desk import Check
+    from table_controller.panel.reading import InThread
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
 
@@ -50,6 +54,10 @@ class Box(Protocol):
         """Who raises what speaks against something that people say."""
 
     @property
+    def store(self) -> Journal | None:
+        """The journal, while it is open."""
+
+    @property
     def dossiers(self) -> Dossiers | None:
         """The frozen faults of its machines, if it keeps any."""
 
@@ -68,7 +76,10 @@ class Bench(Protocol):
 
 
 class Panel:
-    """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics."""
+    """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics.
+
+    `in_thread` is how files are read, for where there are no threads.
+    """
 
     def __init__(
         self,
@@ -80,6 +91,7 @@ class Panel:
         local: bool = True,
         bench: Bench | None = None,
         status: Callable[[], str] = str,
+        in_thread: InThread = asyncio.to_thread,
     ) -> None:
         self.box = box
         self.secure = secure
@@ -87,6 +99,10 @@ class Panel:
         self.bench = bench
         self.status = status
         self.live = Live(box, name, None if bench is None else bench.hints)
+        self.reading = Reading(lambda: box.store, in_thread, self.live.locking)
+        if box.controller is not None:
+            self.live.archive = Archive(box.controller, self.reading, self.live.renew)
+            self.live.archive.begin()
         self.desk = Desk(box, self.live, check)
         self.sessions = Sessions(asyncio.get_running_loop().time, self._signed_off)
 
@@ -106,4 +122,6 @@ class Panel:
 
     def close(self) -> None:
         """Let every page go; the table goes on without them."""
+        if self.live.archive is not None:
+            self.live.archive.close()
         self.live.close()
