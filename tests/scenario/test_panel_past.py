@@ -60,7 +60,7 @@ async def test_a_round_is_told_whole_with_its_phases_its_deck_and_the_meter(tmp_
         assert phases[:3] == ["betting", "no more bets", "locked"]
         assert phases[-2:] == ["complete", "idle"]
         deck = "\n".join(parts["Its deck and the checks of it"])
-        assert "it is shuffled" in deck
+        assert "it is ready" in deck
         assert "it is in play" in deck
         assert "count 53" in deck
         latched = [line for line in parts["Wagers and bets"] if "locked by its sensor" in line]
