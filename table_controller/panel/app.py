@@ -18,6 +18,7 @@ from table_controller import rulebook
 from table_controller.panel import acts, words
 from table_controller.panel.desk import Said, refused
 from table_controller.panel.dossiers import dossiers
+from table_controller.panel.history import history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, tally_text
 
@@ -48,8 +49,9 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-# Who may look at rounds that are over.
+# Who may look at rounds that are over, and at the history of the machines.
 PAST: Final = ("floorperson", "auditor")
+HISTORY: Final = ("technician", "floorperson", "auditor")
 PAGES: Final = {
     "/": "index.html",
     "/dealer": "dealer.html",
@@ -93,7 +95,9 @@ class App:
                 Route("/api/sign_off", self._guarded(self._sign_off), methods=["POST"]),
                 Route("/api/say", self._guarded(self._say), methods=["POST"]),
                 Route("/api/step", self._guarded(self._step), methods=["POST"]),
+                Route("/api/order", self._guarded(self._order), methods=["POST"]),
                 Route("/api/dossiers", self._guarded(self._dossiers), methods=["GET"]),
+                Route("/api/history", self._guarded(self._history), methods=["GET"]),
                 Route("/api/rounds", self._guarded(self._rounds), methods=["GET"]),
                 Route("/api/round/{number:int}", self._guarded(self._round), methods=["GET"]),
                 Route("/api/stream", self._guarded(self._stream), methods=["GET"]),
@@ -225,6 +229,9 @@ class App:
     async def _step(self, request: Request) -> Response:
         return await self._taken(request, self._panel.desk.step)
 
+    async def _order(self, request: Request) -> Response:
+        return await self._taken(request, self._panel.desk.order)
+
     async def _dossiers(self, request: Request) -> Response:
         """The newest faults, for who may clear them."""
         session, kept = self._signed_on(request), self._panel.box.dossiers
@@ -234,11 +241,21 @@ class App:
 
     async def _rounds(self, request: Request) -> Response:
         """The rounds that the journal has; with `older`, some more of them."""
-        return await self._looked_up(request, self._listed("older" in request.query_params))
+        return await self._looked_up(request, self._listed("older" in request.query_params), PAST)
 
     async def _round(self, request: Request) -> Response:
         """A round's whole story, for a dispute."""
-        return await self._looked_up(request, self._told(request.path_params["number"]))
+        return await self._looked_up(request, self._told(request.path_params["number"]), PAST)
+
+    async def _history(self, request: Request) -> Response:
+        """Faults and repairs, drift, and links over time."""
+        return await self._looked_up(request, self._plotted(), HISTORY)
+
+    async def _plotted(self) -> Any:
+        panel = self._panel
+        controller = panel.box.controller
+        newest = 0 if controller is None else controller.durable
+        return await history(panel.reading, newest, panel.data, panel.links)
 
     async def _listed(self, older: bool) -> Any:
         if older:
@@ -254,14 +271,14 @@ class App:
             raise BoxLocked("the box is locked, and its journal is not read here; pitbox journal does")
         return archive
 
-    async def _looked_up(self, request: Request, work: Coroutine[Any, Any, Any]) -> Response:
+    async def _looked_up(self, request: Request, work: Coroutine[Any, Any, Any], roles: tuple[str, ...]) -> Response:
         """Answer with what was read of the past, to whom it is for."""
         session = self._signed_on(request)
-        if session is None or session.who.role not in PAST:
+        if session is None or session.who.role not in roles:
             work.close()
             if session is None:
                 return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
-            return _answer(Said(403, {"ok": False, "text": f"this is for the {' or the '.join(PAST)}"}))
+            return _answer(Said(403, {"ok": False, "text": f"this is for the {' or the '.join(roles)}"}))
         try:
             return JSONResponse(await work)
         except PitboxError as error:

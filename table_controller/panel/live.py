@@ -199,7 +199,7 @@ class Live:
         if watching:
             controller = self._box.controller
             table = None if controller is None else controller.table
-            data = _encode(devices(self._box.slots, table))
+            data = _encode(devices(self._box, table))
             if data != self._machines:
                 self._machines = data
                 for stream in watching:

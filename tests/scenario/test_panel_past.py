@@ -91,7 +91,7 @@ async def test_a_panel_that_is_started_anew_knows_what_was_before(tmp_path: Path
 async def test_an_affected_round_says_so(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         await _played(stage, 2)
-        archive = stage.panel.live.archive
+        archive: Any = stage.panel.live.archive
         found = [Finding("affected", "a card was missing", "blue", (1,))]
         archive._marks += past.marks_of(stage.house.controller.durable, 0, found)
         floor = await stage.person("floor-1")
@@ -156,7 +156,12 @@ async def test_reading_goes_by_pieces_and_waits_while_sensors_lock(
 
         slow = reading.Reading(lambda: stage.house.box.store, thread, lambda: bool(held and (held.pop(0) or True)))
         records: list[int] = []
-        await slow.forward(3, 20, lambda taken: records.extend(r.seq for r in taken) is not None)
+
+        def take(taken: Any) -> bool:
+            records.extend(record.seq for record in taken)
+            return False
+
+        await slow.forward(3, 20, take)
         assert records == list(range(3, 21))
         assert pieces == [(3, 9), (10, 16), (17, 20)]
         assert whole["number"] == 3
