@@ -120,7 +120,10 @@ class Technician(ABC):
         if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
             self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
         await self.house.wait(PACE)
-        if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
+        if self.house.dark:
+            return
+        state = self.house.controller.table.state.slots[slot].state
+        if state == CLEARED or (state == UNVERIFIED and self.house.slots[slot].view.connected):  # it reports once more
             self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
 
     async def _clear(self, slot: str, machine: Any) -> None:
