@@ -80,7 +80,8 @@ class People(Technician):
             elif slot.startswith("shoe.") and self.house.world.count(f"{slot}/slot"):
                 machine.inject("take")
         if self._aside is not None and self.house.world.count("set_aside") > self._aside:
-            self.house.controller.submit(ev.CoverCardOut())  # it lies beside the shoe; the box may not have seen it
+            # It lies beside the shoe; the box may not have seen it.
+            self.house.controller.submit(ev.CoverCardOut(who=DEALER))
         for prompt in list(self.house.controller.table.state.prompts.values()):
             self.take(prompt)
 
