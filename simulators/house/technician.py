@@ -30,7 +30,7 @@ TECHNICIAN: Final = ev.Person("technician", "tech-1")
 QUARANTINE: Final = "quarantine"
 # How long people need for anything (s).
 PACE: Final = 0.5
-# A machine in doubt is left alone for so many looks: mostly it is only read again.
+# A machine in doubt is left alone for so many looks: mostly it is only read again. As often somebody tries again.
 LONG: Final = 60
 # A technician's own commands: far above every number that the core gives.
 _SERVICE_IDS: Final = 1 << 62
