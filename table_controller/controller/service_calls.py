@@ -1,13 +1,14 @@
 """What a technician may ask and order of a device through a running box, and when. No wire.
 
-Questions are always answered. What moves something needs a technician, and a machine that no round needs: out of
+Questions are always answered; the table hears of a report or an outcome only if a technician asked for it, so that
+asking alone writes nothing. What moves something needs a technician, and a machine that no round needs: out of
 service, named by an irregularity, or permitted to be tested. There is no call that deals a card or opens a bet: cards
 are moved only in test mode, by a machine that does not serve.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
@@ -18,9 +19,11 @@ from firmware_bridge.messages import Message
 from table_controller.journal import records as rec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from table_controller.controller.box import Box
+    from table_controller.controller.clock import Clock
+    from table_controller.controller.loop import Controller
+    from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
     from table_controller.table.decisions import Reason
     from table_controller.table.events import Person
@@ -39,6 +42,34 @@ _MOST: Final = (1 << 63) - 1
 _MOST_CARDS: Final = 255
 
 
+class Serviced(Protocol):
+    """What a box has, as far as a technician's orders need it."""
+
+    @property
+    def slots(self) -> Mapping[str, Slot[Any, Any]]:
+        """The machines."""
+
+    @property
+    def testing(self) -> Mapping[str, int]:
+        """Slots in test mode, by the dossier."""
+
+    @property
+    def clock(self) -> Clock:
+        """Its clocks."""
+
+    def running(self) -> Controller:
+        """Return the controller of a table that goes on; BoxLocked if none does."""
+
+    def note(self, note: rec.Note) -> None:
+        """Write down what is no step of the table."""
+
+
+def orders_of(box: Serviced, slot: str) -> list[str]:
+    """Return what a technician may order of a slot now, permits apart."""
+    names = (*_ORDERS, *(_TESTS if slot in box.testing else ()))
+    return [name for name in names if hasattr(box.slots[slot].driver, name)]
+
+
 def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
     """Return every reason against a technician's order to a slot; none means granted."""
     known = table.state.slots[slot]
@@ -52,7 +83,7 @@ def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
 
 
 async def call(
-    box: Box, slot: str, name: str, arguments: dict[str, Any], who: Callable[[], Person]
+    box: Serviced, slot: str, name: str, arguments: dict[str, Any], who: Callable[[], Person]
 ) -> dict[str, Any] | None:
     """Ask or order; return what the device told, as plain data. Orders are written down, with how they ended."""
     found = box.slots.get(slot)
@@ -67,6 +98,9 @@ async def call(
         arguments = arguments | {"mode": _mode(arguments["mode"])}
     _check_numbers(arguments)
     if name in _QUESTIONS:
+        quietly = {"report": found.driver.look, "outcome": found.driver.look_up}.get(name)
+        if quietly is not None and not _is_technician(who):
+            method = quietly
         return _plain(await _called(method, arguments))
     person = who()
     if person.role not in _ROLES:
@@ -92,6 +126,13 @@ async def call(
         return told
     finally:
         box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
+
+
+def _is_technician(who: Callable[[], Person]) -> bool:
+    try:
+        return who().role in _ROLES
+    except NotAllowed:  # nobody is signed on, or nobody who still may be
+        return False
 
 
 def _permit(table: Table, slot: str, name: str) -> None:

@@ -15,7 +15,7 @@ from table_controller.people_check import Checker
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support.asgi import ORIGIN, Browser
-from tests.support.panels import inline
+from tests.support.panels import here, inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -44,7 +44,13 @@ async def staged(folder: Path, game: str = "asia_poker", *, ready: bool = True, 
     house, hands = silent_house(game)
     hands.silent = False
     loop = asyncio.get_running_loop()
-    panel = Panel(HouseBox(house), inline(Checker(people_file(folder), clock=loop.time)), name="table 7", **options)
+    panel = Panel(
+        HouseBox(house),
+        inline(Checker(people_file(folder), clock=loop.time)),
+        name="table 7",
+        in_thread=here,
+        **options,
+    )
     stage = Stage(house, hands, panel)
     try:
         await house.open(*(("blue", "red") if ready else ()))

@@ -14,19 +14,16 @@ from table_controller.panel.panel import Panel
 from tests.scenario.test_box_dossiers import SLOT, fault, start
 from tests.support.asgi import Browser
 from tests.support.boxes import PIN, Bench
+from tests.support.panels import here
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
-
-
-async def _here(work: Callable[..., Any], *args: Any) -> Any:
-    return work(*args)
 
 
 class Stage:
     def __init__(self, bench: Bench, panel: Panel) -> None:
-        self.bench, self.panel, self.app = bench, panel, app_of(panel, _here)
+        self.bench, self.panel, self.app = bench, panel, app_of(panel)
 
     async def person(self, id_: str) -> Browser:
         browser = Browser(self.app)
@@ -44,7 +41,7 @@ async def _step(browser: Browser, step: str, **more: Any) -> Any:
 async def beside(folder: Path) -> AsyncIterator[Stage]:
     bench = Bench(folder, "face_up_pai_gow")
     box = await start(bench, folder)
-    panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)))
+    panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=here)
     try:
         yield Stage(bench, panel)
     finally:

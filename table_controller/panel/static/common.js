@@ -109,6 +109,15 @@ export async function say(act, more = {}, path = "/api/say") {
   return told;
 }
 
+// Read something that is not in the stream. Resolves to what it is, or to {ok: false, text}.
+export async function read(path) {
+  try {
+    return await (await fetch(path, { cache: "no-store" })).json();
+  } catch {
+    return { ok: false, text: "The box does not answer." };
+  }
+}
+
 export async function signOff() {
   await post("/api/sign_off", {}, { "X-Pitbox-Page": session.page || "" });
   location.href = "/";

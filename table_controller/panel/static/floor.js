@@ -2,6 +2,7 @@
 
 import { $, badgeOf, clause, closer, credential, dialog, duration, follow, h, say, sayBy, session, show, signOff, start, steady, themeButton, told } from "./common.js";
 import { ask, clausesOf, forget } from "./ask.js";
+import { dispute } from "./dispute.js";
 
 let view = null;
 const said = new Map();
@@ -37,8 +38,9 @@ function slotLine(slot) {
 }
 
 function findingLine(one) {
-  return h("div", { class: "line" }, h("span", { class: "soft mono" }, `${new Date(one.at).toISOString().slice(11, 19)} #${one.seq} `), one.text,
-    one.rounds.length ? h("div", {}, h("span", { class: "badge bad" }, "affected rounds"), ` ${one.rounds.join(", ")}`) : null,
+  return h("div", { class: "line" }, h("span", { class: "soft mono" }, `${new Date(one.at).toISOString().slice(5, 19).replace("T", " ")} #${one.seq} `), one.text,
+    one.rounds.length ? h("div", { class: "row" }, h("span", { class: "badge bad" }, "affected rounds"), one.rounds.slice(-8).map((number) =>
+      h("button", { type: "button", class: "clause", "aria-label": `story of round ${number}`, onclick: () => dispute(number) }, String(number)))) : null,
     one.clauses.length ? h("div", { class: "row" }, [...new Set(one.clauses)].slice(0, 3).map(clause)) : null);
 }
 
@@ -100,7 +102,7 @@ const draw = steady(() => {
   document.body.dataset.seq = view.seq;
   const mine = view.prompts.filter((prompt) => prompt.role === "floorperson");
   const others = view.prompts.filter((prompt) => prompt.role !== "floorperson");
-  show($("left"), h("section", { class: "card row" }, h("h2", { class: "grow" }, `Round ${view.round.number || "–"}: ${view.round.text}`), h("span", { class: "soft" }, view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on")),
+  show($("left"), h("section", { class: "card row" }, h("h2", { class: "grow" }, `Round ${view.round.number || "–"}: ${view.round.text}`), h("button", { type: "button", class: "small", id: "dispute", onclick: () => dispute() }, "Story of a round…"), h("span", { class: "soft" }, view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on")),
     mine.length ? mine.map(promptCard) : h("section", { class: "card" }, h("span", { class: "badge good" }, "no decision waits for you")),
     view.holds.map(holdCard),
     others.length ? h("section", { class: "card" }, h("h2", {}, "Others are asked"), others.map((other) => h("div", { class: "line" }, `${other.role}: ${other.text}`))) : null);
