@@ -34,7 +34,7 @@ def _causes(r: Readings, t: Thresholds) -> list[Cause]:
         case "short_card":
             return _of_short_pulse(r, t)
         case "counts_disagree":
-            return _of_counts(r, t)
+            return _of_counts(r)
         case "self_test":
             return [Cause(Why.DUST, sensor, (_margin(r, sensor),), sure=len(halt.bad_sensors) == 1)
                     for sensor in halt.bad_sensors]  # fmt: skip
@@ -173,7 +173,7 @@ def _given_up(r: Readings, segment: str) -> str:
 # --- counts that disagree ---------------------------------------------------------------------------------------------
 
 
-def _of_counts(r: Readings, t: Thresholds) -> list[Cause]:
+def _of_counts(r: Readings) -> list[Cause]:
     d = r.dossier
     told = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
     first = r.path.legs[1].stretches[0].segment

@@ -25,7 +25,7 @@ class Thresholds(NamedTuple):
     late: float = 1.08  # of the usual time, the cards of one motion on the average: many of them slip
 
 
-# One reading of light or current is off by some percent: this far from its threshold it is sure, this near it may be so.
+# One reading of light or current is off by some percent: so far from its threshold it is sure, so near it may be.
 CLEARLY: Final = 0.85
 PERHAPS: Final = 0.95
 
