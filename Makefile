@@ -6,6 +6,9 @@ BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins. PROGRAM, or PROGRAM:PACKAGE.
 APT     = systemd-analyze:systemd tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients chromium
 
+# What is compiled once is kept, or every process of every test and benchmark compiles the house anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test check proof bench vhci recording format clean apt
 
 help:  ## list what can be made

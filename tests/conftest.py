@@ -6,6 +6,8 @@ import asyncio
 import gc
 import inspect
 import logging
+import os
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,10 @@ from simulators.virtual_time import VirtualLoop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Hundreds of processes are started here, and none of them should compile what the one before it compiled.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The same examples every time, so that a red run can be repeated; a loaded computer is no failure.
 settings.register_profile("pitbox", deadline=None, derandomize=True, database=None)

@@ -133,7 +133,7 @@ class FarBox:
 
     async def _say(self, event: ev.Event) -> None:
         said = msgspec.to_builtins(event)
-        by = said.pop("who", {"credential": "dealer-1"})["credential"]
+        by = said.pop("who")["credential"]
         second = said.pop("second", None)
         assert self.client is not None
         try:

@@ -72,9 +72,11 @@ class Technician(ABC):
                 await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
 
     async def _close_door(self, prompt: Prompt) -> None:
-        """A machine gives nothing out while its door is open."""
+        """A machine gives nothing out while its door is open, nor what it has not drawn in: hands take that back."""
+        slot = prompt.slot or "shuffler.1"
         with suppress(BadFault):
-            self.house.machines[prompt.slot or "shuffler.1"].inject("door:to=closed")
+            self.house.machines[slot].inject("door:to=closed")
+        self.house.empty_intake(slot)
 
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.gauges import SensorLevel
 from firmware_bridge.errors import BadFault
+from simulators.world.noise import Noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,11 +27,11 @@ PASSING: Final = 0.040
 CARD_LENGTH_MM: Final = 88.0
 # A roller that slips takes hold again after this share of its segment's transit time.
 GRIP_AGAIN: Final = 0.8
-# Light levels of a clean sensor, and where blocked begins.
+# Light levels of a clean sensor, and where blocked begins; what is read of them is noisy.
 CLEAR_LEVEL: Final = 900
 BLOCKED_LEVEL: Final = 110
 THRESHOLD: Final = 500
-# Motor currents (mA): running free, and against a stuck card.
+# Motor currents (mA): running free, and stalled by a stuck card; what is read of them is noisy.
 IDLE_CURRENT: Final = 0
 FREE_CURRENT: Final = 310
 STUCK_CURRENT: Final = 1150
@@ -86,6 +87,8 @@ class CardPath:
         self._pending: list[Fault] = []
         self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
         self._timers: list[Timer] = []
+        self._noise = Noise(rng, layout.motors, layout.sensors)
+        self._slowness = self._noise.slowness(clock.now)
         # Asked for with every card, and never other than at first.
         self._places = {segment: self.place(segment.name.lower()) for segment in layout.segments}
         self._following = dict(pairwise(layout.segments))
@@ -112,7 +115,12 @@ class CardPath:
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
-        return [SensorLevel(self.blocked(sensor), self._level(sensor), THRESHOLD) for sensor in self.layout.sensors]
+        read = self._noise.light
+        told = [(sensor, self.blocked(sensor)) for sensor in self._sensors]
+        return [
+            SensorLevel(dark, read(sensor, self._level(sensor), THRESHOLD, blocked=dark), THRESHOLD)
+            for sensor, dark in told
+        ]
 
     def pattern(self) -> int:
         """Return which sensors are blocked, one bit each."""
@@ -120,7 +128,7 @@ class CardPath:
 
     def currents(self) -> list[int]:
         """Return every motor's current in mA."""
-        return [self._currents[motor] for motor in self.layout.motors]
+        return [self._noise.current(motor, self._currents[motor]) for motor in self._motors]
 
     def _level(self, sensor: IntEnum) -> int:
         covered = self.blocked(sensor) if sensor in self.piles else sensor in self._blocked
@@ -130,8 +138,9 @@ class CardPath:
     # --- what the firmware can do --------------------------------------------------------------------------------
 
     def begin_phase(self, *, leg: int) -> None:
-        """Start counting the cards of a leg, for faults that name a card."""
+        """Start counting the cards of a leg, for faults that name a card. Warmth changes from motion to motion."""
         self._moved[leg] = 0
+        self._slowness = self._noise.slowness(self.clock.now)
 
     def halt(self) -> None:
         """All motors off; every card stays where it is."""
@@ -207,7 +216,7 @@ class CardPath:
 
     def _transit(self, segment: IntEnum) -> float:
         new = self.layout.transit[segment]
-        took = new * self._wear[segment] * self._drag(segment) * self.rng.gauss(1.0, 0.03)
+        took = new * self._wear[segment] * self._drag(segment) * self._slowness * self.rng.gauss(1.0, 0.03)
         while self._slip[segment] and self.rng.random() < self._slip[segment]:
             took += new * GRIP_AGAIN
         return took
@@ -218,6 +227,7 @@ class CardPath:
         """The leading edge is at the sensor that ends the segment."""
         sensor = self.layout.ends[segment]
         passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment] * self._drag(segment)
+        passing *= self._slowness
         following = self._following[segment]
         if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
@@ -259,8 +269,10 @@ class CardPath:
     def _stick(self, segment: IntEnum, reached: float) -> None:
         """A card stops on its way and the motor works against it."""
 
+        drawn = round(STUCK_CURRENT * self._noise.held())
+
         def strain() -> None:
-            self._currents[self.layout.moves[segment]] = STUCK_CURRENT
+            self._currents[self.layout.moves[segment]] = drawn
 
         self._after(reached, strain)
 

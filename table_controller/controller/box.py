@@ -10,7 +10,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec.structs import replace as struct_replace
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     OpenJournal = Callable[[Mapping[str, str]], tuple[Journal, Writer]]
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 # A stop or a lock has its answer within milliseconds; for a machine that has none, nobody waits longer than this (s).
 STOP_PATIENCE: Final = 1.0
@@ -83,6 +84,7 @@ class Box:
         self.checks: list[tuple[str, str]] = []  # what the self-check found, for people
         self.stopping = False
         self.boot = 0
+        self.enrolling = asyncio.Lock()  # one device after the other
         self.revoked = None if plan.revoked is None else Revoked(plan.revoked)
         self._check_keys()
         self.on_told: list[Callable[[str, Any], None]] = []
@@ -171,7 +173,7 @@ class Box:
         """Have signs show what is on disk, and keypads ask what the dealer enters."""
         fresh = ServiceNumbers(self.clock).fresh
         sign = Sign(controller, self.slots, fresh)
-        keypad = Keypad(controller, self.slots, self._dealer, fresh)
+        keypad = Keypad(controller, self.slots, self.dealer, fresh)
         self.on_told += [sign.told, keypad.told]
         self._joined = [sign, keypad]
 
@@ -228,18 +230,21 @@ class Box:
 
     async def check_person(self, credential: str, pin: str, place: str) -> Person:
         """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile."""
-        if self._threads:
-            return await asyncio.to_thread(self.plan.people.check, credential, pin, place)
-        return self.plan.people.check(credential, pin, place)
+        return await self.aside(lambda: self.plan.people.check(credential, pin, place))
 
-    def holds(self, who: EventPerson) -> bool:
-        """Tell whether somebody who signed on still has that credential, and it was not revoked since."""
-        return self.plan.people.holds(who.credential, who.role)
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Have slow work done, as files or a hash, while the table goes on; where there are no threads, here."""
+        return await asyncio.to_thread(work) if self._threads else work()
 
-    def _dealer(self) -> EventPerson | None:
-        """Who deals, as a keypad's entries name them."""
-        dealer = self.presence.dealer if self.presence is not None else None
-        return dealer if dealer is not None and self.holds(dealer) else None
+    def holds(self, who: EventPerson, proof: str = "") -> bool:
+        """Tell whether somebody who signed on still has that credential, not revoked since and with the same PIN."""
+        return self.plan.people.holds(who.credential, who.role, proof)
+
+    def dealer(self) -> EventPerson | None:
+        """Who deals, as a keypad's entries name them: nobody whose credential was revoked or has another PIN since."""
+        if self.presence is None or self.presence.dealer is None:
+            return None
+        return self.presence.dealer if self.holds(self.presence.dealer, self.presence.proof) else None
 
     def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run something beside the table, as an uplink or a panel: whatever becomes of it, the table goes on."""

@@ -121,7 +121,9 @@ def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) ->
     kind = _BY_NAME.get(str(raw.get("type")))
     if kind is None:
         raise BadRequest(f"{raw.get('type')!r} is nothing that people say; there are: {', '.join(_BY_NAME)}")
-    people: dict[str, Any] = {} if kind is ev.CoverCardOut else {"who": who}
+    if kind is ev.CoverCardOut and raw.get("slot") is not None:
+        raise BadRequest("CoverCardOut has a slot where a shoe saw it; people say before which seat, or nothing")
+    people: dict[str, Any] = {"who": who}
     if kind in _TWO:
         if second is None:
             raise BadRequest(f"{kind.__name__} is said by two people: name the other one as 'second'")

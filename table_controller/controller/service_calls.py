@@ -1,6 +1,7 @@
 """What a technician may ask and order of a device through a running box, and when. No wire.
 
-Questions are always answered. What moves something needs a technician, and a machine that no round needs: out of
+Questions are always answered; the table hears of a report or an outcome only if a technician asked for it, so that
+asking alone writes nothing. What moves something needs a technician, and a machine that no round needs: out of
 service, named by an irregularity, or permitted to be tested. There is no call that deals a card or opens a bet: cards
 are moved only in test mode, by a machine that does not serve.
 """
@@ -97,6 +98,9 @@ async def call(
         arguments = arguments | {"mode": _mode(arguments["mode"])}
     _check_numbers(arguments)
     if name in _QUESTIONS:
+        quietly = {"report": found.driver.look, "outcome": found.driver.look_up}.get(name)
+        if quietly is not None and not _is_technician(who):
+            method = quietly
         return _plain(await _called(method, arguments))
     person = who()
     if person.role not in _ROLES:
@@ -122,6 +126,13 @@ async def call(
         return told
     finally:
         box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
+
+
+def _is_technician(who: Callable[[], Person]) -> bool:
+    try:
+        return who().role in _ROLES
+    except NotAllowed:  # nobody is signed on, or nobody who still may be
+        return False
 
 
 def _permit(table: Table, slot: str, name: str) -> None:

@@ -155,7 +155,7 @@ def status_of(box: Box) -> Status:
     copy = box.copy
     trouble = Problem(copy.code, copy.error) if copy.error else None
     reach = 0 if copy.ack is None else copy.ack.seq
-    dealer = box.presence.dealer if box.presence is not None else None
+    dealer = box.dealer()
     return Status(
         PROTOCOL, VERSION, box.plan.name, box.plan.edition.game, _phase(box), problem(box.cause), box.boot,
         0 if controller is None else controller.durable, box.started_ns, box.clock.now()[0],

@@ -140,8 +140,9 @@ class Desk:
             first = await self.prove(request.by, place)
         elif session.who.role in acts.EACH_TIME or isinstance(request, acts.EACH_ACT):
             return Said(403, {"ok": False, "pin": True, "text": f"a {session.who.role}'s word needs the PIN each time"})
-        elif not self._box.holds(_person(session.who)):
-            return refused(403, NotAllowed(f"the credential {session.who.id} was revoked; it speaks no more"))
+        elif not self._box.holds(_person(session.who), session.who.proof):
+            text = f"the credential {session.who.id} was revoked, or has another PIN since; sign on anew"
+            return refused(403, NotAllowed(text))
         if isinstance(first, Said):
             return first
         if not isinstance(request, acts.TWO_PEOPLE):

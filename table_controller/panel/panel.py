@@ -44,7 +44,7 @@ class Box(Serviced, Protocol):
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
 
-    def holds(self, who: ev.Person) -> bool:
+    def holds(self, who: ev.Person, proof: str = "") -> bool:
         """Tell whether a credential was not revoked since somebody signed on with it."""
 
     @property
@@ -111,14 +111,14 @@ class Panel:
         """Somebody proved who they are: begin a session, tell the table; return the session's token."""
         token = self.sessions.begin(who)
         if self.box.presence is not None:
-            self.box.presence.signed_on(ev.Person(who.role, who.id))
+            self.box.presence.signed_on(ev.Person(who.role, who.id), who.proof)
         self.live.renew()
         return token
 
     def _signed_off(self, session: Session) -> None:
         presence = self.box.presence
         if presence is not None and not self.live.closed:
-            presence.signed_off(ev.Person(session.who.role, session.who.id))
+            presence.signed_off(ev.Person(session.who.role, session.who.id), session.who.proof)
             self.live.renew()
 
     def close(self) -> None:

@@ -223,10 +223,11 @@ class FaceUpSeen(Event, frozen=True):
 
 
 class CoverCardOut(Event, frozen=True):
-    """The cover card was reached."""
+    """The cover card was reached: a shoe saw it, or `who` did."""
 
     slot: str | None = None
     seat: int | None = None
+    who: Person | None = None
 
 
 class DiceRead(Event, frozen=True):
