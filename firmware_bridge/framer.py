@@ -39,7 +39,7 @@ class Framer:
         counters = self.counters
         size = len(chunk)
         counters.bytes_in += size
-        if size and chunk.find(b"\0") == size - 1 and not self._rest and not self._skipping:  # one frame, as it was sent
+        if size and chunk.find(b"\0") == size - 1 and not self._rest and not self._skipping:  # one whole frame
             frame = self._frame(chunk[:-1])
             if frame is None:
                 counters.bytes_dropped += size

@@ -446,7 +446,7 @@ class Link:
             self._write(0, fr.PING, 0, fr.NO_RE, b"")
             ping = self._next_ping(now)
         due = self._next_due(min(ping, self._last_heard + SILENCE))
-        self._arm(due if due > now + 0.001 else now + 0.001)  # never spin
+        self._arm(max(now + 0.001, due))  # never spin
 
     def _next_ping(self, now: float) -> float:
         """Return when to show that we live."""
@@ -454,7 +454,7 @@ class Link:
         if now >= anxious:
             return self._last_sent + KNOCK
         ping = self._last_sent + self._heartbeat
-        return ping if ping < anxious else anxious
+        return min(anxious, ping)
 
     def _next_due(self, due: float) -> float:
         """Return when there is something to do next, at `due` at the latest."""

@@ -47,4 +47,4 @@ class RoundTrip:
         else:
             self.smoothed, self._deviation, self._measured = seconds, seconds / 2, True
         rto = self.smoothed + 4 * self._deviation + ACK_DELAY
-        self.rto = MIN_RTO if rto < MIN_RTO else MAX_RTO if rto > MAX_RTO else rto
+        self.rto = MIN_RTO if rto < MIN_RTO else min(rto, MAX_RTO)
