@@ -72,6 +72,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
     "a shoe is lost three times, and nobody asks it once more": (
         "over_under", 5003, 2, ("1@29.23 shoe.1 hang:seconds=6", "1@57.063 shoe.1 power_cut:seconds=8",
                                 "2@45.764 shoe.1 unplug:seconds=20")),
+    "a deck is to leave while its shuffler has no cable": (
+        "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
 }  # fmt: skip
 
 
