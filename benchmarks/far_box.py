@@ -98,15 +98,15 @@ class Watched:
         self._sensors = [slot for slot in box.slots.values() if slot.kind.name == m.KIND]
         self._numbers = iter(range(1 << 40, 1 << 41))
         self.times = Times(MOMENTS[1:])
-        self._plain = self._controller.table.step
-        self._controller.table.step = self._step  # type: ignore[method-assign]
+        self._plain = self._controller.table.take
+        self._controller.table.take = self._take  # type: ignore[method-assign]
 
     async def ready(self) -> None:
         for slot in self._sensors:
             await slot.driver.ready()
             self._box.taps[slot.name].watchers.append(self._frame)
 
-    def _step(self, event: ev.Event) -> Any:
+    def _take(self, event: ev.Event) -> Any:
         if isinstance(event, ev.NoMoreBets):
             self.times.begin()
         decided = self._plain(event)

@@ -132,11 +132,13 @@ class Controller:
         if isinstance(event, ev.Due):
             self._recorder.timers.came(event.timer)
         try:
-            decisions = self.table.step(event)
+            taken = len(first := self.table.take(event))
+            self._make_safe(first)  # before anything else that follows is so much as looked for
+            decisions = self.table.go_on(event)
         except Exception as bug:  # noqa: BLE001 - whatever it is, the machines are made safe
             self._core_failed(event, bug)
             return
-        self._make_safe(decisions)
+        self._make_safe(decisions[taken:])
         self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions))
         for decision in decisions:
             if isinstance(decision, Deadline):
