@@ -13,7 +13,7 @@ import pytest
 from firmware_bridge.capture import read_capture
 from table_controller import cli
 from table_controller.controller.control import Control
-from tests.support.boxes import PIN, Bench
+from tests.support.boxes import PIN, ROLES, Bench
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -28,7 +28,8 @@ class Console:
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._socket = folder / "control.sock"
         self._capsys = capsys
-        (folder / "pin").write_text(f"{PIN}\n")
+        (folder / "pin").write_text("".join(f"{id_} {PIN}\n" for id_ in ROLES))
+        (folder / "pin").chmod(0o600)
         self.pin = ("--pin-file", str(folder / "pin"))
 
     async def run(self, *words: str) -> tuple[int, str]:
@@ -81,7 +82,12 @@ async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with console(tmp_path, capsys) as (_, at):
-        (tmp_path / "wrong").write_text("000000")
+        (tmp_path / "wrong").write_text("D1 000000")
+        code, said = await at.run("say", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
+        assert (code, "others can read these PINs" in said) == (cli.USAGE, True)
+        (tmp_path / "wrong").chmod(0o600)
+        code, said = await at.run("say", "open_round", "--as", "D2", "--pin-file", str(tmp_path / "wrong"))
+        assert (code, "no line begins with D2" in said) == (cli.USAGE, True)
         code, said = await at.run("say", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
         assert (code, "PB-320" in said) == (cli.TRUST, True)
         code, said = await at.run("say", "correct_meter", "amount=ten", "--as", "F1", *at.pin)
