@@ -81,6 +81,7 @@ async def test_a_journal_that_cannot_be_taken_locks_the_box_which_still_says_why
         assert (told["phase"], told["cause"]["code"], told["state"]) == ("locked", "PB-730", None)
         assert box.locked is not None
         assert {"shuffler.1", "shoe.1", "shaker.1"} <= set(box.locked.stopped)
+        assert {slot["state"] for slot in told["slots"]} == {"locked"}, "none of them serves"
         assert (await talk.ask("sign_on", credential="D1", pin="271828")).startswith("PB-815 PB-730")
         assert (await talk.ask("follow")).startswith("PB-815")
         assert (await talk.say("OpenRound")).startswith("PB-815")
@@ -106,6 +107,7 @@ async def test_a_disk_that_fails_halts_the_box_and_whoever_waits_hears_it(tmp_pa
         assert (await talk_until_halted(box, talk)).startswith("PB-815 PB-718")
         told = await talk.ask("status")
         assert (told["phase"], told["cause"]["code"]) == ("halted", "PB-718")
+        assert "in_service" not in {slot["state"] for slot in told["slots"]}
         assert (await talk.say("OpenRound", by="D1")).startswith("PB-815")
 
 
