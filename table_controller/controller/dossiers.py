@@ -1,8 +1,9 @@
 """The dossiers of a running box: a freezer at every machine that moves cards, and the way back of each fault.
 
-What is done about a fault is written down twice: with its dossier, where a technician finds it, and in the journal. A
-way that somebody has begun must be gone to its end before the machine is acknowledged; nothing here returns one itself.
-While a technician goes it, the machine is in test mode: what it does is evidence, and the table hears nothing of it.
+What is done about a fault is written down twice: with its dossier, where a technician finds it, and in the journal. The
+way of a fault of the machine begins by itself, at the instant of the fault; the table is told which step is next, with
+`WayBack`, and returns the machine to nobody before the last one: nothing here returns one itself. While a technician
+goes it, the machine is in test mode: what it does is evidence, and the table hears nothing of it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from devices.report import LinkDown, LinkUp, Reported
+from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadDossier, BadRequest, NotAllowed, PitboxError, StepRefused
 from firmware_bridge.version import VERSION
 from table_controller.controller.freezer import KINDS, FrameRing, Freezer
+from table_controller.controller.numbers import ServiceNumbers
 from table_controller.controller.status import permits_of
 from table_controller.diagnosis import dossier as d
 from table_controller.diagnosis import evidence
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
-from table_controller.diagnosis.card_paths import BY_HAND
 from table_controller.diagnosis.causes import diagnose
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
+    from table_controller.table.state import Way
 
 # Answers of people that a dossier tells.
 _ANSWERS: Final = 20
@@ -56,10 +59,12 @@ class Dossiers:
         self._pinned: dict[str, list[int]] = {}  # dossiers whose machine is not back, by slot
         self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in KINDS}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._fresh = ServiceNumbers(box.clock).fresh
         for number in files.numbers(folder):
             self._take_up_again(number)
+        for name in self._freezers:
+            self._agree(name)
         box.on_told.append(self._told)
-        box.guards.append(self._guard)
         if box.controller is not None:
             box.controller.followers.append(self._stepped)
 
@@ -79,18 +84,86 @@ class Dossiers:
     def _kept(self, dossier: d.Dossier) -> None:
         if dossier.number:
             self._pinned.setdefault(dossier.machine.slot, []).append(dossier.number)
+        self._begin_by_itself(dossier)
 
     def _take_up_again(self, number: int) -> None:
         try:
             way = st.replay(files.steps_of(self.store.folder, number))
             if files.is_pinned(self.store.folder, number):
-                self._kept(files.read(self.store.folder, number))
+                slot = files.read(self.store.folder, number).machine.slot
+                self._pinned.setdefault(slot, []).append(number)
         except BadDossier:
             return
-        if way is not None and way.next is not None:
+        if way is not None and way.next is not None and way.began.slot in self._freezers:
             self._ways[number] = way
-            if way.began.service:
+            if way.technician:
                 self._box.testing[way.began.slot] = number
+
+    def _agree(self, name: str) -> None:
+        """After a start: what the table believes of a way, and what is written with its dossier, are made one.
+
+        Power may have gone between the two. What the table holds open stays so unless its last step is written down; a
+        fault whose dossier was still being written begins its way now.
+        """
+        known = self._known(name)
+        if self._way_at(name) is not None:
+            if known is None and self._serves(name):  # it was returned, and only its dossier does not say so
+                self._forget(name)
+            self._tell(name)
+        elif known is not None and known.dossier:
+            written = files.steps_of(self.store.folder, known.dossier)
+            way = st.replay(written)
+            if way is not None and way.next is None:
+                self._tell(name)
+        elif known is not None:
+            self._begin_late(name)
+
+    def _begin_late(self, name: str) -> None:
+        """The box died while it wrote a dossier down: what is there of it counts."""
+        for number in reversed(self._pinned.get(name, [])):
+            if not files.steps_of(self.store.folder, number):
+                self._begin_by_itself(files.read(self.store.folder, number))
+                return
+        self._box.note(rec.Note("step", "the dossier of a fault was lost with the power: nothing binds", slot=name))
+        self._tell(name)
+
+    def _forget(self, name: str) -> None:
+        for number in [n for n, way in self._ways.items() if way.began.slot == name]:
+            del self._ways[number]
+        self._box.testing.pop(name, None)
+
+    # --- what the table is told ---------------------------------------------------------------------------------------
+
+    def _known(self, name: str) -> Way | None:
+        """What the table believes of a slot's way."""
+        controller = self._box.controller
+        return None if controller is None else controller.table.state.slots[name].way
+
+    def _way_at(self, name: str) -> st.Way | None:
+        return next((way for way in self._ways.values() if way.began.slot == name), None)
+
+    def _tell(self, name: str) -> None:
+        """Have the table know what is next on a slot's way, or that nothing is."""
+        way = self._way_at(name)
+        step, number = ("", 0) if way is None else (way.open, way.began.dossier)
+        self._submit(ev.WayBack(name, number, step, testing=name in self._box.testing))
+
+    def _submit(self, event: ev.WayBack) -> None:
+        known = self._known(event.slot)
+        told = (known.dossier, known.step, known.testing) if known is not None else (0, "", False)
+        if self._box.stopping:  # the state is written down already; the next start tells what is left
+            return
+        if self._box.controller is not None and (event.dossier, event.step, event.testing) != told:
+            self._box.controller.submit(event)
+
+    def _begin_by_itself(self, dossier: d.Dossier) -> None:
+        """A fault of the machine binds from its first instant; an interruption is for the people of the table."""
+        name = dossier.machine.slot
+        new = self._way_at(name) is None and dossier.number and not self._serves(name)
+        if new and not diagnose(dossier).staff:
+            began = st.begin_of(dossier, "", service=True)
+            self._took(dossier.number, st.Way(began), [began], who=None)
+        self._tell(name)
 
     async def close(self) -> None:
         """Let what is being asked and written end."""
@@ -151,7 +224,10 @@ class Dossiers:
         freezer = self._freezers.get(name)
         if freezer is None:
             return
+        before = freezer.busy
         freezer.take(event)
+        if freezer.busy and not before and self._way_at(name) is None:
+            self._submit(ev.WayBack(name, 0, "dossier: the box is writing down what happened"))
         if isinstance(event, Reported) and self._serves(name):
             for number in self._pinned.pop(name, []):
                 self._write(_unpin, self.store, number)
@@ -163,7 +239,7 @@ class Dossiers:
         if shown is not None:
             for number, way in tuple(self._ways.items()):
                 if way.began.slot == name:
-                    self._took(number, *st.take(way, shown, way.began.by), who=None)
+                    self._took(number, *st.take(way, shown, way.technician or way.began.by), who=None)
 
     def _took(self, number: int, way: st.Way, events: list[st.StepEvent], who: ev.Person | None) -> None:
         """Keep what has happened on a way: in the journal, and with its dossier."""
@@ -173,19 +249,37 @@ class Dossiers:
             self._box.note(rec.Note("step", text, who=who, slot=way.began.slot))
             self._write(self.store.note, number, event)
         if way.next is None:
-            del self._ways[number]
-            self._leave_test(way.began.slot)
+            self._write(self._ended, number)  # once its last step is on disk
+        elif events:
+            self._tell(way.began.slot)
 
-    def _leave_test(self, name: str) -> None:
-        """The table hears the machine again, beginning with how it stands now."""
-        if self._box.testing.pop(name, None) is None:
+    def _ended(self, number: int) -> None:
+        """A way was gone to its end: nothing binds its machine any more."""
+        if self._ways[number].next is None:  # and nothing has undone it meanwhile
+            self._leave_test(self._ways.pop(number))
+
+    def _leave_test(self, way: st.Way) -> None:
+        """The table hears the machine again, in the mode in which it was, beginning with how it stands now."""
+        name = way.began.slot
+        tested = self._box.testing.pop(name, None) is not None
+        self._tell(name)
+        if not tested:
             return
 
         async def read() -> None:
-            with suppress(PitboxError):  # then it reports when its link is back
-                await self._box.slots[name].driver.report()
+            driver: Any = self._box.slots[name].driver
+            with suppress(PitboxError):  # then it reports when its link is back, and starts in its own mode
+                status = await driver.status()
+                if way.mode and status.mode.name.lower() != way.mode:
+                    await driver.set_mode(self._fresh(), Mode[way.mode.upper()])
+                await driver.report()
 
         self._run(read())
+
+    async def _written(self) -> None:
+        """Wait until what was done is on disk."""
+        while self._tasks:
+            await asyncio.wait(tuple(self._tasks))
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -202,7 +296,10 @@ class Dossiers:
         async def write() -> None:
             if before:
                 await asyncio.wait(before)
-            await asyncio.to_thread(call, *args)
+            if call == self._ended:  # the table is told on its own thread
+                call(*args)
+            else:
+                await asyncio.to_thread(call, *args)
 
         self._run(write())
 
@@ -226,39 +323,63 @@ class Dossiers:
         dossier = files.read(self.store.folder, number)
         way = self._ways.get(number)
         if name == "begin":
-            return self._begin(dossier, way, who, person)
+            await self._begin(dossier, way, who, person)
+            await self._written()
+            return self.told(number)
+        if way is not None and name == "leave":
+            self._leave(way, who)
+            await self._written()
+            return self.told(number)
         if way is None:
             raise StepRefused(f"nobody has begun dossier {number}, or its machine is back in service")
         try:
             step = st.Step[name.upper()]
         except KeyError:
             known = ", ".join(each.name.lower() for each in way.steps)
-            raise BadRequest(f"there is no step {name!r}; there are: begin, {known}") from None
+            raise BadRequest(f"there is no step {name!r}; there are: begin, leave, {known}") from None
         shown = await self._shown(way, step, who, person, cards)
         self._took(number, *st.must_tick(self._ways.get(number, way), step, shown, person), who=who)
+        await self._written()
         return self.told(number)
 
-    def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person, person: str) -> dict[str, Any]:
-        if way is not None:
-            return self.told(dossier.number)  # taken up again: nothing that was done is lost
-        found = diagnose(dossier)
-        if not found.staff and who.role != "technician":
+    async def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person, person: str) -> None:
+        """Take a way up: one that began by itself, one that somebody left, or that of an interruption."""
+        found, name = diagnose(dossier), dossier.machine.slot
+        if way is None:
+            other = self._way_at(name)
+            if other is not None:
+                held = f"the way back of dossier {other.began.dossier} is under way at {name}"
+                raise StepRefused(f"{held}; it proves the same")
+            if not found.staff and self._serves(name):
+                raise StepRefused(f"{name} is in service; nobody tests what serves")
+        service = not found.staff if way is None else way.began.service
+        if service and who.role != "technician":
             raise NotAllowed(f"dossier {dossier.number} is a fault of the machine: a technician takes it up")
-        machine = dossier.machine
-        other = next((n for n, way in self._ways.items() if way.began.slot == machine.slot), None)
-        if other is not None:
-            raise StepRefused(f"the way back of dossier {other} is under way at {machine.slot}; it proves the same")
         self._box.running()
-        if not found.staff and self._serves(machine.slot):
-            raise StepRefused(f"{machine.slot} is in service; nobody tests what serves")
-        began = st.begin(
-            dossier.number, machine.slot, person, service=not found.staff,
-            expected=dossier.account.expected, has_door=BY_HAND not in machine.capabilities,
-        )  # fmt: skip
-        self._took(dossier.number, st.Way(began), [began], who=who)
-        if began.service:
-            self._box.testing[machine.slot] = dossier.number
-        return self.told(dossier.number)
+        events: list[st.StepEvent] = []
+        if way is None:
+            began = st.begin_of(dossier, "" if service else person, service=service)
+            way, events = st.Way(began), [began]
+        if service:
+            mode = await self._mode(name)
+            way, taken = st.take_up(self._ways.get(dossier.number, way), person, mode)
+            events += taken
+            self._box.testing[name] = dossier.number
+        self._took(dossier.number, way, events, who=who)
+
+    async def _mode(self, name: str) -> str:
+        """Return the mode that a machine is in; empty if it has none, or does not answer."""
+        with suppress(PitboxError):
+            mode = getattr(await self._box.slots[name].driver.status(), "mode", None)
+            return "" if mode is None else str(mode.name.lower())
+        return ""
+
+    def _leave(self, way: st.Way, who: ev.Person) -> None:
+        """Leave a way where it is: the table hears the machine again, and nobody returns it to service."""
+        number = way.began.dossier
+        after, events = st.leave(way)
+        self._took(number, after, events, who=who)
+        self._leave_test(way)
 
     async def _shown(self, way: st.Way, step: st.Step, who: ev.Person, person: str, cards: int | None) -> st.Evidence:
         """Return what can be shown for a step now; what a machine did is taken when it does it, never by word."""
@@ -281,19 +402,8 @@ class Dossiers:
             return {"dossier": number, "begun": False, "done": [], "next": None}
         following = None if way.next is None else way.next.name.lower()
         done = [step.name.lower() for step in way.steps if step in way.done]
-        return {"dossier": number, "begun": True, "done": done, "next": following}
-
-    def _guard(self, event: ev.Event) -> None:
-        """Refuse that a machine is acknowledged whose way back was begun and has steps left."""
-        slot = None
-        if isinstance(event, ev.SlotOrdered) and event.act == "acknowledge":
-            slot = event.slot
-        elif isinstance(event, ev.Answer) and self._box.controller is not None:
-            prompt = self._box.controller.table.state.prompts.get(event.prompt)
-            slot = prompt.slot if prompt is not None and prompt.kind == "acknowledge" else None
-        for number, way in self._ways.items():
-            if slot is not None and way.began.slot == slot and way.next is not None:
-                raise StepRefused(f"dossier {number}: {way.next.name.lower()} is not done: {way.next.value}")
+        who = {"open": way.open, "technician": way.technician}
+        return {"dossier": number, "begun": True, "done": done, "next": following, **who}
 
 
 def _unpin(store: files.DossierStore, number: int) -> None:
