@@ -162,7 +162,7 @@ ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     SlotAct: ("floorperson", "technician"),
     CorrectMeter: ("floorperson",),
     ResetMeter: ("floorperson",),
-    SetMeter: ("floorperson",),
+    SetMeter: ("technician",),
     CoverCard: ("dealer", "floorperson"),
 }
 # Their word is a credential, not a button: the PIN comes with each request, also from somebody who is signed on.

@@ -189,7 +189,7 @@ class App:
         if session is None:
             return JSONResponse({"role": None, "bench": self._panel.bench is not None})
         return JSONResponse({
-            "role": session.who.role, "id": session.who.id, "page": session.open_page(),
+            "role": session.who.role, "id": session.who.id, "page": session.open_page(request.headers.get(PAGE, "")),
             "each_time": session.who.role in acts.EACH_TIME, "bench": self._panel.bench is not None,
         })  # fmt: skip
 
@@ -290,7 +290,9 @@ class App:
             return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
         page = request.headers.get(PAGE, "")
         if not session.has_page(page):
-            return _answer(Said(403, {"ok": False, "text": "this page is not open any more; load it anew"}))
+            return _answer(
+                Said(403, {"ok": False, "page": False, "text": "this page is not open any more; load it anew"})
+            )
         body = await _body(request)
         if body is None:
             return _too_long()

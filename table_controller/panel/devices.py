@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from enum import IntEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from devices.shoe.state import ShoeView
@@ -32,15 +33,17 @@ def devices(box: Serviced, table: Table | None) -> list[dict[str, Any]]:
 
 def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:
     """Return orders with what each of them asks for, as the driver's own signatures say it."""
-    return [{"call": name, "text": plain(name), "asks": _asks(getattr(slot.driver, name))} for name in names]
+    return [{"call": name, "text": plain(name), "asks": _asks(type(slot.driver), name)} for name in names]
 
 
-def _asks(method: Any) -> list[dict[str, Any]]:
+@cache
+def _asks(driver: type, call: str) -> list[dict[str, Any]]:
     """Return the arguments of an order besides its number: a number, one of some names, or yes and no."""
+    method = getattr(driver, call)
     known = vars(sys.modules[method.__module__])
     asked: list[dict[str, Any]] = []
     for name, parameter in inspect.signature(method).parameters.items():
-        if name == "command":
+        if name in ("self", "command"):
             continue
         kind = parameter.annotation
         if isinstance(kind, str):

@@ -220,8 +220,11 @@ async def test_a_replayed_request_is_taken_once(tmp_path: Path) -> None:
         assert first.status == 200
         before = stage.house.controller.newest
         assert (await dealer.post("/api/say", body, x_pitbox_page=dealer.page)).status == 409
-        assert (await dealer.post("/api/say", body | {"n": 6}, x_pitbox_page=dealer.page)).status == 409
         assert stage.house.controller.newest == before
+        assert (await dealer.say("no_more_bets", n=60)).json["seq"] == before + 1, "taken, and refused by the core"
+        assert "seq" not in (await dealer.post("/api/say", body, x_pitbox_page=dealer.page)).json
+        assert "seq" not in (await dealer.post("/api/say", body | {"n": 8}, x_pitbox_page=dealer.page)).json, "too old"
+        assert stage.house.controller.newest == before + 1
 
 
 async def test_another_sites_request_is_refused(tmp_path: Path) -> None:
