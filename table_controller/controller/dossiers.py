@@ -402,7 +402,8 @@ class Dossiers:
             return {"dossier": number, "begun": False, "done": [], "next": None}
         following = None if way.next is None else way.next.name.lower()
         done = [step.name.lower() for step in way.steps if step in way.done]
-        who = {"open": way.open, "technician": way.technician}
+        who: dict[str, Any] = {"open": way.open, "technician": way.technician}
+        who["motors"] = [motor for motor in way.began.motors if motor not in way.jogged]
         return {"dossier": number, "begun": True, "done": done, "next": following, **who}
 
 

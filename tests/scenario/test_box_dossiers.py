@@ -18,8 +18,11 @@ from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.status import status_of
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
+from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
+from table_controller.uplink.describe import describe_state
 from tests.support.boxes import CHEAP, PIN, Bench, Talk
+from tests.support.panels import here
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -469,3 +472,37 @@ async def test_files_that_somebody_deletes_unbind_nothing(tmp_path: Path) -> Non
             path.unlink()
         await start(bench, tmp_path)
         assert bench.box.running().table.state.slots[SLOT].way is not None
+
+
+async def test_test_mode_is_told_everywhere_moves_no_meter_and_ends_with_the_way(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("F1", "T1")
+        box, controller = bench.box, bench.box.running()
+        panel = Panel(box, box.check_person, name="bench", status=str, in_thread=here)
+        meters, decks = _known(bench)[:2]
+
+        def told() -> set[bool]:
+            """Whether each that tells of the table says that the machine is in test mode."""
+            state = describe_state(controller.table, None, 1, "now")
+            pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
+            return {
+                next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 1,
+                state.slots[SLOT].testing,
+                *(SLOT in " ".join(picture["testing"]) for picture in pictures),
+            }
+
+        await fault(bench, "dust:sensor=lift,percent=70")
+        assert told() == {False}
+        assert describe_state(controller.table, None, 1, "now").slots[SLOT].step.startswith("begin: ")
+        await tell(talk, "begin", by="T1")
+        assert told() == {True}
+        await walk(bench, talk, until="count")
+        assert told() == {True}
+        await tell(talk, "leave", by="T1")
+        assert told() == {False}
+        await tell(talk, "begin", by="T1")
+        assert told() == {True}
+        await walk(bench, talk)
+        assert told() == {False}
+        assert _known(bench)[:2] == (meters, decks), "no cent and no card of the table moved"
+        panel.close()
