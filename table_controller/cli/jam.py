@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step",
         metavar="STEP",
-        help="of a running box: begin, leave, clear, path_empty, sensor_test, motor_jog, count, return; the others tick "
-        "by what the machine does",
+        help="of a running box: begin, leave, clear, path_empty, sensor_test, motor_jog, count, return; "
+        "the others tick by what the machine does",
     )
     parser.add_argument(
         "--order",

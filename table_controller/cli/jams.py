@@ -1,4 +1,7 @@
-"""`pitbox jams`: faults and repairs of a table, from its journal: where, when, which deck, how long. Reads; `--mended` is said to the box."""
+"""`pitbox jams`: faults and repairs of a table, from its journal: where, when, which deck, how long. Only reads.
+
+`--mended` alone is said to the running box, which writes down who said it.
+"""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from table_controller.diagnosis.history import UNKNOWN, History, Row
 from table_controller.journal import records as rec
 from table_controller.journal.wording import content
 from table_controller.table import events as ev
+from tests.support import boxes
 from tests.support.boxes import Bench as BoxBench
 
 if TYPE_CHECKING:
