@@ -81,7 +81,7 @@ class Jogged(msgspec.Struct, frozen=True, tag=True):
 
 
 class Moved(msgspec.Struct, frozen=True, tag=True):
-    """Cards went through, as many out as in, and none was rejected."""
+    """Cards went through, as many out as in, and no deck was rejected."""
 
     cards: int
 
@@ -121,8 +121,8 @@ def evidence_of(event: Any) -> Evidence | None:
             return Tested(event.bad_sensors.bit_count(), event.bad_motors.bit_count())
         case sf.Jogged() | sh.Jogged():
             return Jogged(event.motor.name.lower(), event.reverse, event.current, event.turned)
-        case sf.Completed():
-            return None if event.rejected else Moved(event.count)
+        case sf.Completed():  # to a machine that reads faces one card is no deck, and does as well
+            return None if event.rejected and event.count != 1 else Moved(event.count)
         case sf.Counted() | sf.Delivered() | sh.Dispensed() | sh.Stub() | sh.RoundEnded():
             return Moved(event.count)
         case sf.Jam() | sf.Fault() | sf.Incomplete() | sf.Stopped() | sh.Jam() | sh.Fault() | sh.Stopped():

@@ -203,6 +203,7 @@ def test_a_machine_without_a_door_is_cleared_without_one() -> None:
 def test_a_machines_own_events_are_the_evidence() -> None:
     assert st.evidence_of(sf.Completed(7, 53, 1000, sf.Mode.SHUFFLE, rejected=False)) == st.Moved(53)
     assert st.evidence_of(sf.Completed(7, 53, 1000, sf.Mode.SHUFFLE, rejected=True)) is None
+    assert st.evidence_of(sf.Completed(7, 1, 1000, sf.Mode.SHUFFLE, rejected=True)) == st.Moved(1)
     assert st.evidence_of(sf.SelfTested(7, 0b1010, 0b1)) == st.Tested(2, 1)
     assert st.evidence_of(sh.Door(True)) == st.DoorMoved(True)
     assert st.evidence_of(sf.Jogged(7, sf.Motor.FEED, True, 310, True)) == st.Jogged("feed", True, 310, True)
