@@ -232,11 +232,11 @@ class Session:
         if kept is None:
             raise BadRequest("this box keeps no dossiers")
         if request.step is None:
-            self._answer(request, kept.told(request.dossier))
+            self._answer(request, kept.ways.told(request.dossier))
             return
         who = self._person(request.by)
         person = self._proved[who.credential].person.casefold()  # as Person.same compares them
-        self._answer(request, await kept.step(request.dossier, request.step, who, person, request.cards))
+        self._answer(request, await kept.ways.step(request.dossier, request.step, who, person, request.cards))
 
     async def _mended(self, request: p.Mended) -> None:
         who = self._person(request.by)
