@@ -67,9 +67,10 @@ class Technician(ABC):
         known = self.house.controller.table.state.slots.get(slot)
         if known is None or known.way is None:
             return
+        box: Any = self.house.box  # one behind a socket: only such a box keeps dossiers
         async with self._one_technician:
             try:
-                await Walk(self.house, self.house.box, slot).go()
+                await Walk(self.house, box, slot).go()
             except PitboxError as failed:
                 self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
 

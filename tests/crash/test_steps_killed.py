@@ -70,8 +70,8 @@ async def test_a_box_that_is_killed_on_the_way_back_goes_on_where_it_was(tmp_pat
             box.end(signal.SIGKILL)
         with running(table.config) as box:
             await asyncio.to_thread(box.until, SLOT, "faulted")
-            told = await asyncio.to_thread(ask, box, "jam", dossier=1)
-            assert (told["next"], told["motors"]) == ("motor_jog", ["transport", "elevator", "eject"])
+            far = await asyncio.to_thread(ask, box, "jam", dossier=1)
+            assert (far["next"], far["motors"]) == ("motor_jog", ["transport", "elevator", "eject"])
             assert "IN TEST MODE" in await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
             event = {"type": "SlotOrdered", "slot": SLOT, "act": "clear"}
             await asyncio.to_thread(ask, box, "say", "tech-1", event=event)
