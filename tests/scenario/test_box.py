@@ -170,7 +170,9 @@ async def test_another_pin_ends_every_sign_on_by_the_old_one_and_only_those(tmp_
         kept = msgspec.json.decode(file.read_bytes())
         kept["people"] = [each for each in kept["people"] if each["id"] != "F1"]  # taken out of the file by hand
         file.write_bytes(msgspec.json.encode(kept))
-        assert (await talk.say("Ordered", order="table_idle", by="F1")).startswith("PB-813 the credential F1 was revoked")
+        assert (await talk.say("Ordered", order="table_idle", by="F1")).startswith(
+            "PB-813 the credential F1 was revoked"
+        )
 
 
 async def test_what_no_person_means_is_no_event_and_the_table_can_still_be_kept(tmp_path: Path) -> None:
