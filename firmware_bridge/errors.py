@@ -157,7 +157,7 @@ class EnrolledKey(TrustError):
 
 
 class SoftwareNotApproved(TrustError):
-    """The software that runs is not the one that the box's manifest names."""
+    """The software that runs, or what it was told to do, is not what the box's manifest names."""
 
     number = 317
 

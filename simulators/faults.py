@@ -144,7 +144,13 @@ _SHUFFLER: Final[_Rows] = (
     ("wear", "machine", {"segment": "lift", "percent": "30"}, "transit takes longer by PERCENT"),
     ("slip", "machine", {"segment": "lift", "percent": "10"}, "PERCENT of the cards slip and are gripped again"),
     ("dust", "machine", {"sensor": "lift", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
-    ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
+    ("seized", "machine", {"motor": "transport"}, "a motor does not turn: it strains, and what it should move sticks"),
+    (
+        "mend",
+        "machine",
+        {},
+        "new rollers and motors, clean sensors; faults that wait for their card are forgotten",
+    ),
     ("sort_mode", "machine", {}, "somebody switches the machine to SORT"),
     (
         "hasty",
@@ -294,7 +300,13 @@ _SHOE: Final[_Rows] = (
     ("wear", "machine", {"segment": "exit", "percent": "30"}, "transit takes longer by PERCENT"),
     ("slip", "machine", {"segment": "exit", "percent": "10"}, "PERCENT of the cards slip and are gripped again"),
     ("dust", "machine", {"sensor": "exit", "percent": "30"}, "a sensor's clear level sinks by PERCENT"),
-    ("mend", "machine", {}, "a new roller, clean sensors; faults that wait for their card are forgotten"),
+    ("seized", "machine", {"motor": "transport"}, "a motor does not turn: it strains, and what it should move sticks"),
+    (
+        "mend",
+        "machine",
+        {},
+        "new rollers and motors, clean sensors; faults that wait for their card are forgotten",
+    ),
     (
         "hasty",
         "firmware",

@@ -83,13 +83,12 @@ class Checkers:
             if isinstance(decision, Found):
                 self.figures["irregularities"] += 1
                 self.clauses.update(decision.clauses)
-        try:
-            self.rounds.step(event, decisions)
-            self.decks.step(event, decisions)
-            self.money.step(event, decisions)
-            self.machines.look()
-        except Broken as broken:
-            self.broken.append(broken)
+        self.machines.look()
+        for checker in (self.rounds, self.decks, self.money):  # each sees every step, whatever another one found
+            try:
+                checker.step(event, decisions)
+            except Broken as broken:
+                self.broken.append(broken)
 
     def round_over(self) -> None:
         """Look at a table at rest; raise what was found, here or before."""

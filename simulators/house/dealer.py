@@ -15,7 +15,7 @@ from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault
-from simulators.house.technician import DEALER, FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
+from simulators.house.technician import DEALER, FLOOR, LONG, PACE, QUARANTINE, TECHNICIAN, Technician
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
@@ -364,11 +364,15 @@ class People(Technician):
         self.house.lay(deck, QUARANTINE)
 
     async def _out_of_machine(self, deck: str) -> None:
-        """What is still inside a machine comes out by the technician's hands."""
+        """What is still inside a machine comes out by the technician's hands, as soon as it can be told to."""
         for slot, machine in self.house.machines.items():
-            if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
+            for _ in range(LONG) if slot.startswith(("shuffler.", "shoe.")) else ():
+                if not self.house.inside(slot, deck):
+                    break
                 self.house.note_strays(slot, deck)
                 await self._clear(slot, machine)
+                if self.house.inside(slot, deck):
+                    await self.house.wait(4 * PACE)
 
 
 __all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

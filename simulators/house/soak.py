@@ -32,13 +32,14 @@ if TYPE_CHECKING:
     from simulators.house.storm import Level
 
 GAMES: Final = tuple(CHOICES)
-# Rounds of one table: about four hours of play. The next table is another one, with another seed.
-DAY: Final = 200
+# Rounds of one table: about five hours of play. The next table is another one, with another seed.
+DAY: Final = 250
 BETTORS: Final = (1, 2, 4, 6)
 # So often a hand with a bet wins something: far more often than by chance, so that a day sees every line.
 WINS: Final = 0.04
-# A table that does not open a round after so many tries goes on no more.
-TRIES: Final = 12
+# A table that does not open a round after so many tries goes on no more: one takes some ten seconds, and what goes
+# wrong with a machine in one round and the next may take its cable and its power for a minute each.
+TRIES: Final = 24
 # A table comes to rest sooner than this (s): six decks are shuffled in two and a half minutes.
 PATIENCE: Final = 1500.0
 # Chips that a player who has few buys.

@@ -30,7 +30,7 @@ TECHNICIAN: Final = ev.Person("technician", "tech-1")
 QUARANTINE: Final = "quarantine"
 # How long people need for anything (s).
 PACE: Final = 0.5
-# A machine in doubt is left alone for so many looks: mostly it is only read again.
+# A machine in doubt is left alone for so many looks: mostly it is only read again. As often somebody tries again.
 LONG: Final = 60
 # A technician's own commands: far above every number that the core gives.
 _SERVICE_IDS: Final = 1 << 62
@@ -120,7 +120,10 @@ class Technician(ABC):
         if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
             self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
         await self.house.wait(PACE)
-        if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
+        if self.house.dark:
+            return
+        state = self.house.controller.table.state.slots[slot].state
+        if state == CLEARED or (state == UNVERIFIED and self.house.slots[slot].view.connected):  # it reports once more
             self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
 
     async def _clear(self, slot: str, machine: Any) -> None:

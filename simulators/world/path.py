@@ -54,7 +54,7 @@ class Layout(NamedTuple):
     rests: tuple[Any, ...]
 
     def words(self, parts: type[IntEnum]) -> tuple[str, ...]:
-        """Return the words for segments or sensors in faults and places."""
+        """Return the words for segments, sensors or motors in faults and places."""
         return tuple(part.name.lower() for part in parts)
 
     def leg(self, segment: int) -> int:
@@ -84,6 +84,7 @@ class CardPath:
         self._slip = dict.fromkeys(layout.segments, 0.0)  # share of cards that slip
         self._dust = dict.fromkeys(layout.sensors, 0.0)
         self._shade = dict.fromkeys(layout.sensors, 0.0)  # how much of a sensor's light something else keeps off
+        self._seized: set[Any] = set()  # motors that do not turn, whatever they draw
         self._pending: list[Fault] = []
         self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
         self._timers: list[Timer] = []
@@ -142,6 +143,14 @@ class CardPath:
         self._moved[leg] = 0
         self._slowness = self._noise.slowness(self.clock.now)
 
+    def jog(self, motor: IntEnum) -> None:
+        """Switch one motor on, with nothing in reach of its rollers."""
+        self._currents[motor] = STUCK_CURRENT if motor in self._seized else FREE_CURRENT
+
+    def turns(self, motor: IntEnum) -> bool:
+        """Tell whether a motor's encoder ticks when it is switched on."""
+        return motor not in self._seized
+
     def halt(self) -> None:
         """All motors off; every card stays where it is."""
         for timer in self._timers:
@@ -177,6 +186,9 @@ class CardPath:
                 self._slip = dict.fromkeys(layout.segments, 0.0)
                 self._dust = dict.fromkeys(layout.sensors, 0.0)
                 self._shade = dict.fromkeys(layout.sensors, 0.0)
+                self._seized.clear()
+            case "seized":
+                self._seized.add(layout.motors(fault.one_of("motor", layout.words(layout.motors))))
             case "wear":
                 self._wear[layout.segments(fault.one_of("segment", segments))] = 1 + fault.number("percent") / 100
             case "slip":
@@ -282,6 +294,8 @@ class CardPath:
 
     def _sticks(self, segment: IntEnum) -> bool:
         """Tell whether the card that enters a segment stays in it; what lies there shades the sensor at its end."""
+        if self.layout.moves[segment] in self._seized:
+            return True
         if self._due("foreign_object", segment):
             self._shade[self.layout.ends[segment]] = self.rng.uniform(*SHADE)
             return True

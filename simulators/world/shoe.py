@@ -116,7 +116,7 @@ class ManualShoeMechanics(CardPath):
     def inject(self, fault: Fault) -> None:
         """Let something happen to the throat; BadFault for what only a machine with motors has."""
         name = fault.kind.name
-        if name in ("card_left_inside", "wear", "slip", "bent_card", "foreign_object"):
+        if name in ("card_left_inside", "wear", "slip", "bent_card", "foreign_object", "seized"):
             raise BadFault(f"{name}: a manual shoe has neither rollers nor a place behind its well")
         if name in ("jam", "torn_card") and fault.text("segment") not in ("exit", "drop"):
             raise BadFault(f"{name}: a manual shoe has the segments exit and drop, not {fault.text('segment')!r}")

@@ -198,9 +198,11 @@ class Box:
             for told in self.on_told:
                 told(place.name, event)
 
+        hold = None if self.controller is None else self.controller.hold
         slot: Slot[Any, Any] = Slot(
-            place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name]
-        )
+            place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name],
+            hold=hold,
+        )  # fmt: skip
         slot.on_failed = lambda bug: self.note(
             rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
         )

@@ -17,7 +17,8 @@ import msgspec
 from devices.report import LinkDown, LinkUp, Reported
 from firmware_bridge.errors import BadDossier, BadRequest, NotAllowed, PitboxError, StepRefused
 from firmware_bridge.version import VERSION
-from table_controller.controller.freezer import KINDS, FrameRing, Freezer
+from table_controller.controller.frame_ring import FrameRing
+from table_controller.controller.freezer import KINDS, Freezer
 from table_controller.controller.status import permits_of
 from table_controller.diagnosis import dossier as d
 from table_controller.diagnosis import evidence
@@ -133,7 +134,6 @@ class Dossiers:
                 p.act, p.slot or p.deck or "", tuple(r.text for r in p.reasons), tuple(r.clause for r in p.reasons)
             )
             for p in permits_of(table)
-            if p.slot in (name, None)
         )
         holds = [hold for hold in table.state.holds.values() if hold.slot == name]
         facts["orders"] = tuple(dict.fromkeys(order for hold in holds for order in (*hold.outcomes, *hold.steps)))

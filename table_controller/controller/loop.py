@@ -1,7 +1,8 @@
 """The single writer: `submit` is the only caller of `step`, and what was decided is carried out in its order.
 
-Fail-safe commands are written in the call that decided them. Everything else waits until the step is on disk: people
-are told then, and permissive commands go out then, if they are still permitted at that moment.
+Fail-safe commands are written in the call that decided them, and `hold` gives them the loop until they are confirmed.
+Everything else waits until the step is on disk: people are told then, and permissive commands go out then, if they are
+still permitted at that moment.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -18,6 +20,7 @@ from firmware_bridge.errors import BoxFailed, DiskFull, JournalFailed, PitboxErr
 from table_controller.controller.actuate import begin, ended
 from table_controller.controller.asking import Asking
 from table_controller.controller.deadlines import Deadlines
+from table_controller.controller.hold import Hold
 from table_controller.controller.locked import BARE, bare_stop
 from table_controller.controller.permission import still_permitted
 from table_controller.controller.translate import translate
@@ -76,6 +79,7 @@ class Controller:
         self._stopping = False
         self._tasks: set[asyncio.Future[Any]] = set()
         self._deadlines = Deadlines(recorder, self._due)
+        self.hold = Hold(recorder.writer)
         self._asking = Asking(table, self.submit)
         recorder.writer.on_failed = self.journal_failed
         recorder.writer.on_ballast_freed = self._disk_full
@@ -110,6 +114,7 @@ class Controller:
 
         Once halted, or closed, nothing is taken any more: what cannot be recorded does not happen.
         """
+        self.hold.catch_up()
         self._waiting.append(event)
         if self._stepping:
             return
@@ -204,7 +209,11 @@ class Controller:
             self._end(command, failed)
             return
         self._tasks.add(work)
-        work.add_done_callback(lambda done: self._ended(command, done))
+        if command.safe:
+            self.hold.begun(work)
+            work.add_done_callback(lambda done: self.hold.answered(done, partial(self._ended, command, done)))
+        else:
+            work.add_done_callback(partial(self._ended, command))
 
     def _ended(self, command: Command, done: asyncio.Future[Any]) -> None:
         self._tasks.discard(done)
@@ -293,6 +302,7 @@ class Controller:
         """Be as if power had gone: nothing is taken, sent or told from here on."""
         self._closed = True
         self._deadlines.close()
+        self.hold.close()
 
     async def close(self) -> None:
         """Stop listening to time and commands; the slots are whoever's who opened them."""

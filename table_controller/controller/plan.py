@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from table_controller.people import Person
     from table_controller.rulebook import Edition, Submission
 
-# A hold that nobody has cleared after so long (s) is escalated: long enough for a floorperson to come and decide.
+# A hold that nobody has cleared after so long (s) is escalated: long enough for a floorperson to come and decide. The
+# configuration may say otherwise.
 ESCALATE_AFTER: Final = 300.0
 
 

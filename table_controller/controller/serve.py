@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import DataFolderUnusable
+from table_controller.config_check import unusable_here
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.control import Control
@@ -21,7 +22,7 @@ from table_controller.controller.data_folder import DataFolder
 from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.notify import Notifier
-from table_controller.controller.self_check import check_software, look_around
+from table_controller.controller.self_check import check_software, compare_whole, look_around
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
 from table_controller.journal.records import VERSION
@@ -57,6 +58,8 @@ def _copied(state: CopyState) -> None:
 
 async def serve(config: TableConfig, besides: Besides | None = None) -> None:
     """Run one box until it is told to stop. What forbids the start is raised before any machine is touched."""
+    for problem in unusable_here(config):
+        raise problem
     data = DataFolder(config.data)
     try:
         await _serve(config, data, besides or {})
@@ -72,7 +75,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
     notifier = Notifier()
     clock = BoxClock()
     box = Box(plan_of(config), clock)
-    box.checks = [check_software(config.path.parent, box.digests)]
+    box.checks = [check_software(config, box.digests)]
     box.checks += look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
     for what, found in box.checks:
         log.info("self-check: %s: %s", what, found)
@@ -100,6 +103,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
         gc.freeze()  # what is there now stays; the collector need not walk it in the middle of a deal
         notifier.ready(phase)
         box.supervise("watchdog", notifier.watchdog)
+        box.supervise("manifest", lambda: compare_whole(box, config))
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
         await stop.wait()
         log.info("stopping: told to")

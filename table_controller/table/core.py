@@ -139,6 +139,10 @@ def _answer(c: Context, event: ev.Answer) -> None:
     if against is not None:
         c.refuse(against)
         return
+    reasons = steps.against_return(c, prompt, event)
+    if reasons:
+        c.refuse("return_to_service", *reasons)
+        return
     c.close_prompt(prompt, event.choice)
     if prompt.hold is not None:
         steps.answered(c, prompt, event)
@@ -199,6 +203,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.MeterReset: meters.reset,
     ev.MeterParameters: meters.changed,
     ev.SlotChanged: service.changed,
+    ev.WayBack: service.way_back,
     ev.CardsInserted: shuffling.inserted,
     ev.IntakeEmptied: shuffling.intake_emptied,
     ev.ShuffleEnded: shuffling.shuffle_ended,

@@ -57,6 +57,14 @@ async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Pa
         assert "PB-612" in said
         assert "shoe.1.key" in said
         (tmp_path / "away").rename(tmp_path / "shoe.1.key")
+        table.config.write_text(good + '\n[control]\ngroup = "nobody-has-this"\n')
+        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert 'control.group = "nobody-has-this": this system has no such group' in said
+        (tmp_path / "second").symlink_to(os.readlink(tmp_path / "shoe.1"))
+        table.config.write_text(good.replace(f'port = "{tmp_path / "shuffler.1"}"', 'port = "second"'))
+        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert "shuffler.1 and shoe.1 are at the same port" in said
+        assert not (tmp_path / "data" / "lock").exists(), "nothing was opened, and nothing taken"
         table.config.write_text(good.replace('folder = "data"', 'folder = "nowhere"'))
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
         assert "PB-816" in said
