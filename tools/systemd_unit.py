@@ -60,7 +60,7 @@ exec /lib/systemd/systemd --system --unit=basic.target --log-level=warning --log
 """
 
 
-# An interpreter that lies in somebody's home is shown to the unit's user at the same path, and nothing else of that home.
+# An interpreter that lies in somebody's home is shown to the unit's user at the same path, and nothing else of it.
 HOME: Final = """mkdir -p /run/base && mount --bind {base} /run/base
 mount -t tmpfs -o mode=755 tmpfs {top} && mkdir -p {base} && mount --bind /run/base {base}"""
 HOMES: Final = ("/root", "/home")
@@ -78,7 +78,7 @@ class Systemd:
         hidden = "" if top is None else "ProtectHome=no\n"
         (folder / "drop-in.conf").write_text(DROP_IN.format(python=sys.executable) + hidden)
         words = ("unshare", "-m", "-p", "-f", "-u", "-C", "-i", "--kill-child", "sh", str(script))
-        self._outer = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+        self._outer = subprocess.Popen(words, stdin=subprocess.DEVNULL)  # noqa: S603 - our own words
         self._init = 0
 
     def inside(self, *words: str) -> str:
@@ -87,7 +87,9 @@ class Systemd:
             children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children").read_text().split()
             self._init = int(children[0])
         enter = ("nsenter", "-t", str(self._init), "-m", "-p", "-C", "-u", "-i")
-        done = subprocess.run([*enter, *words], capture_output=True, text=True, timeout=LIMIT, check=False)
+        done = subprocess.run(  # noqa: S603 - our own words
+            [*enter, *words], capture_output=True, text=True, timeout=LIMIT, check=False
+        )
         return done.stdout + done.stderr
 
     def show(self, name: str) -> str:
