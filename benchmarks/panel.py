@@ -36,10 +36,10 @@ async def _measured(house: House) -> list[float]:
     """Play a few rounds; return how long each lock-out took."""
     took: list[float] = []
     table = house.controller.table
-    plain = table.step
+    plain = table.take
     began, latched = 0.0, 0
 
-    def step(event: ev.Event) -> Any:
+    def take(event: ev.Event) -> Any:
         nonlocal began, latched
         if isinstance(event, ev.NoMoreBets):
             began, latched = perf_counter(), 0
@@ -50,12 +50,12 @@ async def _measured(house: House) -> list[float]:
                 took.append(perf_counter() - began)
         return decided
 
-    table.step = step  # type: ignore[method-assign]
+    table.take = take  # type: ignore[method-assign]
     try:
         while len(took) < BATCH:
             await house.round((1, 2, 3, 4, 5, 6))
     finally:
-        table.step = plain  # type: ignore[method-assign]
+        table.take = plain  # type: ignore[method-assign]
     return took
 
 

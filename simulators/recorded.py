@@ -101,9 +101,11 @@ class RecordedMachine:
         self._greeter: Greeter | None = None
         self._port: Transport | None = None
         self._answers: dict[type[Message], list[tuple[Any, Message]]] = {}
-        asked = {said.seq: said.message for said in session.said if said.outgoing and said.type == fr.REQUEST}
-        for said in session.said:
-            if not said.outgoing and said.type == fr.REPLY and said.re in asked:
+        asked: dict[int, Message] = {}
+        for said in session.said:  # in their order: sequence numbers come again
+            if said.outgoing and said.type == fr.REQUEST:
+                asked[said.seq] = said.message
+            elif not said.outgoing and said.type == fr.REPLY and said.re in asked:
                 request = asked[said.re]
                 self._answers.setdefault(type(request), []).append((request, said.message))
 

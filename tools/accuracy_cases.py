@@ -21,7 +21,8 @@ from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.virtual_time import run_virtual
 from simulators.world.cards import DECK_53, World
-from table_controller.controller.freezer import FrameRing, Freezer
+from table_controller.controller.frame_ring import FrameRing
+from table_controller.controller.freezer import Freezer
 from table_controller.diagnosis.findings import Why
 
 if TYPE_CHECKING:

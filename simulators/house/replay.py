@@ -1,7 +1,8 @@
 """Plays a recorded fault into the real drivers: slot by slot, in its own time, and tells what they make of it.
 
-A recording is a capture, or the frames of a dossier. Where it begins in the middle of a session there is nobody to
-shake hands with: then its events are folded, and the driver is asked nothing.
+A recording is a capture, or the frames of a dossier. A dossier begins in the middle of a session and brings along what
+that had begun with, so a link of the bench's own is made anew. Where nothing tells who spoke, or where it stood, there
+is nobody to shake hands with: then the events are folded, and the driver is asked nothing.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from firmware_bridge.commands import GetReport
 from firmware_bridge.errors import BadCapture, PitboxError, PortMissing
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
-from firmware_bridge.messages import DeviceHello
-from simulators.recorded import RecordedMachine, Said, Session, sessions
+from firmware_bridge.messages import DeviceHello, encode
+from simulators.recorded import RecordedMachine, Said, Session, read_message, sessions
 from table_controller.controller.slot import Slot
+from table_controller.diagnosis.dossier import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from firmware_bridge.messages import Message
     from firmware_bridge.wire import Transport
     from table_controller.diagnosis.dossier import Dossier
 
@@ -54,15 +57,37 @@ def by_slot(packets: list[Packet]) -> dict[str, list[Session]]:
 
 
 def packets_of(dossier: Dossier) -> list[Packet]:
-    """Return the frames of a dossier as a capture has them. A dossier keeps no MAC."""
-    found = []
-    for kept in dossier.frames:
-        sealed = bool(kept.data) and kept.data[0] & fr.SEALED
-        frame = fr.parse(kept.data + bytes(fr.MAC_SIZE if sealed else 0) + bytes(fr.CRC_SIZE))
-        if frame is not None:
-            at = dossier.at_ns - kept.before_ms * 1_000_000
-            found.append(Packet(dossier.machine.slot, at, kept.outgoing, False, "", frame))
+    """Return the frames of a dossier as a capture has them, its opening at once before them. A dossier keeps no MAC."""
+    begins = max((kept.before_ms for kept in dossier.frames), default=0)
+    opening = [_packet(dossier, begins, kept) for kept in dossier.opening]
+    frames = [_packet(dossier, kept.before_ms, kept) for kept in dossier.frames]
+    found = [packet for packet in (*opening, *frames) if packet is not None]
+    messages = [read_message(packet.frame.payload) for packet in found]
+    if not any(isinstance(message, DeviceHello) for message in messages):
+        found[:0] = _hello_of(dossier, begins, messages)
     return found
+
+
+def _packet(dossier: Dossier, before_ms: int, kept: Frame) -> Packet | None:
+    sealed = bool(kept.data) and kept.data[0] & fr.SEALED
+    frame = fr.parse(kept.data + bytes(fr.MAC_SIZE if sealed else 0) + bytes(fr.CRC_SIZE))
+    at = dossier.at_ns - before_ms * 1_000_000
+    return None if frame is None else Packet(dossier.machine.slot, at, kept.outgoing, False, "", frame)
+
+
+def _hello_of(dossier: Dossier, before_ms: int, messages: list[Message | None]) -> list[Packet]:
+    """Return a hello by what a dossier tells of its machine; none if it tells too little to shake hands."""
+    machine = dossier.machine
+    stood = machine.kind in KINDS and any(isinstance(m, kind_named(machine.kind).messages.Status) for m in messages)
+    if not stood or not machine.serial:
+        return []
+    hello = DeviceHello(
+        machine.kind, machine.serial, machine.model, machine.firmware, bytes.fromhex(machine.digest),
+        list(machine.capabilities), 0, bytes(16),
+    )  # fmt: skip
+    head = fr.head(0, fr.HANDSHAKE, fr.FIRST_SEQ, 0, fr.NO_RE, fr.FIRST_COUNTER)
+    packet = _packet(dossier, before_ms, Frame(before_ms, False, head + encode(hello)))
+    return [] if packet is None else [packet]
 
 
 def kind_of(slot: str, played: list[Session]) -> str:

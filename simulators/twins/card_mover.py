@@ -14,7 +14,6 @@ from firmware_bridge.commands import Outcome
 from simulators.twins.counts import Counts
 from simulators.twins.trail import EdgeTrail
 from simulators.twins.watch import PathWatch, Pulse, blind
-from simulators.world.path import STUCK_CURRENT
 
 if TYPE_CHECKING:
     from random import Random
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.shuffler import ShufflerMechanics, Size
 
+# A motor that draws more works against something (mA): between running free and stalled, away from the noise of both.
+STRAINED: Final = 600
 MOVING: Final = (m.State.FEEDING, m.State.UNLOADING, m.State.CLEARING, m.State.DELIVERING)
 _MOTOR: Final = {
     m.Segment.FEED: m.Motor.FEED,
@@ -191,7 +192,7 @@ class CardMover(ABC):
             return
         if blind(self._mechanics.layout, self._mechanics.levels(), segment):
             self._lost_sight(segment)
-        strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STUCK_CURRENT
+        strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STRAINED
         if segment is m.Segment.UNLOAD and not strained:  # nothing came and the motor ran free
             self._nothing_came()
         else:

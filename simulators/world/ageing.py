@@ -1,4 +1,4 @@
-"""How a simulated shuffler ages over thousands of cards: seeded histories of what it would tell, and how they end.
+"""How a simulated shuffler or shoe ages over thousands of cards: seeded histories of what it tells, and how they end.
 
 Card by card with the mechanics' own times and the firmware's own statistics and patience, but without frames and
 timers, so that a year fits into a second. That a machine on the wire tells the same is a test's to show.
@@ -10,22 +10,24 @@ from math import pi, sin
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from devices.shuffler.messages import Segment, Sensor, Transits
 from simulators.twins.statistics import TransitLog
 from simulators.twins.watch import PATIENCE
-from simulators.world.path import PASSING, THRESHOLD
-from simulators.world.shuffler import TRANSIT, ShufflerMechanics
+from simulators.world import shoe, shuffler
+from simulators.world.path import PASSING, THRESHOLD, CardPath
+from simulators.world.shoe import ShoeMechanics
+from simulators.world.shuffler import ShufflerMechanics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from devices.gauges import SensorLevel
+    from devices.gauges import SensorLevel, Transit
+    from simulators.device_clock import DeviceClock
+    from simulators.world.cards import World
 
 DECK: Final = 53
 KINDS: Final = ("healthy", "slow_wear", "fast_wear", "dust", "sudden")
-# Segments with rollers, and sensors that look at the path.
-_ROLLERS: Final = tuple(TRANSIT)
-_SENSORS: Final = (Sensor.FEED, Sensor.BRIDGE, Sensor.LIFT, Sensor.EXIT, Sensor.STACK)
+# Segments with rollers are those that have a transit time; the sensors that end them look at the path.
+LAYOUTS: Final = {"shuffler": shuffler.LAYOUT, "shoe": shoe.PATH}
 
 
 class Life(NamedTuple):
@@ -34,14 +36,14 @@ class Life(NamedTuple):
     kind: str
     begins: int  # healthy until then
     takes: int  # from there until it is used up
-    segment: Segment
-    sensor: Sensor
+    segment: int
+    sensor: int
     bend: float  # 1: it wears evenly; more: slowly, then fast
     cards: int  # the history ends here if nothing else ends it
     weather: tuple[float, float, float]  # how much it slows everything, in how many cards, from where
     feels: tuple[float, ...]  # how much of the weather each segment feels
     stiff: float  # how much slower the other deck is
-    guest: tuple[int, int, float, Segment]  # a bent deck: from where, for how many cards, slower by, in which segment
+    guest: tuple[int, int, float, int]  # a bent deck: from where, for how many cards, slower by, in which segment
     power: int  # switched off and on after so many cards: statistics from zero, grease cold
 
 
@@ -49,7 +51,7 @@ class Told(NamedTuple):
     """What the machine would tell after a deck: cards since it was new, its statistics, its sensor levels."""
 
     cards: int
-    transits: Transits
+    transits: list[Transit]
     levels: list[SensorLevel]
 
 
@@ -57,34 +59,36 @@ class End(NamedTuple):
     """How a history ended: after so many cards, by a jam in a segment or a blind sensor, or well."""
 
     cards: int
-    segment: Segment | None = None
-    sensor: Sensor | None = None
+    segment: int | None = None
+    sensor: int | None = None
 
 
 # From the first sign to the end, about (cards), of those that age.
 _TAKES: Final = {"slow_wear": (5_000, 11_000), "fast_wear": (1_200, 3_500), "dust": (2_500, 9_000)}
 
 
-def life(kind: str, seed: int) -> Life:
+def life(kind: str, seed: int, machine: str = "shuffler") -> Life:
     """Return what the machine of one seed has before it."""
-    rng = Random(f"{kind} {seed}")
+    layout = LAYOUTS[machine]
+    rng = Random(f"{machine} {kind} {seed}")
     begins, takes = rng.randrange(1_500, 5_000), rng.randrange(*_TAKES.get(kind, (1, 2)))
     return Life(
-        kind, begins, takes, rng.choice(_ROLLERS), rng.choice(_SENSORS), rng.uniform(1.0, 2.2),
-        begins + 2 * takes if kind in _TAKES else rng.randrange(9_000, 13_000),
+        kind, begins, takes, rng.choice(tuple(layout.transit)), rng.choice(tuple(layout.ends.values())),
+        rng.uniform(1.0, 2.2), begins + 2 * takes if kind in _TAKES else rng.randrange(9_000, 13_000),
         (rng.uniform(0.01, 0.05), rng.uniform(3_000, 9_000), rng.uniform(0, 2 * pi)),
-        tuple(rng.uniform(0.6, 1.4) for _ in Segment), rng.uniform(0.0, 0.03),
+        tuple(rng.uniform(0.6, 1.4) for _ in layout.segments), rng.uniform(0.0, 0.03),
         (rng.randrange(2_000, 9_000), rng.choice((0, rng.randrange(300, 1_500))), rng.uniform(0.02, 0.06),
-         Segment.FEED),
+         next(iter(layout.transit))),
         rng.randrange(3_000, 8_000),
     )  # fmt: skip
 
 
-class AgeingShuffler(ShufflerMechanics):
+class Ageing(CardPath):
     """Mechanics that live through a `Life`, a deck at a time. The clock is never asked."""
 
     def live(self, ahead: Life) -> Iterator[Told | End]:
         """Yield what is told after every deck, and the end."""
+        self._watching = tuple(self.layout.ends.values())
         log, since = self._switched_on(), 0
         self._wander = dict.fromkeys(self.layout.segments, 0.0)
         deck = 0
@@ -99,7 +103,7 @@ class AgeingShuffler(ShufflerMechanics):
                 yield end
                 return
             since += DECK
-            yield Told(cards + DECK, Transits(log.segments()), self.levels())
+            yield Told(cards + DECK, log.segments(), self.levels())
         yield End(ahead.cards)
 
     def _switched_on(self) -> TransitLog:
@@ -117,7 +121,7 @@ class AgeingShuffler(ShufflerMechanics):
         came, stays, slower, where = ahead.guest
         if came <= cards < came + stays:
             self._wear[where] += slower
-        for sensor in _SENSORS:
+        for sensor in self._watching:
             self._dust[sensor] = max(0.0, self.rng.gauss(0.01, 0.006))
         if ahead.kind in ("slow_wear", "fast_wear"):
             self._wear[ahead.segment] *= 1 + 0.35 * used**ahead.bend
@@ -127,7 +131,7 @@ class AgeingShuffler(ShufflerMechanics):
 
     def _run_deck(self, ahead: Life, cards: int, log: TransitLog) -> End | None:
         """Send a deck through; the end of the history if the machine would not come through it."""
-        for sensor in _SENSORS:
+        for sensor in self._watching:
             if self._level(sensor) < THRESHOLD:
                 return End(cards, sensor=sensor)
         stuck_at = ahead.begins + 2_000 if ahead.kind == "sudden" else -1
@@ -135,9 +139,23 @@ class AgeingShuffler(ShufflerMechanics):
         for card in range(cards, cards + DECK):
             if card == stuck_at:
                 return End(card, ahead.segment)
-            for segment in _ROLLERS:
+            for segment in usual:
                 took = transit(segment)
                 if took > usual[segment] * PATIENCE:
                     return End(card, segment)
                 note(segment, took)
         return None
+
+
+class AgeingShuffler(Ageing, ShufflerMechanics):
+    """A shuffler that ages."""
+
+
+class AgeingShoe(Ageing, ShoeMechanics):
+    """An automated shoe that ages: every card of a deck is loaded, drawn and laid into the slot."""
+
+
+def ageing(machine: str, world: World, clock: DeviceClock, rng: Random) -> Ageing:
+    """Return a machine of one kind, as new."""
+    made = {"shuffler": AgeingShuffler, "shoe": AgeingShoe}[machine]
+    return made(world, clock, rng, f"{machine}.1")

@@ -13,59 +13,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.registry import all_messages
 from devices.report import LinkUp
 from devices.trail import TRAIL
-from firmware_bridge import frame as fr
-from firmware_bridge.capture import Blanker
 from firmware_bridge.errors import PitboxError
 from table_controller.diagnosis import evidence
-from table_controller.diagnosis.dossier import Dossier, Ended, Frame, Times
+from table_controller.diagnosis.dossier import Dossier, Ended, Times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from devices.kinds import Kind
     from firmware_bridge.messages import DeviceHello
+    from table_controller.controller.frame_ring import FrameRing
     from table_controller.diagnosis.store import DossierStore
 
 log = logging.getLogger(__name__)
 
-# How far back frames are kept (s), and how many at most: a busy shuffler sends about fifty a second.
-SECONDS: Final = 30.0
-_MOST_FRAMES: Final = 4000
 # How many earlier ends of motions are told.
 _ENDS: Final = 8
 # The kinds of machines that move cards along a path.
 KINDS: Final = ("shuffler", "shoe")
-
-
-class FrameRing:
-    """The frames of the last seconds of one port, blanked as a capture blanks them. Bounded."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._frames: deque[tuple[float, bool, bytes]] = deque(maxlen=_MOST_FRAMES)
-        self._blanker = Blanker(all_messages())
-
-    def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:  # noqa: ARG002 - not kept, see below
-        """Take a frame; the port's capture calls this. A MAC is not kept: over a blanked payload it would tell it."""
-        payload = signed[fr.HEADER_SIZE :]
-        if self._blanker.objection(payload):
-            signed = signed[: fr.HEADER_SIZE] + self._blanker.blank(payload)
-        now = self._now()
-        self._frames.append((now, outgoing, signed))
-        while self._frames[0][0] < now - SECONDS:
-            self._frames.popleft()
-
-    def frames(self) -> tuple[Frame, ...]:
-        """Return what was kept, the oldest first."""
-        now = self._now()
-        return tuple(
-            Frame(round((now - at) * 1000), outgoing, data)
-            for at, outgoing, data in self._frames
-            if at >= now - SECONDS
-        )
 
 
 class Freezer:
@@ -136,6 +103,7 @@ class Freezer:
             currents=evidence.currents_of(name, getattr(event, "currents", None) or ()),
             history=self._history,
             ends=tuple(self._ends),
+            opening=self.ring.opening(),
             frames=self.ring.frames(),
             **facts,
         )
@@ -149,7 +117,9 @@ class Freezer:
         task.add_done_callback(self._tasks.discard)
 
     async def _read_history(self) -> None:
+        """Ask a machine that has come to rest for its times, and where it stands: a recording can begin there."""
         transits = await self._ask("transits")
+        await self._ask("status")
         if transits is not None and self._open is None:
             self._history = evidence.times_of(self._kind.name, transits.segments)
 

@@ -14,12 +14,16 @@ class Stretch(NamedTuple):
 
 
 class Leg(NamedTuple):
-    """One way through a machine, from a pile to where cards come to rest. `hidden`: where they can slip to."""
+    """One way through a machine, from a pile to where cards come to rest. `hidden`: where they can slip to.
+
+    `gives_up`: it draws from piles that it finds empty by nothing coming, so a card that is late is taken for none.
+    """
 
     start: str
     stretches: tuple[Stretch, ...]
     rest: str
     hidden: str | None = None
+    gives_up: bool = False
 
     def place(self, segment: str) -> int:
         """Return the place of a segment on this leg."""
@@ -65,7 +69,7 @@ SHUFFLER: Final = CardPath((
         Stretch("unload", "exit", "eject"),
         Stretch("stack", "stack", "transport"),
         Stretch("drop", None, "transport"),
-    ), "gate"),
+    ), "gate", gives_up=True),
 ))  # fmt: skip
 SHOE: Final = CardPath((
     Leg("intake", (

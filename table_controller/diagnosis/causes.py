@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.diagnosis.findings import Cause, Diagnosis, Why
-from table_controller.diagnosis.locate import is_slow, locate, too_early
+from table_controller.diagnosis.locate import came_late, is_slow, locate
 from table_controller.diagnosis.readings import Readings, Thresholds
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _causes(r: Readings, t: Thresholds) -> list[Cause]:
         case "short_card":
             return _of_short_pulse(r, t)
         case "counts_disagree":
-            return _of_counts(r, t)
+            return _of_counts(r)
         case "self_test":
             return [Cause(Why.DUST, sensor, (_margin(r, sensor),), sure=len(halt.bad_sensors) == 1)
                     for sensor in halt.bad_sensors]  # fmt: skip
@@ -62,7 +62,8 @@ def _of_jam(r: Readings, t: Thresholds) -> list[Cause]:
     entry = r.leg.before(segment)
     if sensor is None and entry is not None and r.dim(entry):
         level = f"sensor {entry} is dark, but not as dark as under a card"
-        return [Cause(Why.DUST, entry, (level, _margin(r, entry)), sure=True)]
+        dust = Cause(Why.DUST, entry, (level, _margin(r, entry)), sure=r.clearly_dim(entry))
+        return [dust, Cause(Why.STUCK_CARD, segment, (f"a card may cover sensor {entry}",))]
     if strained or r.by_hand:
         return _of_stuck_card(r, t, segment)
     if sensor is None and r.dossier.account.inside == 0 and r.dark(r.leg.before(segment)) is False:
@@ -78,7 +79,8 @@ def _of_blind_sensor(r: Readings, segment: str, sensor: str) -> list[Cause]:
         dark = f"sensor {beyond} saw the card, sensor {sensor} before it did not"
     dust = Cause(Why.DUST, sensor, (dark, _margin(r, sensor)), sure=beyond is not None)
     if not strained:
-        return [_alone(dust), Cause(Why.FOREIGN_OBJECT, sensor, (dark,))]
+        free = all(r.runs_free(s.motor) for s in r.leg.stretches[r.leg.place(segment) :])
+        return [_alone(dust) if free else dust, Cause(Why.FOREIGN_OBJECT, sensor, (dark,))]
     work = f"motor {strained[0]} works against something"
     return [
         Cause(Why.FOREIGN_OBJECT, segment, (dark, work)),
@@ -136,9 +138,11 @@ def _of_long_pulse(r: Readings, t: Thresholds) -> list[Cause]:
     pulse, transit = r.pulse(sensor), r.transit(segment)
     long = f"sensor {sensor} was dark {pulse:.2f} times as long as usual" if pulse else "the pulse was too long"
     slow = is_slow(r, sensor, segment, t)
-    if too_early(r, segment, t):
-        early = f"it came through {segment} in {transit:.2f} times the usual: a card that was given up before"
-        return [Cause(Why.WORN_ROLLER, segment, (long, early)), Cause(Why.DOUBLE_FEED, segment, (long,))]
+    if came_late(r, segment, t):
+        return [
+            Cause(Why.WORN_ROLLER, segment, (long, _given_up(r, segment))),
+            Cause(Why.DOUBLE_FEED, segment, (long,)),
+        ]
     came = "" if transit is None else f"it came through {segment} in {transit:.2f} times the usual"
     pair = Cause(Why.DOUBLE_FEED, segment, tuple(filter(None, (long, came))), sure=slow is False)
     if slow:
@@ -155,24 +159,27 @@ def _of_short_pulse(r: Readings, t: Thresholds) -> list[Cause]:
     segment = r.dossier.halt.segment
     assert segment is not None, "a pulse has its segment"
     torn = Cause(Why.TORN_CARD, segment, ("the pulse was shorter than a card, and the card did not follow",))
-    if too_early(r, segment, t):
-        early = (
-            f"it came through {segment} in {r.transit(segment):.2f} times the usual: a card that was given up before"
-        )
-        return [Cause(Why.WORN_ROLLER, segment, (early,)), torn]
+    if came_late(r, segment, t):
+        return [Cause(Why.WORN_ROLLER, segment, (_given_up(r, segment),)), torn]
     return [torn, Cause(Why.FOREIGN_OBJECT, segment, ("the pulse was shorter than a card",))]
+
+
+def _given_up(r: Readings, segment: str) -> str:
+    transit = r.transit(segment)
+    came = "" if transit is None else f"it came through {segment} in {transit:.2f} times the usual: "
+    return f"{came}a card that was given up before, or the one after it"
 
 
 # --- counts that disagree ---------------------------------------------------------------------------------------------
 
 
-def _of_counts(r: Readings, t: Thresholds) -> list[Cause]:
+def _of_counts(r: Readings) -> list[Cause]:
     d = r.dossier
     told = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
     first = r.path.legs[1].stretches[0].segment
-    spread, drift = r.spread(first), r.drifted(first)
-    if spread is not None and drift is not None and spread >= t.hasty and drift >= t.drift:
-        slow = f"cards came through {first} in {drift:.2f} times the least time; late ones were taken for none"
+    spread = r.spread(first)
+    if r.gives_up() and spread is not None:
+        slow = f"cards came through {first} in up to {spread:.2f} times the least time; late ones were taken for none"
         return [Cause(Why.WORN_ROLLER, first, (slow,)), Cause(Why.SLIPPED_CARD, None, ("the counts disagree",))]
     hidden = r.path.legs[0].hidden
     if told is None or told.counted_in is None or told.counted_out is None:

@@ -162,6 +162,7 @@ class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     edges: tuple[Edge, ...] = ()  # the oldest first
     waited_us: int | None = None  # how long it had waited for the next edge
     ends: tuple[Ended, ...] = ()  # the oldest first
+    opening: tuple[Frame, ...] = ()  # what the session had begun with before them: hello, report, inventory, command
     frames: tuple[Frame, ...] = ()  # the last 30 s, the oldest first
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     table: tuple[Neighbour, ...] = ()

@@ -66,6 +66,7 @@ class Wear(msgspec.Struct, frozen=True):
     last: Look | None = None  # where the open window began
     base: tuple[Window, ...] = ()
     windows: tuple[Window, ...] = ()
+    light: tuple[tuple[int, int], ...] = ()  # of the open window, by sensor: the sum of its margins, and how many
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -107,19 +108,20 @@ def take(wear: Wear, look: Look) -> Wear:
         if wear.last is None:  # what it did before this history began is not known to be good
             return replace(wear, last=look)
         wear = replace(wear, last=last)
+    wear = replace(wear, light=_lit(wear.light, look.margins))
     passed = max(now.cards - then.cards for now, then in zip(look.segments, last.segments, strict=True))
     told = max(segment.cards for segment in look.segments)
     if passed < max(WINDOW, told // _SHARE):
         return wear
-    window = _window(wear.cards + passed, last, look)
+    window = _window(wear.cards + passed, last, look, wear.light)
     if len(wear.base) < BASE:
         wear = replace(wear, base=(*wear.base, window))
-    return replace(wear, cards=window.at, last=look, windows=(*wear.windows, window)[-KEPT:])
+    return replace(wear, cards=window.at, last=look, windows=(*wear.windows, window)[-KEPT:], light=())
 
 
 def mended(wear: Wear) -> Wear:
     """Return the history of a machine whose rollers or sensors people have seen to: from here on its base is new."""
-    return msgspec.structs.replace(wear, mended=wear.cards, last=None, base=(), windows=())
+    return msgspec.structs.replace(wear, mended=wear.cards, last=None, base=(), windows=(), light=())
 
 
 def _restarted(last: Look, look: Look) -> bool:
@@ -128,7 +130,16 @@ def _restarted(last: Look, look: Look) -> bool:
     )
 
 
-def _window(at: int, last: Look, look: Look) -> Window:
+def _lit(light: tuple[tuple[int, int], ...], margins: tuple[int | None, ...]) -> tuple[tuple[int, int], ...]:
+    """Add a look's margins: one reading of light is noisy, those of a window together are less so."""
+    before = light if len(light) == len(margins) else ((0, 0),) * len(margins)
+    return tuple(
+        (total, looks) if margin is None else (total + margin, looks + 1)
+        for (total, looks), margin in zip(before, margins, strict=True)
+    )
+
+
+def _window(at: int, last: Look, look: Look, light: tuple[tuple[int, int], ...]) -> Window:
     means, variances = [], []
     for now, then in zip(look.segments, last.segments, strict=True):
         cards = now.cards - then.cards
@@ -140,10 +151,7 @@ def _window(at: int, last: Look, look: Look) -> Window:
         squares = _squares(now) - _squares(then)
         means.append(max(0, mean))
         variances.append(max(0, squares // cards - mean * mean))
-    margins = tuple(
-        min((m for m in (now, then) if m is not None), default=None)
-        for now, then in zip(look.margins, last.margins, strict=True)
-    )
+    margins = tuple(total // looks if looks else None for total, looks in light)
     return Window(at, tuple(means), tuple(variances), margins)
 
 

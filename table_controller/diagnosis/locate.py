@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 NONE: Final = Span(0, 0)
+# Cards that can be under way at once where late ones are given up: each is given up after three times the usual.
+UNDER_WAY: Final = 3
 
 
 def locate(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
@@ -52,7 +54,7 @@ def _jam(r: Readings) -> tuple[Where, Cards]:
         if r.blind(end):  # the next sensor saw it: the one between is blind
             return seen(r, leg.after(beyond).segment), _cards(r, Span(1, 1))
         return _given_up(r)
-    if (end is not None and r.blind(end)) or (end is None and r.dim(leg.before(segment))):
+    if (end is not None and r.blind(end)) or (end is None and r.perhaps_dim(leg.before(segment))):
         return _past_a_blind_sensor(r, segment)
     if end is None and _is_tray(r, segment):
         return Where((segment,), leg.before(segment), None, at_rest=leg.rest), _cards(r, NONE)
@@ -100,10 +102,18 @@ def too_early(r: Readings, segment: str, t: Thresholds) -> bool:
     return transit is not None and transit < t.early
 
 
+def came_late(r: Readings, segment: str, t: Thresholds) -> bool:
+    """Tell whether a piece may be a card that was given up before: it came too early, or cards leave the store late."""
+    return too_early(r, segment, t) or (r.leg.gives_up and r.gives_up())
+
+
 def _given_up(r: Readings) -> tuple[Where, Cards]:
-    """A card that was given up came after all, while the next one may be under way: they can be anywhere on the leg."""
+    """A card that was given up came after all, while the next ones are under way: they can be anywhere on the leg.
+
+    What came out behind another was counted as one with it.
+    """
     segments = tuple(stretch.segment for stretch in r.leg.stretches)
-    return Where(segments, at_rest=r.leg.rest), _cards(r, Span(0, 2), may_be_out=1)
+    return Where(segments, at_rest=r.leg.rest), _cards(r, Span(0, UNDER_WAY), may_be_out=UNDER_WAY)
 
 
 def _double(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
@@ -116,7 +126,7 @@ def _double(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
     reached = r.reached(sensor)
     following = leg.after(reached)
     more = Span(pieces.least - 1, pieces.most - 1) if leg is r.path.legs[0] else NONE
-    if too_early(r, segment, t):
+    if came_late(r, segment, t):
         return _given_up(r)
     if following.sensor is None and reached == sensor:  # its trailing edge is past the last sensor: at rest
         return Where((), sensor, None, at_rest=leg.rest), _at_rest(r, pieces, more)
@@ -137,7 +147,7 @@ def _short(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
     """A scrap went past the sensor; what it was torn from is still before it."""
     segment = r.dossier.halt.segment
     assert segment is not None, "a pulse has its segment"
-    if too_early(r, segment, t):
+    if came_late(r, segment, t):
         return _given_up(r)
     return seen(r, segment), _cards(r, Span(1, 1))
 
@@ -162,6 +172,10 @@ def _counts(r: Readings) -> tuple[Where, Cards]:
     inside = Span(least, most)
     out = Span(came_out, came_out + most - least)
     likely = max(0, went_in - came_out)
+    if r.gives_up():  # what was taken for none may still be on its way
+        leg = r.path.legs[1]
+        where = Where(tuple(s.segment for s in leg.stretches), at_rest=leg.rest, hidden=hidden)
+        return where, Cards(Span(0, min(most, UNDER_WAY)), inside, out, NONE, expected, likely)
     return Where(hidden=hidden), Cards(NONE, inside, out, NONE, expected, likely)
 
 

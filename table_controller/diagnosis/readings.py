@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from table_controller.diagnosis.card_paths import BY_HAND, PATHS
 
@@ -15,13 +15,19 @@ if TYPE_CHECKING:
 class Thresholds(NamedTuple):
     """Where one reading ends and another begins; fitted by `python -m tools.accuracy --fit`, on seeds of their own."""
 
-    strain: int = 730  # mA: a motor that works against something
+    strain: int = 560  # mA: a motor that works against something
     dim: int = 123  # light of a sensor that is dark, but not as dark as under a card
     slow: float = 1.06  # of the usual time: the card under way drags
     long: float = 1.1  # a pulse so many times what the card's speed accounts for is more than one card
     early: float = 0.6  # of the usual time: what came sooner is not what was waited for
     hasty: float = 1.5  # of the usual time: a machine that waited less has not waited long enough
     drift: float = 1.5  # of the least time: the roller grips worse than it did
+    late: float = 1.08  # of the usual time, the cards of one motion on the average: many of them slip
+
+
+# One reading of light or current is off by some percent: so far from its threshold it is sure, so near it may be.
+CLEARLY: Final = 0.85
+PERHAPS: Final = 0.95
 
 
 class Pulse(NamedTuple):
@@ -65,6 +71,11 @@ class Readings:
         drawn = self.dossier.current(motor)
         return None if drawn is None or self.by_hand else drawn >= self._t.strain
 
+    def runs_free(self, motor: str) -> bool:
+        """Tell whether a motor surely worked against nothing: a reading that is far from strain, noise and all."""
+        drawn = self.dossier.current(motor)
+        return drawn is not None and drawn <= self._t.strain * CLEARLY
+
     # --- sensors ------------------------------------------------------------------------------------------------------
 
     def dark(self, sensor: str | None) -> bool | None:
@@ -83,6 +94,16 @@ class Readings:
         """Tell whether a sensor is dark, but not as dark as a card makes it."""
         level = self.dossier.level(sensor) if sensor else None
         return level is not None and level.blocked and level.level > self._t.dim
+
+    def clearly_dim(self, sensor: str) -> bool:
+        """Tell whether a sensor that is dark is surely not covered by a card: its reading is far from that."""
+        level = self.dossier.level(sensor)
+        return level is not None and level.blocked and level.level * CLEARLY > self._t.dim
+
+    def perhaps_dim(self, sensor: str | None) -> bool:
+        """Tell whether a dark sensor's reading leaves open that no card makes it so."""
+        level = self.dossier.level(sensor) if sensor else None
+        return level is not None and level.blocked and level.level > self._t.dim * PERHAPS
 
     def skipped(self, segment: str) -> str | None:
         """Return the sensor beyond a segment's end that saw a card although the one at its end did not."""
@@ -135,6 +156,15 @@ class Readings:
         """Return the longest time through a segment as so many times the least."""
         now = self.dossier.time(segment)
         return now.most / now.least if now and now.least else None
+
+    def gives_up(self) -> bool:
+        """Tell whether cards leave the store so late, in a machine that takes late ones for none, that some may be."""
+        leg = self.path.legs[1]
+        first = leg.stretches[0].segment
+        spread, drift, lately = self.spread(first), self.drifted(first), self.lately(first)
+        if not leg.gives_up or spread is None or spread < self._t.hasty:
+            return False
+        return (drift is not None and drift >= self._t.drift) or (lately is not None and lately >= self._t.late)
 
     def waited(self, segment: str) -> float | None:
         """Return how long the machine waited for a card in a segment, as so many times the usual."""

@@ -43,7 +43,9 @@ def port(name: str, url: str, box_pid: int | None) -> Line:
             return Line(what, OK, f"{url} answers")
         return Line(what, FAIL, f"{url}: {problem}", "is the port server on, and its network cable in?")
     if not is_path(url):
-        return Line(what, OK, f"{url}: USB; `pitbox usb` lists what is plugged in")
+        from table_controller.doctor.usb_ports import usb_port  # noqa: PLC0415 - who has no USB does not pay for pyusb
+
+        return usb_port(what, url, box_pid, holders)
     path = Path(url)
     if not path.exists():
         return Line(what, FAIL, f"{url} is not there",

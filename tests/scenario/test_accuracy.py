@@ -119,5 +119,6 @@ def test_over_all_seeds_the_goals_are_met() -> None:
 @pytest.mark.proof
 @pytest.mark.timeout(600)
 def test_the_thresholds_in_use_lie_where_readings_part_on_the_fitting_seeds() -> None:
-    for name, (below, above) in fit(map(happen, cases(FIT[:2]))).items():
-        assert below < getattr(Thresholds(), name) < above, (name, below, above)
+    for name, parted in fit(map(happen, cases(FIT[:3]))).items():
+        assert parted.below or parted.above, name
+        assert parted.misplaced(getattr(Thresholds(), name)) <= 0.02, (name, parted.gap)

@@ -9,6 +9,7 @@ import pytest
 from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, NotCapable
+from simulators.twins.card_mover import STRAINED
 from tests.support.beliefs import ask, carried_out
 from tests.support.bench import Bench, bench, over_the_ladder
 from tests.support.shoes import beliefs_hold, dispensed, shoe
@@ -32,7 +33,7 @@ async def test_a_sensor_that_dust_has_darkened_is_a_jam_before_it_and_nothing_wr
         b.inject(f"dust:sensor={sensor.name.lower()},percent=60")
         jam = await jammed(b)
         assert m.ENDS[jam.segment] is sensor
-        assert jam.levels[sensor].level == 360
+        assert 300 < jam.levels[sensor].level < 420, "two fifths of a clean sensor's light, and noise"
         told = (b.view.inside, (await ask(b, b.driver.status)).inside, jam.inside)
         assert all(belief in (None, b.machine.mechanics.inside()) for belief in told)
         assert b.view.behind_gate in (None, b.machine.world.count(b.machine.mechanics.gate))
@@ -73,7 +74,8 @@ async def test_what_lies_in_the_path_shades_a_sensor_until_hands_take_it_away(se
     async with bench(seed) as b:
         b.inject("foreign_object:segment=bridge,card=4")
         jam = await jammed(b)
-        assert (jam.segment, jam.currents[m.Motor.TRANSPORT]) == (m.Segment.BRIDGE, 1150)
+        assert jam.segment is m.Segment.BRIDGE
+        assert jam.currents[m.Motor.TRANSPORT] > STRAINED
         assert 110 < jam.levels[m.Sensor.BRIDGE].level < 500
         b.inject("clear_path")
         await carried_out(b, b.driver.clear_jam)
@@ -117,7 +119,7 @@ async def test_the_trail_tells_the_edges_that_led_to_the_halt(seed: int, rung: s
         assert trail.halted is not None
         assert [edge.at for edge in trail.edges] == sorted(edge.at for edge in trail.edges)
         assert trail.edges[-1].at <= trail.halted
-        assert trail.currents[m.Motor.TRANSPORT] == 1150
+        assert trail.currents[m.Motor.TRANSPORT] > STRAINED
         assert abs(trail.waited - 180_000) < 2_000, "three times the usual"
 
 

@@ -16,7 +16,9 @@ from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import Stand
 from simulators.machines.shoe import SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
-from table_controller.controller.freezer import SECONDS, FrameRing, Freezer
+from simulators.twins.card_mover import STRAINED
+from table_controller.controller.frame_ring import SECONDS, FrameRing
+from table_controller.controller.freezer import Freezer
 from table_controller.diagnosis import store as st
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.dossier import Dossier, encode
@@ -69,7 +71,7 @@ async def test_a_jam_is_frozen_with_its_evidence(seed: int, rung: str) -> None:
         assert (dossier.halt.what, dossier.halt.segment, dossier.halt.card) == ("jam", "lift", 9)
         assert dossier.complete
         assert [level.level for level in dossier.levels] == [level.level for level in jam.levels]
-        assert {each.motor: each.milliamps for each in dossier.currents}["transport"] == 1150
+        assert {each.motor: each.milliamps for each in dossier.currents}["transport"] > STRAINED
         assert dossier.edges[-1].sensor == "bridge", "the last sensor that saw the card"
         assert [edge.before_us for edge in dossier.edges] == sorted((e.before_us for e in dossier.edges), reverse=True)
         assert dossier.machine.serial == stand.machine.key.serial

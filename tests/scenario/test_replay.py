@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import json
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from devices.kinds import kind_named
 from devices.registry import all_messages
 from devices.report import LinkDown
+from firmware_bridge import frame as fr
 from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
+from firmware_bridge.messages import DeviceHello
 from simulators.hosts.memory import MemoryHost
 from simulators.house.replay import packets_of, replay
 from simulators.machine import approved
 from simulators.models import make
+from simulators.recorded import read_message
 from simulators.virtual_time import run_virtual
 from table_controller.cli import USAGE, main
-from table_controller.controller.freezer import FrameRing
+from table_controller.controller.frame_ring import FrameRing
+from table_controller.controller.freezer import Freezer
 from table_controller.controller.slot import Slot
 from table_controller.diagnosis.dossier import Dossier, Halt, Machine, encode
 
@@ -154,6 +160,80 @@ def test_a_dossier_is_played_too(bad_day: Any, tmp_path: Path, capsys: pytest.Ca
     assert "Jam(command=5" in shown
     assert "ends faulted" in shown
     assert f"inside         {view.inside}" in shown
+
+
+async def _evening(kind: str, seed: int, minutes: int) -> tuple[Dossier, Any, str]:
+    """A machine that plays for minutes and then jams: its dossier, and what the driver knew in that instant."""
+    machine: Any = make(kind, f"{kind}.1", seed=seed)
+    name = machine.kind
+    trust = Trust(name, {machine.key.serial: machine.key}, frozenset({approved(name)}))
+    ring = FrameRing(asyncio.get_running_loop().time)
+    known: list[Any] = []
+
+    def take(event: Any) -> None:
+        freezer.take(event)
+        if freezer.busy and not known:
+            known.extend((slot.view, slot.service.state))
+
+    slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, take, capture=ring)
+    freezer = Freezer(f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY)
+    slot.start()
+    driver: Any = slot.driver
+    try:
+        await driver.ready()
+        for command in count(1):
+            late = asyncio.get_running_loop().time() > minutes * 60
+            if late:
+                machine.inject("jam:segment=stack,card=45" if name == "shuffler" else "jam:segment=exit,card=0")
+            try:
+                if name == "shuffler":
+                    await driver.shuffle(2 * command)
+                    await driver.eject(2 * command + 1)
+                    machine.inject("take_deck")
+                    machine.inject("load")
+                elif slot.view.left:
+                    await driver.dispense(command, min(7, slot.view.left))
+                    machine.inject("take")
+                    await asyncio.sleep(20)
+                else:
+                    if command > 1:
+                        machine.inject("gather")
+                        machine.inject("load")
+                    await driver.load(command)
+            except PitboxError:
+                break
+        await freezer.close()
+        return freezer.dossiers[-1], known[0], known[1]
+    finally:
+        await freezer.close()
+        await slot.close()
+        machine.board.power_off()
+
+
+@pytest.mark.parametrize("kind", ["shuffler", "shoe"])
+def test_a_dossier_from_the_middle_of_an_evening_goes_through_link_and_driver(
+    kind: str, seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dossier, view, service = run_virtual(_evening(kind, seed, 3))
+    assert not any(read_message(each.data[fr.HEADER_SIZE :]).__class__ is DeviceHello for each in dossier.frames)
+    assert max(each.before_ms for each in dossier.frames) <= 30_000
+    assert len(dossier.opening) <= 6
+    heard: list[tuple[float, Any]] = []
+    (played,) = run_virtual(replay(packets_of(dossier), lambda at, _slot, event: heard.append((at, event))))
+    assert (played.linked, played.service, played.unanswered) == (True, service, ())
+    assert played.view == view
+    jams = [at for at, event in heard if type(event).__name__ == "Jam"]
+    began = max(each.before_ms for each in dossier.frames) / 1000
+    assert [round(at, 1) for at in jams] == [round(began, 1)], "in its own time"
+    path = tmp_path / "000001.json"
+    path.write_bytes(encode(dossier))
+    assert main(["replay", str(path)]) == 0
+    assert "through its driver" in capsys.readouterr().out
+    nobody = msgspec.structs.replace(dossier, opening=(), machine=Machine(dossier.machine.slot, dossier.machine.kind))
+    assert not run_virtual(replay(packets_of(nobody), lambda *_: None))[0].linked, "folded only"
+    told = [each for each in dossier.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)]
+    (again,) = run_virtual(replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(told))), lambda *_: None))
+    assert (again.linked, again.view) == (True, view), "a dossier names its machine"
 
 
 def test_what_is_no_recording_is_one_sentence(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from devices.shoe import messages as m
 from devices.shoe.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
+from simulators.twins.card_mover import STRAINED
 from tests.support.beliefs import ask, carried_out, moving
 from tests.support.bench import over_the_ladder
 from tests.support.shoes import Shoe, all_cards_back, back_in_service, beliefs_hold, dispensed, in_slot, search, shoe
@@ -45,7 +46,7 @@ async def test_a_jam_is_located_and_the_cards_in_the_path_are_counted(
         assert jam.in_path == b.view.in_path == mechanics.in_path() == 1
         assert jam.left == b.view.left == mechanics.left()
         assert f"jammed in segment {segment.name.lower()} at card {card}, 1 on the path" in verdict(jam, 7)[0]
-        assert max(jam.currents) > 1000
+        assert max(jam.currents) > STRAINED
         status = await beliefs_hold(b)
         assert (status.state, status.in_path, status.left) == (m.State.HALTED, 1, mechanics.left())
         assert in_slot(b) == (0 if segment in INWARD else card - 1)
@@ -302,7 +303,7 @@ async def test_dust_shows_in_the_margin_before_the_self_test_fails_and_a_dark_pa
         b.inject(f"dust:sensor={name},percent=20")
         await carried_out(b, b.driver.self_test)
         margins = [level.margin for level in (await ask(b, b.driver.sensors)).levels]
-        assert margins[sensor] == 220
+        assert 160 < margins[sensor] < 280, "a fifth of its light is gone, and noise"
         assert b.service.state == "in_service"
         b.inject(f"dust:sensor={name},percent=40")
         with pytest.raises(CommandFailed) as failed:

@@ -23,7 +23,7 @@ from table_controller.controller.clock import Discipline
 from table_controller.controller.status import LinkStatus
 from table_controller.controller.wear import FOLDER, WearBook
 from table_controller.diagnosis.drift import Wear, Window
-from table_controller.doctor import computer, machines, ports
+from table_controller.doctor import computer, machines, ports, usb_ports
 from table_controller.doctor.lines import FAIL, OK, WARN, Line, worst
 from table_controller.doctor.machines import BoxFound, SlotFound
 from table_controller.journal.copy import Copy, begin_copy
@@ -145,8 +145,77 @@ def test_no_broker_is_no_fault(config: TableConfig) -> None:
     assert ports.broker(config).state == OK
 
 
-def test_usb_ports_are_left_to_the_usb_command() -> None:
-    assert "pitbox usb" in ports.port("shoe.1", "usb:1209:5070:SN1", None).said
+class Usb:
+    """The kernel's list of USB devices, as files in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sys, self.nodes = folder / "sys", folder / "dev"
+        (folder / "drivers").mkdir()
+        self.sys.mkdir()
+
+    def plug(self, name: str, serial: str, *, driver: str = "", kind: str = "ff") -> Path:
+        """Plug a device in; return its node."""
+        files = {"idVendor": "1209", "idProduct": "5070", "serial": serial, "busnum": "1", "devnum": name[-1]}
+        (self.sys / name).mkdir()
+        for key, value in files.items():
+            (self.sys / name / key).write_text(value + "\n")
+        part = self.sys / f"{name}:1.0"
+        part.mkdir()
+        (part / "bInterfaceClass").write_text(kind + "\n")
+        if driver:
+            (self.sys.parent / "drivers" / driver).mkdir(exist_ok=True)
+            (part / "driver").symlink_to(self.sys.parent / "drivers" / driver)
+        node = self.nodes / "001" / f"00{name[-1]}"
+        node.parent.mkdir(parents=True, exist_ok=True)
+        node.touch()
+        return node
+
+    def line(self, box: int | None = None, held: tuple[tuple[int, str], ...] = ()) -> Line:
+        """Look at the port of shoe.1, whose device has the serial number SN1."""
+        url = "usb:1209:5070:SN1"
+        return usb_ports.usb_port("port of shoe.1", url, box, lambda _: list(held), self.sys, self.nodes)
+
+
+def test_a_usb_port_is_listed_and_free_or_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usb = Usb(tmp_path)
+    usb.plug("1-1", "SN9")
+    gone = usb.line()
+    assert (gone.state, "not plugged in; of its make these are: SN9" in gone.said) == (FAIL, True)
+    node = usb.plug("1-2", "SN1")
+    good = usb.line()
+    assert (good.state, str(node) in good.said) == (OK, True)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda *_: False)
+        shut = usb.line()
+        assert (shut.state, "70-pitbox.rules" in shut.do, str(node) in shut.said) == (FAIL, True, True)
+    usb.plug("1-3", "SN1")
+    assert (usb.line().state, "2 devices" in usb.line().said) == (FAIL, True)
+    nothing = usb_ports.usb_port("x", "usb:1209:5070:SN1", None, lambda _: [], tmp_path / "none", usb.nodes)
+    assert (nothing.state, "no USB" in nothing.said) == (FAIL, True)
+
+
+def test_a_usb_port_that_another_has_claimed_says_who(tmp_path: Path) -> None:
+    usb = Usb(tmp_path)
+    usb.plug("1-1", "SN1", driver="usbfs")
+    other = usb.line(None, ((7, "fwupd"),))
+    assert (other.state, "fwupd (7)" in other.said, bool(other.do)) == (FAIL, True, True)
+    assert usb.line(7, ((7, "pitbox"),)).state == OK, "the box itself may hold it"
+    assert usb.line().state == WARN, "somebody whom we cannot see"
+    (tmp_path / "b").mkdir()
+    kernel = Usb(tmp_path / "b")
+    kernel.plug("1-1", "SN1", driver="cdc_acm")
+    assert (kernel.line().state, "cdc_acm" in kernel.line().do) == (FAIL, True)
+    (tmp_path / "c").mkdir()
+    stick = Usb(tmp_path / "c")
+    stick.plug("1-1", "SN1", kind="08")
+    assert (stick.line().state, "no machine of ours" in stick.line().said) == (FAIL, True)
+
+
+def test_a_port_of_a_usbip_server_is_asked_for_by_its_list() -> None:
+    with listener() as number:
+        pass
+    line = ports.port("shoe.1", f"usbip://127.0.0.1:{number}/1209:5070:SN1", None)
+    assert (line.state, "server" in line.do) == (FAIL, True)
 
 
 def test_all_good_ports_are_one_line(config: TableConfig) -> None:
