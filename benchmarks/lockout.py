@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SEATS: Final = 6
 BATCH: Final = 40
-ROUNDS: Final = 150
+ROUNDS: Final = 80
 BATCH_PATIENCE: Final = 30.0
 # Of the design page: the bridge alone, and the whole service of which drivers and decisions are a part.
 BUDGET: Final = 1.3

@@ -66,11 +66,11 @@ class Host:
         """Press; return when that was on disk, if it comes to disk."""
         raise NotImplementedError
 
-    async def batch(self, *, keep: bool) -> None:
+    async def batch(self, *, keep: bool, presses: int = BATCH) -> None:
         """Press some times."""
         took: dict[str, list[float]] = {moment: [] for moment in self.rows}
         reader, writer = self._door
-        for _ in range(BATCH):
+        for _ in range(presses):
             async with asyncio.timeout(PRESS_PATIENCE):
                 writer.write(b"%d\n" % next(self._numbers))
                 assert await reader.readline() == b"{}\n"
@@ -115,8 +115,8 @@ class Floor(Host):
 class Service(Host):
     """The whole service: a dealer signed on over the control socket."""
 
-    def __init__(self) -> None:
-        super().__init__("service", (*MOMENTS, "durable"))
+    def __init__(self, name: str = "service") -> None:
+        super().__init__(name, (*MOMENTS, "durable"))
         self._client: BoxClient
 
     async def start(self, folder: Path) -> Service:

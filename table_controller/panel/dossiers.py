@@ -45,9 +45,14 @@ def _dossier(folder: Path, number: int) -> dict[str, Any]:
         "cards": jam_text.cards_line(found.cards),
         "causes": list(jam_text.cause_lines(found)),
         "staff": found.staff,
-        "begun": (found.staff and bool(events)) or any(isinstance(event, st.TakenUp) for event in events),
+        "begun": _is_begun(st.replay(events)),
         "steps": _steps(dossier, found, events),
     }
+
+
+def _is_begun(way: st.Way | None) -> bool:
+    """Whether somebody goes on with it: that of a fault begins by itself, and waits for a technician."""
+    return way is not None and (not way.began.service or bool(way.technician) or way.next is None)
 
 
 def _steps(dossier: Dossier, found: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:

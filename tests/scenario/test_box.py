@@ -202,14 +202,19 @@ async def test_that_the_cover_card_came_out_is_said_by_somebody_who_may_and_the_
     async with running(tmp_path, "over_under") as (bench, box, talk):
         await talk.sign_on("T1", "A1", "D1")
         assert box.controller is not None
+        table = box.controller.table
+
+        def over() -> bool:
+            return table.state.shoe_over
+
         for by in ("T1", "A1"):
             told = await talk.say("CoverCardOut", seat=3, by=by)
             assert told["decisions"][0]["type"] == "Refused", by
-        assert not box.controller.table.state.shoe_over
+        assert not over()
         assert (await talk.say("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
         assert (await talk.say("CoverCardOut", who=None, by="T1")).startswith("PB-814")
         await talk.say("CoverCardOut", seat=3, by="D1")
-        assert box.controller.table.state.shoe_over
+        assert over()
         said = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
         named = [event.who.credential for event in said if isinstance(event, ev.CoverCardOut) and event.who]
         assert named == ["T1", "A1", "D1"]
