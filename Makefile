@@ -6,6 +6,12 @@ BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins. PROGRAM, or PROGRAM:PACKAGE.
 APT     = systemd-analyze:systemd tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients chromium
 
+# What is compiled once is kept, or every process of every test and benchmark compiles the house anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+# One more than there are cores: tests on the wall clock wait, and somebody else may compute meanwhile.
+WORKERS ?= $(shell expr $$(nproc) + 1)
+
 .PHONY: help demo test check proof bench vhci recording format clean apt
 
 help:  ## list what can be made
@@ -38,7 +44,7 @@ demo: $(VENV)/.demo  ## simulated machines and what the box does with them; ends
 	@$(BIN)/pitbox demo
 
 test: $(VENV)/.dev apt  ## install what tests need and run them all
-	$(BIN)/python -m pytest -m 'not proof' -n auto --dist worksteal
+	$(BIN)/python -m pytest -m 'not proof' -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 	$(BIN)/ruff format --check .
@@ -48,9 +54,9 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 	$(BIN)/python -m tools.docs --check
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
-	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n auto --dist worksteal
+	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n $(WORKERS) --dist worksteal
 
-bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer
+bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer (about six minutes)
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
 	$(BIN)/python -m benchmarks.core
@@ -58,6 +64,7 @@ bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and pe
 	$(BIN)/python -m benchmarks.usb
 	$(BIN)/python -m benchmarks.lockout
 	$(BIN)/python -m benchmarks.journal
+	$(BIN)/python -m benchmarks.press
 	$(BIN)/python -m benchmarks.panel
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.mqtt

@@ -24,8 +24,11 @@ from devices.bet_sensor import messages as m
 from devices.bet_sensor.driver import BetSensorDriver
 from devices.kinds import BET_SENSOR
 from devices.lockout import LockOut
-from firmware_bridge.frame import REQUEST
+from firmware_bridge.errors import LinkClosed
+from firmware_bridge.frame import FIRST_SEQ, NO_RE, REQUEST, to_wire
+from firmware_bridge.framer import Framer
 from firmware_bridge.handshake import Trust, greet
+from firmware_bridge.messages import encode
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
 from simulators.machine import approved
@@ -34,27 +37,34 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from firmware_bridge.link import Link
-    from firmware_bridge.messages import DeviceHello
+    from firmware_bridge.messages import DeviceHello, Message
 
     # Opens a round (unmeasured) and then locks it (measured); both take the round's number.
     Steps = tuple[Callable[[int], Awaitable[Any]], Callable[[int], Awaitable[Any]]]
 
+SEATS: Final = 6
 BATCH: Final = 40
-ROUNDS: Final = 150
+ROUNDS: Final = 80
 BATCH_PATIENCE: Final = 30.0
 # Of the design page: the bridge alone, and the whole service of which drivers and decisions are a part.
 BUDGET: Final = 1.3
 SERVICE_BUDGET: Final = 2.0
 
 
-class _Fan:
-    """The host's end of both floors: bytes to six ports, and a future for the sixth answer."""
+def _nobody() -> None:
+    """Nobody watches."""
+
+
+class Fan:
+    """The host's end of both floors: bytes to six ports, and a future for the sixth answer. May be watched."""
 
     def __init__(self, folder: Path, read: list[Callable[[bytes], Any]]) -> None:
         self._loop = asyncio.get_running_loop()
         self._fds = [os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK) for port in seat_ports(folder)]
         self._left = 0
         self._done: asyncio.Future[None]
+        self.on_write: Callable[[], None] = _nobody
+        self.on_read: Callable[[], None] = _nobody
         for fd, take in zip(self._fds, read, strict=True):
             self._loop.add_reader(fd, self._readable, fd, take)
 
@@ -63,10 +73,12 @@ class _Fan:
         self._left = len(self._fds)
         for fd, frame in zip(self._fds, frames, strict=True):
             os.write(fd, frame)
+            self.on_write()
         return self._done
 
     def _readable(self, fd: int, take: Callable[[bytes], Any]) -> None:
         take(os.read(fd, CHUNK))
+        self.on_read()
         self._left -= 1
         if not self._left:
             self._done.set_result(None)
@@ -77,27 +89,35 @@ class _Fan:
             os.close(fd)
 
 
-async def _bare(folder: Path, closing: ExitStack) -> Steps:
+def bare_fan(folder: Path, closing: ExitStack) -> tuple[Fan, Callable[[int], Awaitable[Any]]]:
+    """Return a fan of as many bytes as a lock has, and what asks all six."""
     frame = Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST).write(m.Lock(1, 1))
-    fan = _Fan(folder, [bytes] * 6)
+    fan = Fan(folder, [bytes] * SEATS)
+    closing.callback(fan.close)
+    return fan, lambda _: fan.ask([frame] * SEATS)
+
+
+def codec_fan(folder: Path, closing: ExitStack) -> tuple[Fan, Callable[[int], Awaitable[Any]]]:
+    """Return a fan of locks, sealed and checked, and what asks all six."""
+    ends = [Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST) for _ in range(SEATS)]
+    fan = Fan(folder, [end.read for end in ends])
     closing.callback(fan.close)
 
-    def step(_: int) -> Awaitable[Any]:
-        return fan.ask([frame] * 6)
-
-    return step, step
-
-
-async def _codec(folder: Path, closing: ExitStack) -> Steps:
-    ends = [Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST) for _ in range(6)]
-    fan = _Fan(folder, [end.read for end in ends])
-    closing.callback(fan.close)
-
-    def step(number: int) -> Awaitable[Any]:
+    def ask(number: int) -> Awaitable[Any]:
         lock = m.Lock(number, number)
         return fan.ask([end.write(lock) for end in ends])
 
-    return step, step
+    return fan, ask
+
+
+async def _bare(folder: Path, closing: ExitStack) -> Steps:
+    _, ask = bare_fan(folder, closing)
+    return ask, ask
+
+
+async def _codec(folder: Path, closing: ExitStack) -> Steps:
+    _, ask = codec_fan(folder, closing)
+    return ask, ask
 
 
 async def _links(folder: Path, closing: ExitStack) -> list[tuple[Link, DeviceHello]]:
@@ -110,6 +130,47 @@ async def _links(folder: Path, closing: ExitStack) -> list[tuple[Link, DeviceHel
         closing.callback(link.close)
         found.append((link, hello))
     return found
+
+
+class SessionFan:
+    """The host's end of the floor at the service's own far ends: a session by hand, from its handshake on."""
+
+    def __init__(self, links: list[tuple[Link, DeviceHello]]) -> None:
+        self._ends = [(link.wire.transport, link._sealer.seal) for link, _ in links]
+        self._left = 0
+        self._seq = FIRST_SEQ
+        self._done: asyncio.Future[None]
+        self.on_write: Callable[[], None] = _nobody
+        self.on_read: Callable[[], None] = _nobody
+        for link, _ in links:
+            transport = link.wire.transport
+            link.fail(LinkClosed("from here on by hand"))  # its timers too
+            transport.on_bytes = partial(self._readable, Framer().feed, link._opener.accepts, BET_SENSOR.decoder.decode)
+
+    def ask(self, message: Message) -> asyncio.Future[None]:
+        """Send a message to all six; return the future of the sixth answer."""
+        self._done = asyncio.get_running_loop().create_future()
+        self._left = len(self._ends)
+        self._seq = (self._seq + 1) & 0xFFFF
+        for transport, seal in self._ends:
+            transport.write(to_wire(*seal(0, REQUEST, self._seq, FIRST_SEQ, NO_RE, encode(message))))
+            self.on_write()
+        return self._done
+
+    def _readable(self, feed: Any, accepts: Any, decode: Any, chunk: bytes) -> None:
+        for frame in feed(chunk):
+            if accepts(frame):
+                decode(frame.payload)
+                self.on_read()
+                self._left -= 1
+                if not self._left:
+                    self._done.set_result(None)
+
+
+async def session_fan(folder: Path, closing: ExitStack) -> tuple[SessionFan, Callable[[int], Awaitable[Any]]]:
+    """Return a fan of locks over sessions by hand, and what asks all six."""
+    fan = SessionFan(await _links(folder, closing))
+    return fan, lambda number: fan.ask(m.Lock(number, number))
 
 
 async def _bridge(folder: Path, closing: ExitStack) -> Steps:

@@ -23,7 +23,10 @@ class Row:
 
     def measure(self) -> None:
         """Do one batch and keep what it took."""
-        took = self._batch()
+        self.keep(self._batch())
+
+    def keep(self, took: Sequence[float]) -> None:
+        """Keep what the times of one batch took."""
         self.samples += took
         self.medians.append(median(took))
 

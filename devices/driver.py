@@ -126,11 +126,20 @@ class Driver:
         report = await self.ask(GetReport(), Report)
         return self._tell_report(hello, report, await self.ask(self._question, self._answer))
 
+    async def look(self) -> Any:
+        """Read what the device holds, and tell nobody else: for whoever is only curious."""
+        await self.ready()
+        return await self.ask(self._question, self._answer)
+
     async def outcome(self, command: int) -> Settled:
         """Ask what became of a command; the way out of OutcomeUnknown. The listener is told the answer too."""
-        answer = await self._commands.ask(self.need_link(), command)
+        answer = await self.look_up(command)
         self.tell(answer)
         return answer
+
+    async def look_up(self, command: int) -> Settled:
+        """Ask what became of a command, and tell nobody else."""
+        return await self._commands.ask(self.need_link(), command)
 
     async def ask(self, question: Message, *answers: type[_Answer]) -> _Answer:
         """Ask a question; BadMessage unless the reply is one of the answers."""

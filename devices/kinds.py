@@ -47,7 +47,8 @@ class Kind(Generic[D, V]):
     """One kind of machine: its three files as one thing.
 
     `driver` makes a driver for a listener, `blank` is what is known before anything was heard, `fold` gives what is
-    known after an event, and `trigger` what an event means for the slot's service state.
+    known after an event, and `trigger` what an event means for the slot's service state. What `confirms` only says
+    that something is safe now: nothing is lost if it is taken a moment later.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Kind(Generic[D, V]):
         blank: V,
         fold: Callable[[V, Any], V],
         trigger: Callable[[Any], str | None],
+        confirms: tuple[type, ...] = (),
     ) -> None:
         self.name: str = messages.KIND
         self.messages = messages
@@ -65,6 +67,7 @@ class Kind(Generic[D, V]):
         self.blank = blank
         self.fold = fold
         self.trigger = trigger
+        self.confirms = confirms
 
 
 SHUFFLER: Final = Kind(
@@ -80,6 +83,7 @@ BET_SENSOR: Final = Kind(
     bet_sensor_state.BetSensorView(),
     bet_sensor_state.fold,
     bet_sensor_state.service_trigger,
+    (bet_sensor_messages.Locked,),
 )
 KEYPAD: Final = Kind(
     keypad_messages, KeypadDriver, keypad_state.KeypadView(), keypad_state.fold, keypad_state.service_trigger

@@ -157,7 +157,7 @@ class EnrolledKey(TrustError):
 
 
 class SoftwareNotApproved(TrustError):
-    """The software that runs is not the one that the box's manifest names."""
+    """The software that runs, or what it was told to do, is not what the box's manifest names."""
 
     number = 317
 
@@ -447,6 +447,12 @@ class RestoreRefused(JournalError):
     """A journal can only be restored into an empty folder, from a copy that verifies."""
 
     number = 722
+
+
+class JournalGone(JournalError):
+    """There is no journal where this table's should be, and something remembers that there was one."""
+
+    number = 723
 
 
 # --- recovery: the journal holds, and cannot be taken ---------------------------------------------------------

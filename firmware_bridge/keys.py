@@ -71,6 +71,8 @@ def load_key(path: Path) -> DeviceKey:
     """Read a key file; BadKeyFile if it is missing, open to others, or not a key."""
     try:
         mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a pipe would be waited for
+            raise BadKeyFile(f"{path}: not a file")
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadKeyFile(f"{path}: {_reason(error)}") from error

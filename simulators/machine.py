@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Union, get_args
 
 from firmware_bridge.errors import BadFault
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
@@ -144,3 +144,8 @@ def _short(slot: str) -> str:
     kind, _, number = slot.rpartition(".")
     number = number[-8:]
     return number if kind in ("shuffler", "") else f"{kind[:3].upper()}{number}"
+
+
+def without(messages: Any, *unknown: type[Message]) -> Any:
+    """Return what an older firmware understands: a union of messages without some of them."""
+    return Union[tuple(message for message in get_args(messages) if message not in unknown)]  # noqa: UP007

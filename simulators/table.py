@@ -10,6 +10,7 @@ from simulators.models import make
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import Chips
 from table_controller.people import Cost, add, load_people
+from table_controller.rulebook import paytables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,12 @@ CHOICES: Final[dict[str, dict[str, Any]]] = {
         "paytables": {"progressive": "688a-progressive-1"},
     },
 }
+# What a DJ Wild table chooses besides, if it offers the progressive: what its text leaves open.
+_WILD_PROGRESSIVE: Final[dict[str, Any]] = {
+    "progressive_rate_bp": 1500,
+    "folded_progressive": True,
+    "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
+}
 # Who signs on at a simulated table, and how. No secret: whoever reads this is at a bench.
 BENCH_PEOPLE: Final = {"dealer-1": "dealer", "floor-1": "floorperson", "tech-1": "technician", "audit-1": "auditor"}
 BENCH_PIN: Final = "271828"
@@ -63,6 +70,18 @@ def layout(game: str, start: str | None = None) -> dict[str, str]:
         known = f"it takes {' or '.join(allowed)}" if allowed else "it has no starting position to find"
         raise ConfigurationError(f"--start {start} is not for {game}: {known}")
     return GAMES[game] | (STARTS[start or allowed[0]] if allowed else {})
+
+
+def progressive(game: str, number: int) -> dict[str, Any]:
+    """Return choices by which a game's table plays for a meter, by the printed table of this number, round and round.
+
+    None where the game's chapter has no progressive.
+    """
+    printed = [table.id for table in paytables(game) if "progressive" in table.wagers]
+    if not printed:
+        return {}
+    chosen = {"wagers": ["progressive"], "paytables": {"progressive": printed[number % len(printed)]}}
+    return chosen | (_WILD_PROGRESSIVE if game == "dj_wild" else {})
 
 
 def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:

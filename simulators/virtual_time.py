@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from contextvars import copy_context
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
@@ -28,58 +27,45 @@ _SWEEP: Final = 500
 _OWN_FILES: Final = 1
 
 
-class _Handle(asyncio.Handle):
-    """A callback that is due; without the loop's debugging, which nobody switches on in virtual time."""
+class _Handle(list[Any]):
+    """A callback to come, as heap and queue keep it: [instant, order, callback, args, context, loop].
+
+    A list, for what is set thousands of times in every round is best made, and compared, in one step. No two timers
+    have one order. The callback is gone once it is cancelled; the loop, once the timer has left the heap.
+    """
 
     __slots__ = ()
-    _context: Context
-    _callback: Any
-    _args: Any
 
-    def __init__(self, callback: Any, args: Any, loop: VirtualLoop, context: Context | None) -> None:
-        self._context = copy_context() if context is None else context
-        self._loop: Any = loop
-        self._callback, self._args = callback, args
-        self._cancelled, self._repr = False, None
-        self._source_traceback = None
-
-
-class _Timer(asyncio.TimerHandle):
-    """A timer that is never compared: the heap holds its instant beside it."""
-
-    __slots__ = ()
-    _context: Context
-    _callback: Any
-    _args: Any
-
-    def __init__(self, when: float, callback: Any, args: Any, loop: VirtualLoop, context: Context | None) -> None:
-        self._context = copy_context() if context is None else context
-        self._loop: Any = loop
-        self._callback, self._args = callback, args
-        self._cancelled, self._repr = False, None
-        self._source_traceback = None
-        self._when, self._scheduled = when, True
+    def when(self) -> float:
+        """Return the instant for which a timer was set."""
+        instant: float = self[0]
+        return instant
 
     def cancel(self) -> None:
-        if not self._cancelled:
-            self._cancelled = True
-            if self._scheduled:
-                self._loop._timer_handle_cancelled(self)
-            self._callback, self._args = None, None
+        """Never call it."""
+        if self[2] is not None:
+            self[2] = None
+            if self[5] is not None:
+                self[5].timer_cancelled()
+
+    def cancelled(self) -> bool:
+        """Tell whether it will never be called."""
+        return self[2] is None
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
     """A loop in virtual time; starting a thread in it is an error."""
 
-    _ready: deque[_Handle | _Timer]
+    _ready: deque[_Handle]
     _closed: bool
     _stopping: bool
     _selector: selectors.BaseSelector
     _process_events: Callable[[Any], None]
+    _write_to_self: Callable[[], None]
 
     def __init__(self) -> None:
         self._now = 0.0
-        self._heap: list[tuple[float, int, _Timer]] = []
+        self._heap: list[_Handle] = []
         self._set = 0  # timers set so far: the order among those of one instant
         self._cancelled = 0  # timers that are still in the heap and will not be called
         selector = selectors.SelectSelector()
@@ -93,29 +79,49 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        """Call once, at an instant of virtual time."""
+    ) -> _Handle:
+        """Call once, at an instant of virtual time. Without a context of its own a callback runs in the loop's."""
         if self._closed:
             raise RuntimeError("Event loop is closed")
-        timer = _Timer(when, callback, args, self, context)
-        self._set += 1
-        heappush(self._heap, (when, self._set, timer))
+        self._set = order = self._set + 1
+        timer = _Handle((when, order, callback, args, context, self))
+        heappush(self._heap, timer)
         return timer
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> _Handle:
+        """Call once, after so many virtual seconds."""
+        return self.call_at(self._now + delay, callback, *args, context=context)
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.Handle:
+    ) -> _Handle:
         """Call once, after what is ready now."""
         if self._closed:
             raise RuntimeError("Event loop is closed")
-        handle = _Handle(callback, args, self, context)
+        handle = _Handle((0.0, 0, callback, args, context, None))
         self._ready.append(handle)
         return handle
 
-    def _timer_handle_cancelled(self, _: asyncio.TimerHandle) -> None:
+    def call_soon_threadsafe(  # type: ignore[override]
+        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> _Handle:
+        """Call once, after what is ready now; also from a signal."""
+        handle = self.call_soon(callback, *args, context=context)
+        self._write_to_self()
+        return handle
+
+    def _add_callback(self, handle: asyncio.Handle) -> None:
+        """A file is ready: its callback is one of asyncio's own."""
+        if not handle.cancelled():
+            self.call_soon(handle._run)
+
+    def timer_cancelled(self) -> None:
+        """Count one more in the heap that will not be called; sweep when they are too many."""
         self._cancelled += 1
         if self._cancelled > _SWEEP and 2 * self._cancelled > len(self._heap):
-            self._heap[:] = [entry for entry in self._heap if not entry[2]._cancelled]
+            self._heap[:] = [timer for timer in self._heap if timer[2] is not None]
             heapify(self._heap)
             self._cancelled = 0
 
@@ -125,32 +131,41 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         while not self._stopping:
             if len(files) > _OWN_FILES:
                 self._process_events(self._selector.select(0))
-            while heap and heap[0][2]._cancelled:
-                heappop(heap)
-                self._cancelled -= 1
-            if not ready:
-                if not heap:
-                    raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
-                self._now = max(self._now, heap[0][0])
-            limit = self._now + _RESOLUTION
-            while heap and heap[0][0] < limit:
-                timer = heappop(heap)[2]
-                timer._scheduled = False
-                if timer._cancelled:
-                    self._cancelled -= 1
-                else:
-                    ready.append(timer)
+            if not ready or (heap and heap[0][0] < self._now + _RESOLUTION):
+                self._come_due()
             for _ in range(len(ready)):
-                handle = ready.popleft()
-                if handle._cancelled:
+                _, _, callback, args, context, _ = handle = ready.popleft()
+                if callback is None:
                     continue
                 try:
-                    handle._context.run(handle._callback, *handle._args)
+                    if context is None:
+                        callback(*args)
+                    else:
+                        context.run(callback, *args)
                 except (SystemExit, KeyboardInterrupt):
                     raise
                 except BaseException as error:  # noqa: BLE001 - as every loop does: who fails is told of, the rest goes on
-                    told = {"message": f"Exception in {handle!r}", "exception": error, "handle": handle}
+                    told = {"message": f"Exception in {callback!r}", "exception": error, "handle": handle}
                     self.call_exception_handler(told)
+
+    def _come_due(self) -> None:
+        """Make ready what is due; if nothing is ready, move the clock to the next timer first."""
+        ready, heap = self._ready, self._heap
+        while heap and heap[0][2] is None:
+            heappop(heap)
+            self._cancelled -= 1
+        if not ready:
+            if not heap:
+                raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
+            self._now = max(self._now, heap[0][0])
+        limit = self._now + _RESOLUTION
+        while heap and heap[0][0] < limit:
+            timer = heappop(heap)
+            if timer[2] is None:
+                self._cancelled -= 1
+            else:
+                timer[5] = None
+                ready.append(timer)
 
     def run_in_executor(self, _executor: Any, func: Any, *_: Any) -> NoReturn:  # type: ignore[override]
         """Refuse: a thread's timing is not virtual."""

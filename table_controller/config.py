@@ -24,7 +24,7 @@ from firmware_bridge.errors import (
     SerialTwice,
 )
 from firmware_bridge.keys import load_approved, load_key
-from firmware_bridge.transport.ports import check_port, is_path
+from firmware_bridge.transport.ports import check_port, is_path, same_port
 from table_controller import config_sections as written
 from table_controller.config_devices import devices_needed, devices_welcome
 from table_controller.config_types import (
@@ -130,7 +130,7 @@ class _Reading:
             path=self._path, name=table.name, id=id_, game=table.game, site=site, slots=slots, approved=approved,
             edition=rules, submission=submission, data=folder, journal=journal, mqtt=mqtt, panel=panel,
             control=control, people=self._at(people.file) if people.file else folder / "people.json",
-            warnings=(*self._warnings, *submission.warnings),
+            escalate_after_s=people.escalate_after_s, warnings=(*self._warnings, *submission.warnings),
         )  # fmt: skip
         return Examined(config, (), config.warnings)
 
@@ -194,9 +194,14 @@ class _Reading:
             other = by_serial.setdefault(slot.key.serial, slot.name)
             if other != slot.name:
                 self._problem(f"{other} and {slot.name} both name serial number {slot.key.serial}", SerialTwice)
-            other = by_port.setdefault(slot.port, slot.name)
+            try:
+                other = by_port.setdefault(same_port(slot.port), slot.name)
+            except (BadPort, ValueError):
+                continue  # told already
             if other != slot.name:
-                self._problem(f"{other} and {slot.name} are at the same port, {slot.port}")
+                written_there = next(each.port for each in slots if each.name == other)
+                also = "" if written_there == slot.port else f", which is {written_there}"
+                self._problem(f"{other} and {slot.name} are at the same port, {slot.port}{also}")
 
     def _check_devices(self, rules: Edition, submission: Submission) -> None:
         """What the Rules Submission needs stands at the table; what it has no use for is only mentioned."""

@@ -1,6 +1,7 @@
 """What a configuration means on this computer: certificates, groups, folders, people. Changes nothing.
 
-`config` has checked what the file says by itself; this is looked at by `pitbox config check`. A box starts without a
+`config` has checked what the file says by itself; this is looked at by `pitbox config check`, and what a box cannot
+run with by its start. A box starts without a
 device, and a disk that is not mounted now may be later: such things are only mentioned.
 """
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 _WANTED: Final = ("dealer", "floorperson", "technician")
 
 
-def problems_here(config: TableConfig) -> Iterator[ConfigurationError]:
-    """What would keep the box from starting on this computer."""
+def unusable_here(config: TableConfig) -> Iterator[ConfigurationError]:
+    """What a box cannot run with on this computer: looked at by its start as well, before anything is opened."""
     path = config.path
     for where, cert, key in _pairs(config):
         try:
@@ -40,6 +41,12 @@ def problems_here(config: TableConfig) -> Iterator[ConfigurationError]:
             yield BadConfiguration(f"{path}: mqtt.ca: {config.mqtt.ca} holds no certificate: {_why(error)}")
     if config.control.group is not None and not _is_group(config.control.group):
         yield BadConfiguration(f'{path}: control.group = "{config.control.group}": this system has no such group')
+
+
+def problems_here(config: TableConfig) -> Iterator[ConfigurationError]:
+    """What would keep the box from starting on this computer, or people from signing on."""
+    yield from unusable_here(config)
+    path = config.path
     if config.people.exists():
         try:
             load_people(config.people)

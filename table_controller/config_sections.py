@@ -206,12 +206,20 @@ class Control(Section, frozen=True):
 
 
 class People(Section, frozen=True):
-    """Who may sign on."""
+    """Who may sign on, and how long they may let an irregularity wait."""
 
     file: Annotated[
         Path_ | None,
         Meta(description="the people file; unless told, people.json in the data folder", examples=["people.json"]),
     ] = None
+    escalate_after_s: Annotated[
+        int,
+        Meta(
+            ge=10,
+            le=86_400,
+            description="an irregularity that nobody clears is escalated after so many seconds, and again each time",
+        ),
+    ] = 300
 
 
 # In the order in which a person would write them. [rules] and [device] have shapes of their own.

@@ -94,6 +94,7 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     panel: PanelConfig
     control: ControlConfig
     people: Path
+    escalate_after_s: int
     warnings: tuple[str, ...] = ()
 
     @property

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
 
 FORMAT: Final = 1
+# The text of table.toml: a port that was changed changes it, and no choice.
+FILE: Final = "configuration/file"
 # Installed beside the rest on a bench, left out of a production box.
 _TOOLS: Final = ("simulators",)
 # Written by whatever installed a distribution, not by whoever made it.
@@ -101,7 +103,7 @@ def configuration(config: TableConfig) -> list[Component]:
     named = digests_of(config.edition, config.submission, config.kinds)
     approved = sorted(msgspec.json.encode(entry) for entry in config.approved)
     return [
-        Component("configuration/file", config.path.name, _file(config.path)),
+        Component(FILE, config.path.name, _file(config.path)),
         Component("configuration/choices", "as the journal names it", named[CONFIGURATION]),
         Component("configuration/edition", "as the journal names it", named[EDITION]),
         Component("configuration/approved", f"{len(approved)} firmwares", sha256(b"\n".join(approved)).hexdigest()),

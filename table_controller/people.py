@@ -14,7 +14,7 @@ import stat
 import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from hashlib import scrypt
+from hashlib import blake2s, scrypt
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
@@ -51,11 +51,12 @@ class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Person(msgspec.Struct, frozen=True, kw_only=True):
-    """Who has proved to hold a credential."""
+    """Who has proved to hold a credential. `proof` names the PIN that did, without telling it: another PIN, another."""
 
     id: str
     person: str
     role: Role
+    proof: str = ""
 
     def same(self, other: Person) -> bool:
         """Tell whether two credentials are one person's: then they are not the two people that a rule wants."""
@@ -84,8 +85,13 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def who(self) -> Person:
-        """The holder."""
-        return Person(id=self.id, person=self.person, role=self.role)
+        """The holder, proved by the PIN of now."""
+        return Person(id=self.id, person=self.person, role=self.role, proof=self.proof)
+
+    @property
+    def proof(self) -> str:
+        """What changes with every PIN, and does not help to find one."""
+        return blake2s(f"{self.salt}{self.hash}".encode(), person=b"proof", digest_size=16).hexdigest()
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

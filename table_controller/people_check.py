@@ -104,17 +104,20 @@ class Checker:
             raise CredentialRefused(f"the credential {id_!r} is not valid, or the PIN is wrong")
         return known.who
 
-    def holds(self, id_: str, role: str) -> bool:
+    def holds(self, id_: str, role: str, proof: str = "") -> bool:
         """Tell whether a credential that was proved before was not revoked since, nor has another role.
 
-        A file that cannot be read now revokes nobody; nobody new signs on with it either.
+        With `proof`, nor another PIN: whoever learnt the old one is sent away by the change. A file that cannot be
+        read now revokes nobody; nobody new signs on with it either.
         """
         with self._lock:
             try:
                 known = self._read().get(id_.casefold())
             except BadPeopleFile:
                 return True
-        return known is not None and not known.revoked and known.role == role
+        if known is None or known.revoked or known.role != role:
+            return False
+        return not proof or proof == known.proof
 
     def _right(self, known: Credential | None, pin: str, people: dict[str, Credential]) -> bool:
         """Compare, in the same time whether somebody has this id or nobody, and wherever the difference is."""

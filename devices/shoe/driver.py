@@ -77,6 +77,11 @@ class ShoeDriver(Driver):
         """After the path was cleared by hand: check it and empty the well into the slot."""
         return await self.actuate(m.ClearJam(command), command)
 
+    async def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> Settled:
+        """Turn one motor a little. What it drew, and whether it turned, is in the Jogged event."""
+        self._need_model(m.JOGS, "turn one motor by itself")
+        return await self.actuate(m.Jog(command, motor, reverse), command)
+
     async def reset(self, command: int) -> Settled:
         """Restart the firmware; the link goes down and comes back with a new boot id."""
         return await self.actuate(m.Reset(command), command)

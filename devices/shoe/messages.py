@@ -1,4 +1,4 @@
-"""Every message of the dealing shoe (tags 96 to 127), its sensors, segments and reasons. No card's value has a message.
+"""Every message of the dealing shoe (tags 96-127, 248, 249), its sensors and reasons. No card's value has a message.
 
 The card path of an automated shoe, and the sensors along it:
 
@@ -26,6 +26,7 @@ COUNTS: Final = "counts"  # counts every card that leaves the well
 DISPENSES: Final = "dispenses"  # has motors: loads, counts the block in, dispenses stacks, brings the stub out
 DRAWS: Final = "draws"  # has none: hands draw card by card, in rounds
 SEES_FACES: Final = "sees_faces"  # tells a card that lies face up from one that does not
+JOGS: Final = "jogs"  # turns one motor by itself, on command
 # The largest stack that can be ordered (cards): more than any hand of a game, far less than a deck by a slip.
 MAX_STACK: Final = 10
 
@@ -116,8 +117,10 @@ class Reason(IntEnum):
     SLOT_OCCUPIED = 442
     ALREADY_LOADED = 443
     SHOE_EMPTY = 444
+    CARDS_IN_REACH = 445
     SHORT_STACK = 450
     LIFTED_OUT = 451
+    MOTOR_STALLED = 452
 
 
 Levels = Annotated[list[SensorLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
@@ -186,6 +189,14 @@ class Reset(Message, frozen=True, tag=106):
     """Restart the firmware."""
 
     command: CommandId
+
+
+class Jog(Message, frozen=True, tag=248):
+    """Turn one motor a little, with nothing on the path. Only to a machine that names JOGS."""
+
+    command: CommandId
+    motor: Motor
+    reverse: bool
 
 
 # --- device to host: replies -------------------------------------------------------------------------------
@@ -389,11 +400,21 @@ class RoundEnded(Message, frozen=True, tag=127):
     count: U16
 
 
-Actuation = Load | Dispense | CountStub | StartRound | Stop | SelfTest | ClearJam | Reset
+class Jogged(Message, frozen=True, tag=249):
+    """A motor was turned: its current (mA) while it should have, and whether its encoder saw it turn."""
+
+    command: CommandId
+    motor: Motor
+    reverse: bool
+    current: U16
+    turned: bool
+
+
+Actuation = Load | Dispense | CountStub | StartRound | Stop | SelfTest | ClearJam | Jog | Reset
 Question = GetStatus | GetSensors | GetTransits | GetTrail
 Event = (
     Progress | Loaded | Dispensed | ShortStack | Stub | Unbalanced | Jam | Stopped | Fault | Drawn | FaceUp | CoverCard
-    | Pile | Door | Power | Cleared | SelfTested | RoundEnded
+    | Pile | Door | Power | Cleared | SelfTested | RoundEnded | Jogged
 )  # fmt: skip
 Reply = Status | Sensors | Transits | Trail
 # What each end may receive; anything else is an error there.

@@ -41,6 +41,7 @@ class ShoeView(View, frozen=True):
     blocked: int = 0  # bit per Sensor
     ended: Ended | None = None  # how the last motion ended
     sure: bool = True  # False: a card may be inside that no count shows; only a report says otherwise
+    jogged: tuple[m.Jogged, ...] = ()  # the last jog of each motor each way, the newest last
 
 
 def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
@@ -71,6 +72,9 @@ def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
             return _fold_end(view, event)
         case m.Unbalanced() | m.Jam() | m.Fault() | m.Stopped():
             return _fold_halt(view, event)
+        case m.Jogged():
+            others = tuple(j for j in view.jogged if (j.motor, j.reverse) != (event.motor, event.reverse))
+            return replace(view, jogged=(*others, event))
         case _:
             return view
 
@@ -191,6 +195,8 @@ def service_trigger(event: DriverEvent) -> str | None:
         case m.Jam() | m.Fault() | m.Stopped() | m.ShortStack() | m.Unbalanced():
             return "fault"
         case m.SelfTested() if event.bad_sensors or event.bad_motors:
+            return "fault"
+        case m.Jogged() if not event.turned:
             return "fault"
         case _:
             return None

@@ -1,4 +1,4 @@
-"""Every message of the card shufflers (tags 64-95, 240-245), their sensors and reasons. Card order has no message.
+"""Every message of the card shufflers (tags 64-95, 240-247), their sensors and reasons. Card order has no message.
 
 The card path, and the sensors along it:
 
@@ -27,6 +27,7 @@ COUNTS: Final = "counts"  # counts cards in and out
 IDENTIFIES: Final = "identifies"  # reads every card's face
 BATCH: Final = "batch"  # takes six decks at a time
 CONTINUOUS: Final = "continuous"  # keeps its cards: no cycles; takes discards in and delivers into its chute
+JOGS: Final = "jogs"  # turns one motor by itself, on command
 
 
 class Sensor(IntEnum):
@@ -116,6 +117,8 @@ class Reason(IntEnum):
     TOO_MANY_CARDS = 437
     CHUTE_OCCUPIED = 438
     NOT_COUNTED = 439
+    CARDS_IN_REACH = 445
+    MOTOR_STALLED = 452
 
 
 class Phase(IntEnum):
@@ -219,6 +222,14 @@ class CountAll(Message, frozen=True, tag=77):
     """Take in what lies in the intake, bring every card out and in again, and count both ways: the whole set."""
 
     command: CommandId
+
+
+class Jog(Message, frozen=True, tag=246):
+    """Turn one motor a little, with nothing on the path. Only to a machine that names JOGS."""
+
+    command: CommandId
+    motor: Motor
+    reverse: bool
 
 
 # --- device to host: replies -------------------------------------------------------------------------------
@@ -432,14 +443,24 @@ class Holds(Message, frozen=True, tag=245):
     reason: Reason
 
 
+class Jogged(Message, frozen=True, tag=247):
+    """A motor was turned: its current (mA) while it should have, and whether its encoder saw it turn."""
+
+    command: CommandId
+    motor: Motor
+    reverse: bool
+    current: U16
+    turned: bool
+
+
 # What a machine with cycles understands, and what one that shuffles continuously understands.
-Cycling = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Reset
-Continuing = TakeIn | Deliver | CountAll | Eject | Stop | SelfTest | ClearJam | Reset
+Cycling = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Jog | Reset
+Continuing = TakeIn | Deliver | CountAll | Eject | Stop | SelfTest | ClearJam | Jog | Reset
 Actuation = Cycling | Continuing
 Question = GetStatus | GetSensors | GetTransits | GetTrail | GetFindings
 Event = (
     Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
-    | TakenIn | Delivered | Counted | Holds
+    | TakenIn | Delivered | Counted | Holds | Jogged
 )  # fmt: skip
 Reply = Status | Sensors | Transits | Trail | Findings | NoFindings | Inventory | BatchFindings
 

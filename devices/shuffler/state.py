@@ -49,6 +49,7 @@ class ShufflerView(View, frozen=True):
     continuous: bool = False  # it keeps its cards; only then the next two are known
     in_chute: int | None = None
     outside: int | None = None  # delivered and not taken in again: in the chute or in play
+    jogged: tuple[m.Jogged, ...] = ()  # the last jog of each motor each way, the newest last
 
 
 def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
@@ -82,7 +83,13 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
         case m.TakenIn() | m.Delivered() | m.Holds():
             return _fold_store(view, event)
         case _:
-            return view
+            return _fold_jog(view, event) if isinstance(event, m.Jogged) else view
+
+
+def _fold_jog(view: ShufflerView, event: m.Jogged) -> ShufflerView:
+    """Return the picture after one motor was turned by itself."""
+    others = tuple(jog for jog in view.jogged if (jog.motor, jog.reverse) != (event.motor, event.reverse))
+    return msgspec.structs.replace(view, jogged=(*others, event))
 
 
 def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
@@ -219,6 +226,8 @@ def service_trigger(event: DriverEvent) -> str | None:
         case m.Holds() if event.reason:
             return "fault"
         case m.SelfTested() if event.bad_sensors or event.bad_motors:
+            return "fault"
+        case m.Jogged() if not event.turned:
             return "fault"
         case _:
             return None

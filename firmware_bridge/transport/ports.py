@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from firmware_bridge.errors import BadPort
 from firmware_bridge.transport.serial import FORMS, open_serial, readable_address
@@ -28,6 +32,26 @@ def check_port(url: str) -> None:
         parse_usb(url)
     elif not readable_address(url):
         raise BadPort(f"{url or 'an empty name'}: {FORMS}")
+
+
+def same_port(url: str) -> str:
+    """Return what two addresses of one port have in common, however each is written. Nothing is opened.
+
+    A link is what it points at, a device file is its device, and one host and port is one port by any protocol.
+    """
+    if url.startswith(("usb:", "usbip:")):
+        from firmware_bridge.transport.usb import parse_usb  # noqa: PLC0415 - who has no USB does not pay for pyusb
+
+        return str(parse_usb(url))
+    if not is_path(url):
+        parts = urlsplit(url)
+        host = (parts.hostname or "").lower()
+        return f"{'127.0.0.1' if host in ('localhost', '::1') else host}:{parts.port}"
+    try:
+        found = Path(url).stat()
+    except OSError:  # not plugged in, or not here at all
+        return os.path.realpath(url)
+    return f"device {found.st_rdev:x}" if stat.S_ISCHR(found.st_mode) else os.path.realpath(url)
 
 
 def is_path(url: str) -> bool:

@@ -52,7 +52,9 @@ async def _serve(args: argparse.Namespace) -> None:
         print("Two decks are opened by simulated people; then the table is yours. Ctrl+C ends it.", flush=True)
 
     with tempfile.TemporaryDirectory(prefix="pitbox-panel-") as folder:
-        shown = asyncio.create_task(show(house, people_file(Path(folder)), port=args.port, on_ready=ready))
+        shown = asyncio.create_task(
+            show(house, people_file(Path(folder)), port=args.port, on_ready=ready, folder=Path(folder))
+        )
         try:
             opening = asyncio.create_task(house.open("blue", "red"))
             await asyncio.wait({opening, shown}, return_when=asyncio.FIRST_COMPLETED)

@@ -77,7 +77,8 @@ def summary(day: Day) -> list[str]:
     ]
     if day.bets:
         lines.append(
-            f"{day.bets} bets; chips, bets and meter the same after {day.reconciled} looks, to the micro-dollar"
+            f"{day.bets} bets, {day.hits} hits claimed; chips, bets, payments and every account of the meter the same "
+            f"after {day.reconciled} looks, to the micro-dollar"
         )
     return [*lines, f"{day.rounds / max(day.seconds, 1e-9):.1f} rounds/s of processor time"]
 

@@ -11,6 +11,8 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.house.told_money import ToldMoney
+from simulators.house.winners import Winners
 from simulators.world.chips import TRAY
 from simulators.world.table import LAYOUT, RACK
 from simulators.world.table import TRAY as TABLE_TRAY
@@ -24,7 +26,6 @@ from table_controller.table.decisions import (
     Booked,
     Finding,
     Found,
-    HitClaimed,
     Moved,
     Prompt,
     Refused,
@@ -82,13 +83,12 @@ class Checkers:
             if isinstance(decision, Found):
                 self.figures["irregularities"] += 1
                 self.clauses.update(decision.clauses)
-        try:
-            self.rounds.step(event, decisions)
-            self.decks.step(event, decisions)
-            self.money.step(event, decisions)
-            self.machines.look()
-        except Broken as broken:
-            self.broken.append(broken)
+        self.machines.look()
+        for checker in (self.rounds, self.decks, self.money):  # each sees every step, whatever another one found
+            try:
+                checker.step(event, decisions)
+            except Broken as broken:
+                self.broken.append(broken)
 
     def round_over(self) -> None:
         """Look at a table at rest; raise what was found, here or before."""
@@ -169,7 +169,10 @@ class DeckChecker:
         match event:
             case ev.ShuffleEnded() if event.count is not None:
                 real = self._real(event.slot, gate=True)
-                self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
+                self._checked(
+                    self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}",
+                    good=event.shuffled,
+                )  # fmt: skip
             case ev.ShoeLoaded() if event.count is not None:
                 real = self._real(event.slot, gate=False)
                 self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
@@ -189,8 +192,9 @@ class DeckChecker:
         elif prompt.kind == "stub" and event.number + self._out == self._whole:
             self.since[deck] = []
 
-    def _checked(self, deck: str, told: int, real: int, check: str) -> None:
-        if told == self._whole:
+    def _checked(self, deck: str, told: int, real: int, check: str, *, good: bool = True) -> None:
+        """A deck was counted; a cycle that is no shuffle is no good check, whatever it counted."""
+        if told == self._whole and good:
             self.since[deck] = []
         if told == real == self._whole:
             self.seen.pop(deck, None)
@@ -225,7 +229,8 @@ class MoneyChecker:
         self.accepted: Counter[tuple[int, int]] = Counter()
         self.returned: Counter[tuple[int, int]] = Counter()
         self.settled: set[tuple[int, int]] = set()
-        self.paid = 0  # micro-dollars that hits took out of the meter, or brought back
+        rules = house.controller.table.context.meter
+        self.told = None if rules is None else ToldMoney(rules)  # the same money, told by what people did
         self.reconciled = 0  # rounds after which everything was the same
         self._accounts: Counter[str] = Counter()
         self._decided: set[tuple[int, int]] = set()  # rounds and seats where a floorperson said that a bet lies
@@ -233,6 +238,8 @@ class MoneyChecker:
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """Take what money did."""
+        if self.told is not None:
+            self.told.take(event, decisions)
         number = self.house.controller.table.state.round.number
         if isinstance(event, ev.Answer) and event.prompt in self._asked and event.choice == "bet":
             self._decided.add((number, self._asked[event.prompt].seat or 0))
@@ -249,8 +256,6 @@ class MoneyChecker:
                 for transfer in decision.entry.transfers:
                     self._accounts[transfer.source] -= transfer.amount
                     self._accounts[transfer.to] += transfer.amount
-                if isinstance(decision, HitClaimed):
-                    self.paid += decision.entry.meter_before - decision.entry.meter_after
 
     def _accept(self, bet: BetAccepted) -> None:
         """A bet that counts was latched with a chip on its spot, or a floorperson saw it lie there."""
@@ -278,15 +283,32 @@ class MoneyChecker:
         left = [slot for slot in house.machines if house.chips.at(f"{slot}/spot")]
         if left:
             raise Broken("chips and bets", f"chips were left on {', '.join(left)}")
-        meter = house.controller.table.state.money.book.meters.current
-        if self.accepted:
-            right = rules.seed + tray * (rules.unit * rules.rate_bp // 10_000) - self.paid
-            if meter != right:
-                raise Broken("meter", f"it shows {meter} micro-dollars; {tray} chips make it {right}")
+        self._hits()
         booked = {account: amount for account, amount in house.controller.table.state.money.book.held.items() if amount}
         if booked != {account: amount for account, amount in self._accounts.items() if amount}:
             raise Broken("meter", "the book holds other amounts than the decisions moved")
         self.reconciled += 1
+
+    def _hits(self) -> None:
+        """Every account, and what was handed out for hits and envy, is what people did comes to."""
+        book, people, told = self.house.controller.table.state.money.book, self.house.people, self.told
+        assert told is not None
+        for account, right in told.accounts().items() if book.entries else ():
+            if book.at(account) != right:
+                raise Broken(
+                    "meter", f"{account} holds {book.at(account)} micro-dollars; what people did makes {right}"
+                )
+        if isinstance(people, Winners):
+            if people.paid_twice:
+                raise Broken("hits", f"paid twice, in two amounts: {people.paid_twice}")
+            if told.paid != people.paid:
+                wrong = sorted(set(told.paid.items()) ^ set(people.paid.items()))
+                raise Broken("hits", f"what was booked and what was handed out differ: {wrong}")
+            if told.envy != people.envy:
+                raise Broken("hits", f"envy was booked as {told.envy} and handed out as {people.envy}")
+            for key, paid in told.paid.items():
+                if paid.hand != people.hand_of(*key):
+                    raise Broken("hits", f"round and seat {key}: paid for {paid.hand}, and it was another hand")
 
 
 # --- rounds -----------------------------------------------------------------------------------------------------------
@@ -322,7 +344,9 @@ class RoundChecker:
         for number in self.voids:
             if number in self.complete:
                 raise Broken("void round", f"round {number} was void, and is complete")
-            if "progressive" not in self.voids[number] and self.house.people.collected.get(number):
+            kept = [slot for _, slot in self.house.people.collected.get(number, [])]
+            left = [slot for slot in kept if (number, int(slot.rpartition(".")[2])) not in self.house.people.stand]
+            if "progressive" not in self.voids[number] and left:
                 raise Broken("void round", f"round {number} was void, and its chips are in the tray")
 
 

@@ -15,7 +15,7 @@ from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault
-from simulators.house.technician import DEALER, FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
+from simulators.house.technician import DEALER, FLOOR, LONG, PACE, QUARANTINE, TECHNICIAN, Technician
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
@@ -46,6 +46,7 @@ class People(Technician):
         self._done: dict[int, int | None] = {}  # what hands have done for a question, with what they counted
         self._about: set[int] = set()  # questions that somebody is about
         self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and from whose spot
+        self.stand: set[tuple[int, int]] = set()  # rounds and seats whose bet stands although the round is void
         self._gone = False
         self._total = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -79,7 +80,8 @@ class People(Technician):
             elif slot.startswith("shoe.") and self.house.world.count(f"{slot}/slot"):
                 machine.inject("take")
         if self._aside is not None and self.house.world.count("set_aside") > self._aside:
-            self.house.controller.submit(ev.CoverCardOut())  # it lies beside the shoe; the box may not have seen it
+            # It lies beside the shoe; the box may not have seen it.
+            self.house.controller.submit(ev.CoverCardOut(who=DEALER))
         for prompt in list(self.house.controller.table.state.prompts.values()):
             self.take(prompt)
 
@@ -266,7 +268,10 @@ class People(Technician):
             if chips:
                 machine.inject(f"take_bet:chips={len(chips)}")
         for chip, slot in self.collected.pop(number, []):
-            self.house.chips.move(chip, hand(slot))
+            if (number, int(slot.rpartition(".")[2])) in self.stand:
+                self.collected.setdefault(number, []).append((chip, slot))
+            else:
+                self.house.chips.move(chip, hand(slot))
         self.returned.append(number)
 
     async def _hand_back(self, prompt: Prompt) -> None:
@@ -359,11 +364,15 @@ class People(Technician):
         self.house.lay(deck, QUARANTINE)
 
     async def _out_of_machine(self, deck: str) -> None:
-        """What is still inside a machine comes out by the technician's hands."""
+        """What is still inside a machine comes out by the technician's hands, as soon as it can be told to."""
         for slot, machine in self.house.machines.items():
-            if slot.startswith(("shuffler.", "shoe.")) and self.house.inside(slot, deck):
+            for _ in range(LONG) if slot.startswith(("shuffler.", "shoe.")) else ():
+                if not self.house.inside(slot, deck):
+                    break
                 self.house.note_strays(slot, deck)
                 await self._clear(slot, machine)
+                if self.house.inside(slot, deck):
+                    await self.house.wait(4 * PACE)
 
 
 __all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]

@@ -277,6 +277,7 @@ class DiskWriter:
         self.next_seq = last.seq + 1
         self.dead = False
         self._closed = False
+        self._held = False
         self._loop = asyncio.get_running_loop()
         self._queue: list[_Waiting] = []
         self._group: list[_Waiting] = []
@@ -306,10 +307,20 @@ class DiskWriter:
         self.next_seq += 1
         if self.failed is None and not self.dead:
             self._queue.append(item)
-            if self._timer is None:
-                self._idle.clear()
+            self._idle.clear()
+            if self._timer is None and not self._held:
                 self._timer = self._loop.call_soon(self._begin)
         return self.next_seq - 1
+
+    def hold(self) -> None:
+        """Keep what is appended from here on, until `release`."""
+        self._held = True
+
+    def release(self) -> None:
+        """Begin to write what was kept."""
+        self._held = False
+        if self._queue and self._timer is None and not self.dead:
+            self._timer = self._loop.call_soon(self._begin)
 
     def _latency(self) -> float:
         rng = self._store.disk.rng
@@ -356,7 +367,8 @@ class DiskWriter:
                 self._loop.call_exception_handler(context)
         self._timer = None
         if self._queue and not self.dead:
-            self._timer = self._loop.call_soon(self._begin)
+            if not self._held:
+                self._timer = self._loop.call_soon(self._begin)
         else:
             self._idle.set()
 
@@ -378,5 +390,6 @@ class DiskWriter:
 
     async def close(self) -> None:
         """Wait until everything is durable and told, or the power is gone."""
+        self.release()
         self._closed = True
         await self._idle.wait()

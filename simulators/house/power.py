@@ -162,7 +162,7 @@ class Box:
         for name, machine in machines.items():
             box.slots[name] = Slot(
                 name, kind_named(machine.kind), box.plug(MemoryHost(machine)), trust.get(name) or trust_in(machine),
-                listener(name, box.controller), jitter=Random(seed),
+                listener(name, box.controller), jitter=Random(seed), hold=box.controller.hold,
             )  # fmt: skip
         box.controller.slots = box.slots
         box.controller.begin()

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from simulators.house.checkers import Broken, Checkers
-from simulators.house.dealer import FLOOR
+from simulators.house.dealer import FLOOR, People
 from simulators.house.storm import Mishap, draw, happen
 from simulators.house.table import CHOICES, House
+from simulators.house.winners import Winners
+from simulators.table import progressive
 from simulators.virtual_time import run_virtual
 from simulators.world.chips import hand
 from table_controller.table import events as ev
@@ -30,15 +32,22 @@ if TYPE_CHECKING:
     from simulators.house.storm import Level
 
 GAMES: Final = tuple(CHOICES)
-# Rounds of one table: about four hours of play. The next table is another one, with another seed.
-DAY: Final = 200
+# Rounds of one table: about five hours of play. The next table is another one, with another seed.
+DAY: Final = 250
 BETTORS: Final = (1, 2, 4, 6)
-# A table that does not open a round after so many tries goes on no more.
-TRIES: Final = 12
+# So often a hand with a bet wins something: far more often than by chance, so that a day sees every line.
+WINS: Final = 0.04
+# A table that does not open a round after so many tries goes on no more: one takes some ten seconds, and what goes
+# wrong with a machine in one round and the next may take its cable and its power for a minute each.
+TRIES: Final = 24
 # A table comes to rest sooner than this (s): six decks are shuffled in two and a half minutes.
 PATIENCE: Final = 1500.0
 # Chips that a player who has few buys.
 _STAKE: Final = 20
+# How many of the last rounds' mishaps are tried alone when a failure is cut down, and in which round the first of them
+# may come as well.
+_BACK: Final = (1, 2, 4, 8, 16)
+_FIRST: Final = (1, 2, 3, 4, 5, 6)
 _COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
 
 
@@ -49,6 +58,7 @@ class Day(msgspec.Struct):
     voids: int = 0
     steps: int = 0
     bets: int = 0
+    hits: int = 0  # claimed, rightly or not
     cuts: int = 0
     irregularities: int = 0
     clauses: Counter[str] = msgspec.field(default_factory=Counter)
@@ -96,7 +106,7 @@ class Table:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: self._unseen.append(context))
         began = process_time()
-        house = self._make(self._game, seed=self._seed)
+        house = self._make(self._game, seed=self._seed, choices=choices(self._game, self._seed), people=self._people)
         house.people.thorough, house.patience = True, PATIENCE
         checkers = Checkers(house)
         house.watchers.append(checkers.step)
@@ -117,6 +127,10 @@ class Table:
             self.day.seconds = process_time() - began
             self.day.virtual = loop.time()
         return self.day
+
+    def _people(self, house: House) -> People:
+        """Who sits and works at the table: where there is a meter, now and then somebody wins."""
+        return Winners(house, self._seed, WINS) if house.submission.wagers else People(house)
 
     async def _round(self, house: House, checkers: Checkers) -> None:
         """Open a round and play it to its end, whatever happens; then look at everything."""
@@ -164,8 +178,17 @@ class Table:
         day.steps, day.irregularities = checkers.figures["steps"], checkers.figures["irregularities"]
         day.clauses, day.cuts = checkers.clauses, house.disk.cuts
         day.bets, day.reconciled = checkers.money.accepted.total(), checkers.money.reconciled
+        day.hits = 0 if checkers.money.told is None else checkers.money.told.claims
         day.bad_before = len(checkers.decks.bad_rounds)
         day.bad_after = sum(broken.promise == "bad deck" for broken in checkers.broken)
+
+
+def choices(game: str, seed: int) -> dict[str, Any]:
+    """What this table's certificate holder chose: where the chapter has a progressive, one of its printed tables.
+
+    Every third table of DJ Wild offers none.
+    """
+    return {} if game == "dj_wild" and seed % 3 == 0 else progressive(game, seed)
 
 
 def _take_back(house: House) -> None:
@@ -244,16 +267,26 @@ def run_table(
 
 
 def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = House) -> Failure:
-    """Return the same failure with as few mishaps as it needs: replayed with the same seed, part by part left out."""
+    """Return the same failure with as few mishaps as it needs: replayed with the same seed, part by part left out.
 
-    def fails(mishaps: list[Mishap]) -> Failure | None:
-        _, found = run_table(failure.game, failure.seed, failure.rounds, mishaps, make=make)
+    What happened last is mostly what it needs; and what fails as well in the first rounds is played again sooner.
+    """
+
+    def fails(mishaps: list[Mishap], rounds: int = failure.rounds) -> Failure | None:
+        _, found = run_table(failure.game, failure.seed, rounds, mishaps, make=make)
         return found if found is not None and found.promise == failure.promise else None
 
     least, parts = failure, 2
     nothing = fails([])
     if nothing is not None:
         return nothing
+    for back in _BACK:
+        late = [mishap for mishap in failure.mishaps if mishap.round > failure.rounds - back]
+        found = fails(late) if 0 < len(late) < len(failure.mishaps) and tries > 0 else None
+        tries -= 1
+        if found is not None:
+            least = found
+            break
     while tries > 0 and len(least.mishaps) > 1:
         size = -(-len(least.mishaps) // parts)
         for start in range(0, len(least.mishaps), size):
@@ -266,6 +299,13 @@ def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = Hous
             if size == 1:
                 break
             parts = min(len(least.mishaps), parts * 2)
+    for first in _FIRST:
+        sooner = least.mishaps[0].round - first
+        if sooner > 0:
+            moved = [msgspec.structs.replace(mishap, round=mishap.round - sooner) for mishap in least.mishaps]
+            found = fails(moved, least.rounds - sooner + 1)
+            if found is not None:
+                return found
     return least
 
 

@@ -51,6 +51,7 @@ class House:
         disk: Disk | None = None,
         snapshot_every: int = 1000,
         pace: float = 1.0,
+        people: Callable[[House], People] = People,
     ) -> None:
         """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine."""
         self.patience = ROUND_TIME  # how long anything may take until nobody has anything to do (s)
@@ -80,7 +81,7 @@ class House:
         for slot, model in chosen.items():
             more = {"chips": self.chips} if model == "bet-sensor" else {}
             self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
-        self.people = People(self)
+        self.people = people(self)
         self.box = self._start()
 
     # --- the box ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadFault, PitboxError
+from simulators.house.way_back import Walk
 from simulators.world.table import TRAY
 from table_controller.table import events as ev
 from table_controller.table.machines import COMPLETE, IDLE, READY, REMOVED, SHUFFLED
@@ -30,7 +31,7 @@ TECHNICIAN: Final = ev.Person("technician", "tech-1")
 QUARANTINE: Final = "quarantine"
 # How long people need for anything (s).
 PACE: Final = 0.5
-# A machine in doubt is left alone for so many looks: mostly it is only read again.
+# A machine in doubt is left alone for so many looks: mostly it is only read again. As often somebody tries again.
 LONG: Final = 60
 # A technician's own commands: far above every number that the core gives.
 _SERVICE_IDS: Final = 1 << 62
@@ -61,8 +62,21 @@ class Technician(ABC):
         self.house.machines[slot].inject("pick_up")
         self.house.machines[slot].inject("lid:to=on")
 
+    async def _go_back(self, slot: str) -> None:
+        """Go the steps that a box with dossiers asks for before a machine is returned; other houses ask for none."""
+        known = self.house.controller.table.state.slots.get(slot)
+        if known is None or known.way is None:
+            return
+        box: Any = self.house.box  # one behind a socket: only such a box keeps dossiers
+        async with self._one_technician:
+            try:
+                await Walk(self.house, box, slot).go()
+            except PitboxError as failed:
+                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
     async def _look_at(self, prompt: Prompt) -> None:
         """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
+        await self._go_back(prompt.slot or "")
         if "path_clear" not in prompt.evidence or not (prompt.slot or "").startswith("shuffler."):
             return
         machine: Any = self.house.machines[prompt.slot or ""]
@@ -72,9 +86,11 @@ class Technician(ABC):
                 await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
 
     async def _close_door(self, prompt: Prompt) -> None:
-        """A machine gives nothing out while its door is open."""
+        """A machine gives nothing out while its door is open, nor what it has not drawn in: hands take that back."""
+        slot = prompt.slot or "shuffler.1"
         with suppress(BadFault):
-            self.house.machines[prompt.slot or "shuffler.1"].inject("door:to=closed")
+            self.house.machines[slot].inject("door:to=closed")
+        self.house.empty_intake(slot)
 
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""
@@ -117,8 +133,12 @@ class Technician(ABC):
         await self._clear(slot, self.house.machines[slot])
         if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
             self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
+        await self._go_back(slot)
         await self.house.wait(PACE)
-        if not self.house.dark and self.house.controller.table.state.slots[slot].state == CLEARED:
+        if self.house.dark:
+            return
+        state = self.house.controller.table.state.slots[slot].state
+        if state == CLEARED or (state == UNVERIFIED and self.house.slots[slot].view.connected):  # it reports once more
             self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
 
     async def _clear(self, slot: str, machine: Any) -> None:

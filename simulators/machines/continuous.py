@@ -32,7 +32,7 @@ class SimulatedContinuous(SimulatedShuffler):
         self.twin = ContinuousTwin(self.mechanics, Random(self.rng.random()), self.size)
         if self.alone:
             self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
-        self.assemble(self.twin, m.ToContinuing, "PB-C6", [m.COUNTS, m.CONTINUOUS, TRAIL])
+        self.assemble(self.twin, m.ToContinuing, "PB-C6", [m.COUNTS, m.CONTINUOUS, TRAIL, m.JOGS])
 
     def _hands(self, fault: Fault) -> str:
         match fault.kind.name:

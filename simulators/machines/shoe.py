@@ -99,7 +99,7 @@ class SimulatedShoe(_Shoe):
         self._entry = self.mechanics.intake
         if self.alone:
             self.world.make_deck(self._entry, "blue")
-        self.assemble(self.twin, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, TRAIL])
+        self.assemble(self.twin, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, TRAIL, m.JOGS])
 
     def machine_fault(self, fault: Fault) -> None:
         """Let something happen to the mechanics, or to the switches that the firmware reads."""

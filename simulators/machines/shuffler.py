@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from devices.shuffler import messages as m
 from devices.trail import TRAIL
 from firmware_bridge.errors import BadFault
-from simulators.machine import Machine
+from simulators.machine import Machine, without
 from simulators.twins.shuffler import ShufflerTwin
 from simulators.world.shuffler import ONE_BATCH, ONE_DECK, ShufflerMechanics
 from simulators.world.table import IN_PLAY, TRAY, add_foreign, lose_card, swap_card
@@ -33,12 +33,15 @@ class SimulatedShuffler(Machine):
         speed: float = 1.0,
         batch: bool = False,
         identifies: bool = False,
+        jogs: bool = True,
         live_entropy: bool = False,
         key: DeviceKey | None = None,
         world: World | None = None,
     ) -> None:
+        """Without `jogs` its firmware is an older one, which knows no Jog."""
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.size = ONE_BATCH if batch else ONE_DECK
+        self._jogs = jogs
         self.mechanics: ShufflerMechanics
         self.twin: EveryShufflerTwin
         self._build(batch=batch, identifies=identifies)
@@ -52,9 +55,10 @@ class SimulatedShuffler(Machine):
             self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
         if self.alone and batch:
             self.world.make_deck(IN_PLAY, "red", self.size.whole)
-        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, TRAIL: True}
+        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, TRAIL: True, m.JOGS: self._jogs}
         model = ("PB-B6" if batch else "PB-S1") + "i" * identifies
-        self.assemble(self.twin, m.ToCycling, model, [name for name, has in named.items() if has])
+        understands = m.ToCycling if self._jogs else without(m.ToCycling, m.Jog)
+        self.assemble(self.twin, understands, model, [name for name, has in named.items() if has])
 
     def summary(self) -> list[str]:
         """How many cards are really inside."""
@@ -76,7 +80,9 @@ class SimulatedShuffler(Machine):
     def _hands(self, fault: Fault) -> str:
         match fault.kind.name:
             case "load":
-                return f"{self.world.move_all(TRAY, self.mechanics.intake)} cards put into the intake"
+                return f"{self._load(fault.whole('cards'))} cards put into the intake"
+            case "take_intake":
+                return f"{self.world.move_all(self.mechanics.intake, TRAY)} cards taken out of the intake"
             case "missing_card":
                 return lose_card(self.world, self._rng, self._pile())
             case "foreign_card":
@@ -91,6 +97,14 @@ class SimulatedShuffler(Machine):
                 return self._swap_batches()
             case name:
                 raise BadFault(f"{name} is not for this model of shuffler")
+
+    def _load(self, cards: int) -> int:
+        if not cards:
+            return self.world.move_all(TRAY, self.mechanics.intake)
+        taken = self.world.at(TRAY)[:cards]
+        for card in taken:
+            self.world.move(card, self.mechanics.intake)
+        return len(taken)
 
     def _pile(self) -> str:
         """Where the cards can be reached by hand."""

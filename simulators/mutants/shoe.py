@@ -102,6 +102,12 @@ def shoe_no_test_result(machine: SimulatedShoe) -> None:
     tells(machine, m.SelfTested, lambda _: [])
 
 
+@WORKSHOP.mutant("SO-08")
+def shoe_jogs_one_way(machine: SimulatedShoe) -> None:
+    """Whatever way a motor should turn, it is turned forward."""
+    tells(machine, m.Jogged, lambda told: [replaced(told, reverse=False)])
+
+
 @WORKSHOP.mutant("SO-06")
 def shoe_testing_needs_clearing(machine: SimulatedShoe) -> None:
     """While it tests itself it says that it has to be cleared."""

@@ -81,6 +81,23 @@ def no_test_result(machine: SimulatedShuffler) -> None:
     tells(machine, m.SelfTested, lambda _: [])
 
 
+@WORKSHOP.mutant("SH-08")
+def stalled_is_done(machine: SimulatedShuffler) -> None:
+    """A motor that did not turn is told, and its jog is called done."""
+    tells(machine, m.Jogged, lambda told: [replaced(told, turned=False)])
+
+
+@WORKSHOP.mutant("SH-09")
+def jogs_into_cards(machine: SimulatedShuffler) -> None:
+    """The motor that draws cards in is jogged while cards lie there."""
+
+    def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
+        found = real(message)
+        return R.NONE if found is R.CARDS_IN_REACH else found
+
+    wrap(machine.twin, "_refusal", refusal)
+
+
 @WORKSHOP.mutant("SH-05")
 def mode_while_testing(machine: SimulatedShuffler) -> None:
     """The mode can be changed while it tests itself."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # How long the gate takes to open, and a self-test (s).
 GATE_TIME: Final = 0.4
 TEST_TIME: Final = 0.8
+# How long a jogged motor is switched on (s): a quarter of a turn.
+JOG_TIME: Final = 0.3
 # A clear sensor that is closer to its threshold than this is not to be trusted.
 LEAST_MARGIN: Final = 80
 # The sensors that must be clear when no card is on the path.
@@ -102,6 +104,9 @@ class EveryShufflerTwin(CardMover):
                 self._later(command, GATE_TIME, m.State.UNLOADING, self._ejected)
             case m.SelfTest():
                 self._later(command, TEST_TIME, m.State.TESTING, self._tested)
+            case m.Jog():
+                self._later(command, JOG_TIME, m.State.TESTING, lambda _: self._jogged(message))
+                self._mechanics.jog(message.motor)
             case m.Stop():
                 self._stop(m.Reason.STOPPED)
                 return True
@@ -122,6 +127,8 @@ class EveryShufflerTwin(CardMover):
             return m.Reason.PATH_BLOCKED if blocked else m.Reason.NONE
         if self.state in (m.State.HALTED, m.State.DOUBTFUL):
             return m.Reason.NEEDS_CLEARING
+        if isinstance(message, m.Jog):
+            return self._against_jog(message.motor)
         ready = self.state is m.State.READY
         if isinstance(message, m.Eject):
             return m.Reason.NONE if ready else m.Reason.NOTHING_TO_EJECT
@@ -131,6 +138,16 @@ class EveryShufflerTwin(CardMover):
         if isinstance(message, m.StartCycle | m.TakeIn) and not self._mechanics.blocked(m.Sensor.INTAKE):
             return m.Reason.NOTHING_LOADED
         return m.Reason.NONE
+
+    def _against_jog(self, motor: m.Motor) -> m.Reason:
+        """A motor is turned only where its rollers can take hold of no card."""
+        if any(self._mechanics.blocked(sensor) for sensor in PATH_SENSORS):
+            return m.Reason.PATH_BLOCKED
+        reach = {
+            m.Motor.FEED: self._mechanics.blocked(m.Sensor.INTAKE),
+            m.Motor.EJECT: sum(self._counts.stored) > 0,
+        }
+        return m.Reason.CARDS_IN_REACH if reach.get(motor, False) else m.Reason.NONE
 
     def _later(self, command: int, seconds: float, state: m.State, end: Callable[[int], None]) -> None:
         """Do what moves no card along the path: it ends by itself, and the machine is at rest again."""
@@ -147,22 +164,35 @@ class EveryShufflerTwin(CardMover):
     def _tested(self, command: int) -> None:
         levels = self._mechanics.levels()
         bad = sum(1 << s for s in PATH_SENSORS if levels[s].blocked or levels[s].margin < LEAST_MARGIN)
+        held = sum(1 << motor for motor in m.Motor if not self._mechanics.turns(motor))
         assert self._at_rest is not None, "a machine with cards on its path refuses the test"
         self.state = self._at_rest
-        if not bad:
+        failed = bool(bad or held)
+        if not failed:
             self._counts.tested()
-        self.board.emit(m.SelfTested(command, bad, 0))
+        self.board.emit(m.SelfTested(command, bad, held))
         self.board.settle(
             command,
-            Outcome.FAILED if bad else Outcome.DONE,
-            m.Reason.SELF_TEST_FAILED if bad else m.Reason.NONE,
+            Outcome.FAILED if failed else Outcome.DONE,
+            m.Reason.SELF_TEST_FAILED if failed else m.Reason.NONE,
         )
+
+    def _jogged(self, message: m.Jog) -> None:
+        assert self._at_rest is not None, "a machine with cards on its path refuses the jog"
+        current, turned = self._mechanics.currents()[message.motor], self._mechanics.turns(message.motor)
+        self._mechanics.halt()
+        self.state = self._at_rest
+        self.board.emit(m.Jogged(message.command, message.motor, message.reverse, current, turned))
+        if turned:
+            self.board.settle(message.command, Outcome.DONE)
+        else:
+            self.board.settle(message.command, Outcome.FAILED, m.Reason.MOTOR_STALLED)
 
     def _stop(self, reason: m.Reason) -> None:
         if self.state not in _BUSY:
             return
         if self._at_rest is not None:  # a gate or a test that did not get to its end: no card is on the path
-            self._watch.stop()
+            self._rest()
             self.state = self._at_rest
             self.board.settle(self._command, Outcome.FAILED, reason)
         else:

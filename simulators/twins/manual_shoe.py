@@ -21,7 +21,7 @@ _ORDERED: Final = (m.State.DEALING, m.State.COUNTING)
 class ManualShoeTwin(ShoeFirmware):
     """The program of one manual shoe's counter."""
 
-    _beyond = m.Dispense
+    _beyond = (m.Dispense, m.Jog)
 
     def __init__(self, mechanics: ManualShoeMechanics, *, sees_faces: bool) -> None:
         self._opened: int | None = None  # the command that opened the round, or the count of the stub

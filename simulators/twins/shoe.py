@@ -36,7 +36,7 @@ _MOVING: Final = (m.State.LOADING, *_OUTWARD)
 class ShoeTwin(ShoeFirmware):
     """The program of one automated shoe's controller board."""
 
-    _beyond = m.StartRound
+    _beyond = (m.StartRound,)
     _mechanics: ShoeMechanics
 
     def __init__(self, mechanics: ShoeMechanics) -> None:
@@ -106,6 +106,10 @@ class ShoeTwin(ShoeFirmware):
                 return m.Reason.NOTHING_TO_EJECT
             case m.Dispense() | m.CountStub() if self._lies_in(m.Place.SLOT):
                 return m.Reason.SLOT_OCCUPIED
+            case m.Jog(motor=m.Motor.FEED) if self._lies_in(m.Place.INTAKE):
+                return m.Reason.CARDS_IN_REACH
+            case m.Jog(motor=m.Motor.DRAW) if self._lies_in(m.Place.WELL):
+                return m.Reason.CARDS_IN_REACH
             case m.Dispense() if self._counts.left is not None and self._counts.left < message.cards:
                 return m.Reason.TOO_FEW_CARDS
         return m.Reason.NONE
@@ -258,6 +262,7 @@ class ShoeTwin(ShoeFirmware):
         elif self.state is m.State.TESTING:  # no card is on the path
             assert self._at_rest is not None
             self._watch.stop()
+            self._mechanics.halt()
             self.state = self._at_rest
         self._end(Outcome.FAILED, reason)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from simulators.world.shoe import ManualShoeMechanics
 
 TEST_TIME: Final = 0.8
+# How long a jogged motor is switched on (s): a quarter of a turn.
+JOG_TIME: Final = 0.3
 # A clear sensor that is closer to its threshold than this is not to be trusted.
 LEAST_MARGIN: Final = 80
 # The sensors that must be clear when no card is on the path.
@@ -32,7 +34,7 @@ HALTED: Final = (m.State.HALTED, m.State.DOUBTFUL)
 class ShoeFirmware:
     """The part of a shoe's program that does not depend on motors. Models add the rest."""
 
-    _beyond: ClassVar[type[Message]]  # what this model cannot do
+    _beyond: ClassVar[tuple[type[Message], ...]]  # what this model cannot do
 
     def __init__(self, mechanics: ManualShoeMechanics, counts: ShoeCounts, *, sees_faces: bool) -> None:
         self.board: Board  # set by whoever builds the machine
@@ -152,6 +154,11 @@ class ShoeFirmware:
                 self._command, self.state = message.command, m.State.TESTING
                 self._later(TEST_TIME, self._tested)
                 return False
+            case m.Jog():
+                self._command, self.state = message.command, m.State.TESTING
+                self._later(JOG_TIME, lambda: self._jogged(message))
+                self._mechanics.jog(message.motor)
+                return False
             case m.Stop():
                 self._stop(m.Reason.STOPPED)
             case m.Reset():
@@ -174,16 +181,28 @@ class ShoeFirmware:
         levels = self._mechanics.levels()
         fitted = [s for s in PATH_SENSORS if levels[s].threshold]
         bad = sum(1 << s for s in fitted if levels[s].blocked or levels[s].margin < LEAST_MARGIN)
+        held = sum(1 << motor for motor in m.Motor if not self._mechanics.turns(motor))
         assert self._at_rest is not None, "a machine with cards on its path refuses the test"
         assert self._command is not None
         self.state = self._at_rest
-        if not bad and self._counts.tested():  # whatever it was, somebody has looked
+        if not bad and not held and self._counts.tested():  # whatever it was, somebody has looked
             self._reason = m.Reason.NONE
-        self.board.emit(m.SelfTested(self._command, bad, 0))
-        if bad:
+        self.board.emit(m.SelfTested(self._command, bad, held))
+        if bad or held:
             self._end(Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
         else:
             self._end(Outcome.DONE)
+
+    def _jogged(self, message: m.Jog) -> None:
+        assert self._at_rest is not None, "a machine with cards on its path refuses the jog"
+        current, turned = self._mechanics.currents()[message.motor], self._mechanics.turns(message.motor)
+        self._mechanics.halt()
+        self.state = self._at_rest
+        self.board.emit(m.Jogged(message.command, message.motor, message.reverse, current, turned))
+        if turned:
+            self._end(Outcome.DONE)
+        else:
+            self._end(Outcome.FAILED, m.Reason.MOTOR_STALLED)
 
     # --- hands in the throat ---------------------------------------------------------------------------------
 

@@ -147,10 +147,11 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
 def _modules(wanted: str | None) -> dict[str, Any]:
     """Return the command modules: only the wanted one if it is ours, else all of them."""
     from importlib import import_module
-    from importlib.metadata import entry_points
 
     if wanted in _OWN:
         return {wanted: import_module(_OWN[wanted])}
+    from importlib.metadata import entry_points  # costs more than most commands
+
     joined = {point.name: point for point in entry_points(group="pitbox.commands")}
     if wanted in joined:
         return {wanted: joined[wanted].load()}

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_argument(parser)
 
 
-def _besides(config: TableConfig) -> Besides:
+def besides_of(config: TableConfig) -> Besides:
     """Return what runs beside the table; what is not configured is not even imported."""
     from table_controller.controller.wear import watch_wear
 
@@ -49,5 +49,5 @@ def run(args: argparse.Namespace) -> int:
 
     config = load_config(args.config)
     start_logging(config.id)
-    asyncio.run(serve(config, _besides(config)))
+    asyncio.run(serve(config, besides_of(config)))
     return OK

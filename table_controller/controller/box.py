@@ -10,7 +10,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec.structs import replace as struct_replace
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from table_controller.controller.loop import Controller, Step
     from table_controller.controller.plan import Place, Plan
     from table_controller.controller.recorder import Writer
+    from table_controller.controller.wear import WearBook
     from table_controller.journal.copier import Copier
     from table_controller.journal.port import Journal
     from table_controller.people import Person
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     OpenJournal = Callable[[Mapping[str, str]], tuple[Journal, Writer]]
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 # A stop or a lock has its answer within milliseconds; for a machine that has none, nobody waits longer than this (s).
 STOP_PATIENCE: Final = 1.0
@@ -77,12 +79,14 @@ class Box:
         self.escalation: Escalation | None = None
         self.copier: Copier | None = None
         self.dossiers: Dossiers | None = None
+        self.wear: WearBook | None = None
         self.testing: dict[str, int] = {}  # slots in test mode, by the dossier: the table hears nothing of their cards
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.taps: dict[str, Tap] = {}
         self.checks: list[tuple[str, str]] = []  # what the self-check found, for people
         self.stopping = False
         self.boot = 0
+        self.enrolling = asyncio.Lock()  # one device after the other
         self.revoked = None if plan.revoked is None else Revoked(plan.revoked)
         self._check_keys()
         self.on_told: list[Callable[[str, Any], None]] = []
@@ -171,7 +175,7 @@ class Box:
         """Have signs show what is on disk, and keypads ask what the dealer enters."""
         fresh = ServiceNumbers(self.clock).fresh
         sign = Sign(controller, self.slots, fresh)
-        keypad = Keypad(controller, self.slots, self._dealer, fresh)
+        keypad = Keypad(controller, self.slots, self.dealer, fresh)
         self.on_told += [sign.told, keypad.told]
         self._joined = [sign, keypad]
 
@@ -196,9 +200,11 @@ class Box:
             for told in self.on_told:
                 told(place.name, event)
 
+        hold = None if self.controller is None else self.controller.hold
         slot: Slot[Any, Any] = Slot(
-            place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name]
-        )
+            place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name],
+            hold=hold,
+        )  # fmt: skip
         slot.on_failed = lambda bug: self.note(
             rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
         )
@@ -228,18 +234,21 @@ class Box:
 
     async def check_person(self, credential: str, pin: str, place: str) -> Person:
         """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile."""
-        if self._threads:
-            return await asyncio.to_thread(self.plan.people.check, credential, pin, place)
-        return self.plan.people.check(credential, pin, place)
+        return await self.aside(lambda: self.plan.people.check(credential, pin, place))
 
-    def holds(self, who: EventPerson) -> bool:
-        """Tell whether somebody who signed on still has that credential, and it was not revoked since."""
-        return self.plan.people.holds(who.credential, who.role)
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Have slow work done, as files or a hash, while the table goes on; where there are no threads, here."""
+        return await asyncio.to_thread(work) if self._threads else work()
 
-    def _dealer(self) -> EventPerson | None:
-        """Who deals, as a keypad's entries name them."""
-        dealer = self.presence.dealer if self.presence is not None else None
-        return dealer if dealer is not None and self.holds(dealer) else None
+    def holds(self, who: EventPerson, proof: str = "") -> bool:
+        """Tell whether somebody who signed on still has that credential, not revoked since and with the same PIN."""
+        return self.plan.people.holds(who.credential, who.role, proof)
+
+    def dealer(self) -> EventPerson | None:
+        """Who deals, as a keypad's entries name them: nobody whose credential was revoked or has another PIN since."""
+        if self.presence is None or self.presence.dealer is None:
+            return None
+        return self.presence.dealer if self.holds(self.presence.dealer, self.presence.proof) else None
 
     def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run something beside the table, as an uplink or a panel: whatever becomes of it, the table goes on."""

@@ -63,33 +63,43 @@ class Revoked:
 
 
 async def enroll(box: Box, slot: str, file: str, who: Person, second: Person) -> dict[str, Any]:
-    """Enroll the device of a key file in a slot; return its serial number and the one that was revoked."""
-    place = next((each for each in box.plan.places if each.name == slot), None)
-    if place is None or place.key_file is None or box.revoked is None:
-        raise BadRequest(f"there is no slot {slot} whose key can be changed; there are: {', '.join(box.slots)}")
+    """Enroll the device of a key file in a slot; return its serial number and the one that was revoked.
+
+    Files are read and written aside: a disk that hangs holds up the enrolment, and no card.
+    """
     if {who.role, second.role} != set(_ENROLS):
         raise NotAllowed("a device is enrolled by a technician and a floorperson, both signed on")
-    controller = box.running()
-    reasons = against(controller.table, slot, "enroll")
-    if reasons:
-        raise NotAllowed(f"enroll {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
-    key = load_key(Path(file))
-    _check(box, place, key)
-    (old,) = place.trust.keys.values()
-    new = replace(key, enrolled=f"{box.plan.name} {slot}")
-    text = f"{slot}: {new.kind} {new.serial} is enrolled; the key of {old.serial} is revoked"
-    await controller.noted(rec.Note("enrolled", text, who=who, second=second, slot=slot))
-    box.revoked.add(old)
-    draft = place.key_file.with_name(f".{place.key_file.name}.new")
+    async with box.enrolling:
+        place = next((each for each in box.plan.places if each.name == slot), None)
+        if place is None or place.key_file is None or box.revoked is None:
+            raise BadRequest(f"there is no slot {slot} whose key can be changed; there are: {', '.join(box.slots)}")
+        key = await box.aside(lambda: load_key(Path(file)))
+        controller = box.running()
+        reasons = against(controller.table, slot, "enroll")
+        if reasons:
+            raise NotAllowed(f"enroll {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
+        _check(box, place, key)
+        (old,) = place.trust.keys.values()
+        new = replace(key, enrolled=f"{box.plan.name} {slot}")
+        text = f"{slot}: {new.kind} {new.serial} is enrolled; the key of {old.serial} is revoked"
+        await controller.noted(rec.Note("enrolled", text, who=who, second=second, slot=slot))
+        revoked, key_file = box.revoked, place.key_file
+        await box.aside(lambda: _keep(revoked, old, key_file, new))
+        box.expect(slot, new)
+        link = box.slots[slot].supervisor.link
+        if link is not None:
+            link.fail(LinkClosed(f"{slot}: another device was enrolled"))
+    return {"slot": slot, "serial": new.serial, "revoked": old.serial}
+
+
+def _keep(revoked: Revoked, old: DeviceKey, file: Path, new: DeviceKey) -> None:
+    """Bring both to the disk: the old key is revoked before the new one lies in its place."""
+    revoked.add(old)
+    draft = file.with_name(f".{file.name}.new")
     draft.unlink(missing_ok=True)
     save_key(draft, new)
-    draft.rename(place.key_file)
-    sync_folder(place.key_file.parent)
-    box.expect(slot, new)
-    link = box.slots[slot].supervisor.link
-    if link is not None:
-        link.fail(LinkClosed(f"{slot}: another device was enrolled"))
-    return {"slot": slot, "serial": new.serial, "revoked": old.serial}
+    draft.rename(file)
+    sync_folder(file.parent)
 
 
 def _check(box: Box, place: Place, key: DeviceKey) -> None:

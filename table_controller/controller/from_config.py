@@ -25,6 +25,7 @@ def plan_of(config: TableConfig) -> Plan:
         config.submission,
         places,
         people,
+        escalate_after=config.escalate_after_s,
         group=config.control.group,
         revoked=config.data / REVOKED,
     )

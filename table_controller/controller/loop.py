@@ -1,7 +1,8 @@
 """The single writer: `submit` is the only caller of `step`, and what was decided is carried out in its order.
 
-Fail-safe commands are written in the call that decided them. Everything else waits until the step is on disk: people
-are told then, and permissive commands go out then, if they are still permitted at that moment.
+Fail-safe commands are written in the call that decided them, and `hold` gives them the loop until they are confirmed.
+Everything else waits until the step is on disk: people are told then, and permissive commands go out then, if they are
+still permitted at that moment.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -18,6 +20,7 @@ from firmware_bridge.errors import BoxFailed, DiskFull, JournalFailed, PitboxErr
 from table_controller.controller.actuate import begin, ended
 from table_controller.controller.asking import Asking
 from table_controller.controller.deadlines import Deadlines
+from table_controller.controller.hold import Hold
 from table_controller.controller.locked import BARE, bare_stop
 from table_controller.controller.permission import still_permitted
 from table_controller.controller.translate import translate
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from table_controller.controller.recorder import Recorder
     from table_controller.controller.slot import Slot
     from table_controller.journal.chain import Record
+    from table_controller.journal.records import Stamp
     from table_controller.table.core import Table
 
 
@@ -76,6 +80,7 @@ class Controller:
         self._stopping = False
         self._tasks: set[asyncio.Future[Any]] = set()
         self._deadlines = Deadlines(recorder, self._due)
+        self.hold = Hold(recorder.writer)
         self._asking = Asking(table, self.submit)
         recorder.writer.on_failed = self.journal_failed
         recorder.writer.on_ballast_freed = self._disk_full
@@ -110,6 +115,7 @@ class Controller:
 
         Once halted, or closed, nothing is taken any more: what cannot be recorded does not happen.
         """
+        self.hold.catch_up()
         self._waiting.append(event)
         if self._stepping:
             return
@@ -124,14 +130,22 @@ class Controller:
 
     def _step(self, event: ev.Event) -> None:
         now = self._recorder.stamp()
-        if isinstance(event, ev.Due):
-            self._recorder.timers.came(event.timer)
         try:
-            decisions = self.table.step(event)
+            taken = len(first := self.table.take(event))
+            self._make_safe(first)  # before anything else that follows is so much as looked for
+            decisions = self.table.go_on(event)
         except Exception as bug:  # noqa: BLE001 - whatever it is, the machines are made safe
             self._core_failed(event, bug)
             return
-        self._make_safe(decisions)
+        self._make_safe(decisions[taken:])
+        record = partial(self._record, event, decisions, now)
+        if not self.hold.later(record):
+            record()
+
+    def _record(self, event: ev.Event, decisions: list[Decision], now: Stamp) -> None:
+        """Hand a step to the journal, and keep what it says of time."""
+        if isinstance(event, ev.Due):
+            self._recorder.timers.came(event.timer)
         self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions))
         for decision in decisions:
             if isinstance(decision, Deadline):
@@ -172,6 +186,7 @@ class Controller:
     @property
     def newest(self) -> int:
         """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
+        self.hold.catch_up()  # what is held back has no number yet
         return self._recorder.newest
 
     def time_left(self) -> dict[str, float]:
@@ -182,11 +197,13 @@ class Controller:
     def note(self, note: Note) -> None:
         """Write down what is no step of the table; once halted or closed nothing is written."""
         if self.halted is None and not self._closed:
+            self.hold.catch_up()
             self._recorder.note(note)
 
     async def noted(self, note: Note) -> None:
         """Write something down and wait until it is on disk; JournalFailed if it never will be."""
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.hold.catch_up()
         self._recorder.note(note, lambda _: None if durable.done() else durable.set_result(None))
         while self.halted is None and not self._closed:
             done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
@@ -204,7 +221,11 @@ class Controller:
             self._end(command, failed)
             return
         self._tasks.add(work)
-        work.add_done_callback(lambda done: self._ended(command, done))
+        if command.safe:
+            self.hold.begun(work)
+            work.add_done_callback(lambda done: self.hold.answered(done, partial(self._ended, command, done)))
+        else:
+            work.add_done_callback(partial(self._ended, command))
 
     def _ended(self, command: Command, done: asyncio.Future[Any]) -> None:
         self._tasks.discard(done)
@@ -250,6 +271,7 @@ class Controller:
         context = {"message": f"the core failed at {type(event).__name__}", "exception": bug}
         asyncio.get_running_loop().call_exception_handler(context)
         failed = BoxFailed(f"the core failed at {type(event).__name__}: {bug!r}")
+        self.hold.catch_up()
         self._recorder.note(Note("failed", f"{failed.code}: {failed}"))
         self.halted = failed
         number = BARE + self._recorder.stamp().wall_ns // 1000
@@ -281,6 +303,7 @@ class Controller:
 
         From there an upgrade may begin; in the middle of a round there is nothing to begin from.
         """
+        self.hold.catch_up()
         if self.halted is None and not self._closed and self.table.state.round.state == mc.IDLE:
             self._recorder.snapshot(self.table)
 
@@ -293,6 +316,7 @@ class Controller:
         """Be as if power had gone: nothing is taken, sent or told from here on."""
         self._closed = True
         self._deadlines.close()
+        self.hold.close()
 
     async def close(self) -> None:
         """Stop listening to time and commands; the slots are whoever's who opened them."""

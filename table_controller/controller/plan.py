@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from table_controller.people import Person
     from table_controller.rulebook import Edition, Submission
 
-# A hold that nobody has cleared after so long (s) is escalated: long enough for a floorperson to come and decide.
+# A hold that nobody has cleared after so long (s) is escalated: long enough for a floorperson to come and decide. The
+# configuration may say otherwise.
 ESCALATE_AFTER: Final = 300.0
 
 
@@ -24,8 +25,11 @@ class People(Protocol):
     def check(self, id_: str, pin: str, place: str = "") -> Person:
         """Return the person; CredentialRefused if there is none, or the PIN is another. May take a while."""
 
-    def holds(self, id_: str, role: str) -> bool:
-        """Tell whether somebody who signed on in this role still has that credential. Takes no time worth a thread."""
+    def holds(self, id_: str, role: str, proof: str = "") -> bool:
+        """Tell whether somebody who signed on in this role still has that credential, and the PIN that proved it.
+
+        Takes no time worth a thread.
+        """
 
 
 @dataclass(frozen=True, slots=True)

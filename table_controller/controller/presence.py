@@ -52,15 +52,17 @@ class Presence:
 
     def __init__(self, last: str | None, submit: Callable[[ev.Event], None], note: Callable[[rec.Note], None]) -> None:
         self.dealer: ev.Person | None = None
+        self.proof = ""  # of the PIN that the dealer signed on with
         self.last = last
         self._submit = submit
         self._note = note
 
-    def signed_on(self, who: ev.Person) -> None:
-        """Somebody proved who they are. Another dealer than the last one takes the table over."""
+    def signed_on(self, who: ev.Person, proof: str = "") -> None:
+        """Somebody proved who they are by the PIN of `proof`. Another dealer than the last one takes the table over."""
         if who.role != "dealer":
             self._note(rec.Note("signed_on", f"{who.role} {who.credential} signed on", who=who))
             return
+        self.proof = proof
         if self.dealer == who:
             return
         self._note(rec.Note("signed_on", f"dealer {who.credential} signed on", who=who))
@@ -69,8 +71,10 @@ class Presence:
             self._submit(ev.DealerChanged(who))
         self.last = who.credential
 
-    def signed_off(self, who: ev.Person) -> None:
-        """Somebody leaves."""
+    def signed_off(self, who: ev.Person, proof: str = "") -> None:
+        """Somebody leaves. A dealer who signed on anew, by another PIN, stays: only the sign-on before it is over."""
+        if self.dealer == who and proof != self.proof:
+            return
         if who.role != "dealer" or self.dealer == who:
             self._note(rec.Note("signed_off", f"{who.role} {who.credential} signed off", who=who))
         if self.dealer == who:

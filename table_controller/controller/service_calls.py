@@ -1,26 +1,31 @@
 """What a technician may ask and order of a device through a running box, and when. No wire.
 
-Questions are always answered. What moves something needs a technician, and a machine that no round needs: out of
+Questions are always answered; the table hears of a report or an outcome only if a technician asked for it, so that
+asking alone writes nothing. What moves something needs a technician, and a machine that no round needs: out of
 service, named by an irregularity, or permitted to be tested. There is no call that deals a card or opens a bet: cards
 are moved only in test mode, by a machine that does not serve.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
 from devices.report import Reported
+from devices.shoe import messages as sh
+from devices.shuffler import messages as sf
 from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
 from firmware_bridge.messages import Message
 from table_controller.journal import records as rec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from table_controller.controller.box import Box
+    from table_controller.controller.clock import Clock
+    from table_controller.controller.loop import Controller
+    from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
     from table_controller.table.decisions import Reason
     from table_controller.table.events import Person
@@ -28,7 +33,9 @@ if TYPE_CHECKING:
 _QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "trail", "where", "shown")
 _ORDERS: Final = ("self_test", "clear_jam", "eject", "set_mode", "reset", "stop", "disarm", "blank", "clear")
 # What moves cards: only of a machine in test mode, which no round can use until it was returned to service.
-_TESTS: Final = ("shuffle", "take_in", "deliver", "count_all", "load", "dispense", "count_stub")
+_TESTS: Final = (
+    "shuffle", "take_in", "deliver", "count_all", "load", "dispense", "start_round", "count_stub", "jog",
+)  # fmt: skip
 # These only make things safe: no permit is asked.
 _SAFE: Final = ("stop", "disarm")
 _ROLES: Final = ("technician",)
@@ -37,6 +44,34 @@ _FIRST: Final = 1 << 62
 # The largest number of a command, and the most cards that one can be about.
 _MOST: Final = (1 << 63) - 1
 _MOST_CARDS: Final = 255
+
+
+class Serviced(Protocol):
+    """What a box has, as far as a technician's orders need it."""
+
+    @property
+    def slots(self) -> Mapping[str, Slot[Any, Any]]:
+        """The machines."""
+
+    @property
+    def testing(self) -> Mapping[str, int]:
+        """Slots in test mode, by the dossier."""
+
+    @property
+    def clock(self) -> Clock:
+        """Its clocks."""
+
+    def running(self) -> Controller:
+        """Return the controller of a table that goes on; BoxLocked if none does."""
+
+    def note(self, note: rec.Note) -> None:
+        """Write down what is no step of the table."""
+
+
+def orders_of(box: Serviced, slot: str) -> list[str]:
+    """Return what a technician may order of a slot now, permits apart."""
+    names = (*_ORDERS, *(_TESTS if slot in box.testing else ()))
+    return [name for name in names if hasattr(box.slots[slot].driver, name)]
 
 
 def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
@@ -52,7 +87,7 @@ def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
 
 
 async def call(
-    box: Box, slot: str, name: str, arguments: dict[str, Any], who: Callable[[], Person]
+    box: Serviced, slot: str, name: str, arguments: dict[str, Any], who: Callable[[], Person]
 ) -> dict[str, Any] | None:
     """Ask or order; return what the device told, as plain data. Orders are written down, with how they ended."""
     found = box.slots.get(slot)
@@ -65,8 +100,13 @@ async def call(
         raise BadRequest(f"a {found.kind.name} has no {name!r} here; it has: {', '.join(offered)}")
     if "mode" in arguments:
         arguments = arguments | {"mode": _mode(arguments["mode"])}
+    if "motor" in arguments:
+        arguments = arguments | {"motor": _motor(found.kind.name, arguments["motor"])}
     _check_numbers(arguments)
     if name in _QUESTIONS:
+        quietly = {"report": found.driver.look, "outcome": found.driver.look_up}.get(name)
+        if quietly is not None and not _is_technician(who):
+            method = quietly
         return _plain(await _called(method, arguments))
     person = who()
     if person.role not in _ROLES:
@@ -94,6 +134,13 @@ async def call(
         box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
 
 
+def _is_technician(who: Callable[[], Person]) -> bool:
+    try:
+        return who().role in _ROLES
+    except NotAllowed:  # nobody is signed on, or nobody who still may be
+        return False
+
+
 def _permit(table: Table, slot: str, name: str) -> None:
     """Raise every reason against an order."""
     reasons = against(table, slot, name)
@@ -105,7 +152,7 @@ def _check_numbers(arguments: dict[str, Any]) -> None:
     """Refuse what a message cannot carry: a device that is sent nonsense gives up its session, also in a deal."""
     for key, value in arguments.items():
         most = _MOST if key == "command" else _MOST_CARDS
-        if isinstance(value, Mode):
+        if isinstance(value, Mode | sf.Motor | sh.Motor) or (key == "reverse" and isinstance(value, bool)):
             continue
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
             raise BadRequest(f"{key} takes a whole number from 1 to {most}")
@@ -116,6 +163,14 @@ def _mode(name: Any) -> Mode:
         return Mode[str(name).upper()]
     except KeyError:
         raise BadRequest(f"there is no mode {name!r}; there are: {', '.join(m.name.lower() for m in Mode)}") from None
+
+
+def _motor(kind: str, name: Any) -> sf.Motor | sh.Motor:
+    motors: Any = {sf.KIND: sf.Motor, sh.KIND: sh.Motor}.get(kind, ())
+    found: sf.Motor | sh.Motor | None = next((motor for motor in motors if motor.name.lower() == name), None)
+    if found is None:
+        raise BadRequest(f"there is no motor {name!r}; there are: {', '.join(m.name.lower() for m in motors)}")
+    return found
 
 
 async def _called(method: Any, arguments: dict[str, Any]) -> Any:

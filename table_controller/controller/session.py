@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
+    from table_controller.people import Person
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class Session:
         self._from = 0  # steps up to this one are in the state that the client was sent
         self._state: tuple[int, bytes] | None = None  # (request, state) that waits for its step to be on disk
         self._people: dict[str, ev.Person] = {}
-        self._holders: dict[str, str] = {}  # whose credential each is: one person may have two
+        self._proved: dict[str, Person] = {}  # whose credential each is, for one person may have two; and by which PIN
         self._wrong = 0
         self._said: dict[int, tuple[int, ev.Event]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -78,6 +79,8 @@ class Session:
                     self._trace(request)
                 case p.Jam():
                     self._later(request, self._jam(request))
+                case p.Mended():
+                    self._later(request, self._mended(request))
         except PitboxError as error:
             self._refuse(request, error)
 
@@ -158,16 +161,20 @@ class Session:
         assert self._box.presence is not None
         who = ev.Person(found.role, found.id)
         self._people[who.credential] = who
-        self._holders[who.credential] = found.person.casefold()  # as Person.same compares them
-        self._box.presence.signed_on(who)
+        self._proved[who.credential] = found
+        self._box.presence.signed_on(who, found.proof)
         self._answer(request, who)
 
     def _sign_off(self, request: p.SignOff) -> None:
         who = self._person(request.credential)  # one that was revoked is signed off by that
+        self._forget(who)
+        self._answer(request, who)
+
+    def _forget(self, who: ev.Person) -> None:
+        """Somebody speaks here no more."""
         del self._people[who.credential]
         if self._box.presence is not None:
-            self._box.presence.signed_off(who)
-        self._answer(request, who)
+            self._box.presence.signed_off(who, self._proved[who.credential].proof)
 
     def _person(self, credential: str | None) -> ev.Person:
         """Return who speaks: the one named, or the only one who is signed on here."""
@@ -181,18 +188,18 @@ class Session:
         return self._valid(found)
 
     def _valid(self, who: ev.Person) -> ev.Person:
-        """Return somebody whose credential was not revoked since they signed on."""
-        if not self._box.holds(who):
-            del self._people[who.credential]
-            if self._box.presence is not None:
-                self._box.presence.signed_off(who)
+        """Return somebody whose credential was not revoked since they signed on, nor given another PIN."""
+        if not self._box.holds(who, self._proved[who.credential].proof):
+            self._forget(who)
+            if self._box.holds(who):
+                raise NotAllowed(f"the credential {who.credential} has another PIN since; sign on with that")
             raise NotAllowed(f"the credential {who.credential} was revoked; it speaks no more")
         return who
 
     def _two(self, first: str | None, second: str) -> tuple[ev.Person, ev.Person]:
         """Return two people who are signed on here, and who are two."""
         who, other = self._person(first), self._person(second)
-        if self._holders[other.credential] == self._holders[who.credential]:
+        if self._proved[other.credential].same(self._proved[who.credential]):
             raise NotAllowed(f"{who.credential} and {other.credential} are one person; two are asked for")
         return who, other
 
@@ -225,11 +232,18 @@ class Session:
         if kept is None:
             raise BadRequest("this box keeps no dossiers")
         if request.step is None:
-            self._answer(request, kept.told(request.dossier))
+            self._answer(request, kept.ways.told(request.dossier))
             return
         who = self._person(request.by)
-        person = self._holders[who.credential]
-        self._answer(request, await kept.step(request.dossier, request.step, who, person, request.cards))
+        person = self._proved[who.credential].person.casefold()  # as Person.same compares them
+        self._answer(request, await kept.ways.step(request.dossier, request.step, who, person, request.cards))
+
+    async def _mended(self, request: p.Mended) -> None:
+        who = self._person(request.by)
+        if self._box.wear is None:
+            raise BadRequest("this box keeps no wear histories")
+        await self._box.wear.mended_by(self._box.running(), request.serial, who)
+        self._answer(request, {"serial": request.serial})
 
     def _trace(self, request: p.Trace) -> None:
         wanted = request.slots or list(self._box.taps)

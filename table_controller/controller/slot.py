@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Capture, Transport
+    from table_controller.controller.hold import Hold
 
 
 class Slot(Generic[D, V]):
     """`driver` to ask and command, `view` what is known, `service` whether it may serve, `cause` why it is not there.
 
-    `on_event` is called after view and service state have taken the event.
+    `on_event` is called after view and service state have taken the event. With a `hold`, what only confirms is taken
+    once everything that was made safe together has confirmed.
     """
 
     def __init__(
@@ -36,6 +39,7 @@ class Slot(Generic[D, V]):
         *,
         capture: Capture | None = None,
         jitter: Random | None = None,
+        hold: Hold | None = None,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -47,9 +51,18 @@ class Slot(Generic[D, V]):
             name, open_port, trust, kind.decoder, self.driver, capture=capture, jitter=jitter or Random()
         )
         self._on_event = on_event
+        self._hold = hold
         self.on_failed: Callable[[Exception], None] | None = None  # told when the driver's own code failed
 
     def _take(self, event: Any) -> None:
+        """Take an event, now or with the others that confirm; the order of the wire stays."""
+        if self._hold is not None:
+            if isinstance(event, self.kind.confirms) and self._hold.later(partial(self._take_now, event)):
+                return
+            self._hold.catch_up()
+        self._take_now(event)
+
+    def _take_now(self, event: Any) -> None:
         """Take an event. What was not taken is not known: then the link is dropped, and the device is read anew."""
         try:
             self._fold(event)

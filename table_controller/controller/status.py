@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
 from table_controller.controller.supervise import TaskState
 from table_controller.table.decisions import Prompt, Reason
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # The number of the control socket's protocol, raised when an old client would misunderstand.
 PROTOCOL: Final = 1
+# The state of a slot that would serve if the box were not locked or halted.
+LOCKED: Final = "locked"
 # What is asked of the permits, by kind of device.
 _ACTS: Final[dict[str, tuple[Any, ...]]] = {
     "shuffler": ("shuffle", "eject", "clear_out", "return_to_service", "test"),
@@ -155,7 +158,7 @@ def status_of(box: Box) -> Status:
     copy = box.copy
     trouble = Problem(copy.code, copy.error) if copy.error else None
     reach = 0 if copy.ack is None else copy.ack.seq
-    dealer = box.presence.dealer if box.presence is not None else None
+    dealer = box.dealer()
     return Status(
         PROTOCOL, VERSION, box.plan.name, box.plan.edition.game, _phase(box), problem(box.cause), box.boot,
         0 if controller is None else controller.durable, box.started_ns, box.clock.now()[0],
@@ -177,8 +180,11 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     known = box.controller.table.state.slots[slot.name] if box.controller is not None else None
     hello = slot.driver.reported.hello if slot.driver.reported is not None else None
     port = next(place.port for place in box.plan.places if place.name == slot.name)
+    state = slot.service.state if known is None else known.state
+    if state == IN_SERVICE and box.cause is not None:
+        state = LOCKED  # the machine could serve, and nobody lets it
     return SlotStatus(
-        slot.name, slot.kind.name, slot.service.state if known is None else known.state, slot.view.connected, port,
+        slot.name, slot.kind.name, state, slot.view.connected, port,
         "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
         None if known is None else known.deck, problem(slot.cause), link_of(slot.driver), box.testing.get(slot.name),
     )  # fmt: skip

@@ -47,6 +47,7 @@ _SHOWN: Final = tuple(
 # Steps of the journal that are told, and which of their fields. No bets, no hits, no money, no answer's text.
 _EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "SlotChanged": ("slot", "trigger", "reason"),
+    "WayBack": ("slot", "dossier", "step", "testing"),
     "SlotOrdered": ("slot", "act"),
     "ShuffleEnded": ("slot", "count", "shuffled", "rejected"),
     "ShuffleFailed": ("slot", "reason", "inside"),

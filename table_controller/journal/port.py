@@ -58,5 +58,11 @@ class JournalWriter(Protocol):
     def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
         """Hand over a snapshot of the state after the record appended last."""
 
+    def hold(self) -> None:
+        """Keep what is appended from here on, until `release`: something more urgent than the disk is under way."""
+
+    def release(self) -> None:
+        """Give the disk what was kept, as one group."""
+
     async def close(self) -> None:
         """Wait until everything is durable and told."""

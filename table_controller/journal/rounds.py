@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from table_controller.journal.chain import Record
 
-_OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
-_ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
+OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
+ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
 # Entries that say what people were paid, or what came back.
 _PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn")
 _CARDS: Final = {
@@ -144,7 +144,7 @@ class Story:
         prompt = self._prompts.get(event["prompt"])
         if prompt is None:
             return
-        asked = _asked(prompt)
+        asked = asked_text(prompt)
         told = event["choice"].replace("_", " ")
         if event.get("number") is not None:
             told += f", {event['number']}"
@@ -186,7 +186,7 @@ class Story:
     def _closed(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         prompt = self._prompts.pop(decision["id"], None)
         if prompt is not None and decision["choice"] is None:
-            self.asked.append(f"{at}{_asked(prompt)}: no answer needed any more")
+            self.asked.append(f"{at}{asked_text(prompt)}: no answer needed any more")
 
     def _found(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
         trigger = decision["trigger"]
@@ -271,9 +271,9 @@ class Story:
 
     # --- telling -----------------------------------------------------------------------------------------------------
 
-    def lines(self) -> list[str]:
-        """Return the round as a person reads it."""
-        parts = (
+    def parts(self) -> list[tuple[str, list[str]]]:
+        """Return what is told, part by part; an empty part has nothing to tell."""
+        return [
             ("Wagers and bets (amounts of main wagers lie on the layout; no device sees them)", self.bets),
             ("Starting position", self.start),
             ("Cards, as counts (nobody records their order)", self.dealt),
@@ -281,14 +281,17 @@ class Story:
             ("Questions and answers", self.asked),
             ("Reports, orders and refusals", self.orders),
             ("Settled and paid", self.paid),
-            ("Open questions", [_asked(prompt) for prompt in self._prompts.values()]),
-        )
+            ("Open questions", [asked_text(prompt) for prompt in self._prompts.values()]),
+        ]
+
+    def lines(self) -> list[str]:
+        """Return the round as a person reads it."""
         game = f"{self.terms['title']} ({self.terms['chapter']})"
         told = [
             f"Round {self.number} of {game}, records {self.first} to {self.last}",
             f"opened {self.opened or 'before this journal'}; last record {self.ended}",
         ]
-        for title, lines in parts:
+        for title, lines in self.parts():
             if lines:
                 told += ["", title, *(f"  {each}" for each in lines)]
         return [*told, "", "How it ended", f"  {self.end}"]
@@ -298,12 +301,13 @@ def _count(cards: int) -> str:
     return f"{cards} card{'' if cards == 1 else 's'}"
 
 
-def _asked(prompt: dict[str, Any]) -> str:
+def asked_text(prompt: dict[str, Any]) -> str:
+    """Return who was asked what."""
     about = ", ".join(f"{key} {prompt[key]}" for key in ("deck", "seat", "slot") if prompt.get(key) is not None)
     return f"{prompt['role']} asked: {wording.plain(prompt['kind'])}" + (f" ({about})" if about else "")
 
 
-def _note(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]) -> None:
+def note_asked(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]) -> None:
     """Keep what is asked, until it is closed."""
     for decision in decisions:
         if decision["type"] == "Prompt":
@@ -322,15 +326,15 @@ def round_of(folder: Path, number: int) -> Story:
         if record.kind == rec.BOX:
             terms = said.get("terms") or terms
             continue
-        if _OPENED in said["decisions"]:
+        if OPENED in said["decisions"]:
             at += 1
             if at == number:
-                story = Story(number, terms or _NO_TERMS, asked)
+                story = Story(number, terms or NO_TERMS, asked)
         if story is None:
-            _note(asked, said["decisions"])
+            note_asked(asked, said["decisions"])
         else:
             story.take(record, said)
-            if _ENDED in said["decisions"]:
+            if ENDED in said["decisions"]:
                 return story
     if story is None:
         there = f"rounds {begun + 1} to {at}" if at > begun else "no round"
@@ -339,7 +343,7 @@ def round_of(folder: Path, number: int) -> Story:
 
 
 # A journal whose box never said what it plays: nothing can be derived, and what was recorded is told all the same.
-_NO_TERMS: Final[dict[str, Any]] = {
+NO_TERMS: Final[dict[str, Any]] = {
     "game": "", "title": "an unnamed game", "chapter": "no terms recorded", "seats": 6, "cards": 0, "hand": 1,
     "second": 0, "all_places": False, "dealer_hand": False, "dealing": "",
 }  # fmt: skip

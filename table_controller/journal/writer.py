@@ -51,6 +51,7 @@ class Writer:
         self.next_seq = 1 if last is None else last.seq + 1
         self._waiting = 0
         self._closed = False
+        self._kept: list[_Item] | None = None  # what was appended while the disk is held back
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
@@ -82,8 +83,26 @@ class Writer:
             self._fail(DiskFailed(f"{self._waiting} records wait for the journal's disk, which does not keep up"))
         if self.failed is None:
             self._waiting += 1
-            self._queue.put(item)
+            if self._kept is None:
+                self._queue.put(item)
+            else:
+                self._kept.append(item)
         return seq
+
+    def hold(self) -> None:
+        """Keep what is appended from here on, until `release`.
+
+        The thread shares the interpreter with the loop: awake, it takes its turns while the loop reads what machines
+        answer. What was kept becomes one commit instead of several.
+        """
+        if self._kept is None:
+            self._kept = []
+
+    def release(self) -> None:
+        """Give the thread what was kept."""
+        kept, self._kept = self._kept, None
+        for item in kept or ():
+            self._queue.put(item)
 
     # --- on the loop --------------------------------------------------------------------------------------------------
 
@@ -110,6 +129,7 @@ class Writer:
     async def close(self) -> None:
         """Wait until all that was appended is durable and was told, then end the thread. The store stays open."""
         if not self._closed:
+            self.release()
             self._closed = True
             self._queue.put(None)
         await asyncio.shield(self._ended)

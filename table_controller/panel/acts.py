@@ -110,8 +110,23 @@ class ResetMeter(Act, frozen=True, tag="reset_meter", kw_only=True):
     document: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
+class SetMeter(Act, frozen=True, tag="set_meter", kw_only=True):
+    """Set what the text leaves open: the rate of progression (basis points), and the most that the meter may hold."""
+
+    document: Annotated[str, Meta(min_length=1, max_length=200)]
+    rate_bp: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+    limit_cents: Annotated[int, Meta(ge=1, le=10**12)] | None = None
+
+
+class CoverCard(Act, frozen=True, tag="cover_card", kw_only=True):
+    """Say that the cover card came out."""
+
+    seat: Seat | None = None
+
+
 Request = (
     Answer | OpenRound | NoMoreBets | BringDeck | Report | Order | SlotAct | CorrectMeter | ResetMeter
+    | SetMeter | CoverCard
 )  # fmt: skip
 READ: Final = msgspec.json.Decoder(Request)
 
@@ -126,6 +141,17 @@ class Step(Act, frozen=True, tag="step", kw_only=True):
 
 STEP: Final = msgspec.json.Decoder(Step)
 
+
+class Device(Act, frozen=True, tag="device", kw_only=True):
+    """Order something of a machine, as a technician may. No event of the table: what was ordered is journaled."""
+
+    slot: Word
+    call: Word
+    arguments: dict[Word, int | bool | Word] = {}
+
+
+DEVICE: Final = msgspec.json.Decoder(Device)
+
 # Who may ask for what; an answer is for whom the question is.
 ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     OpenRound: ("dealer",),
@@ -136,10 +162,14 @@ ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     SlotAct: ("floorperson", "technician"),
     CorrectMeter: ("floorperson",),
     ResetMeter: ("floorperson",),
+    SetMeter: ("technician",),
+    CoverCard: ("dealer", "floorperson"),
 }
 # Their word is a credential, not a button: the PIN comes with each request, also from somebody who is signed on.
 EACH_TIME: Final = ("floorperson", "auditor")
-TWO_PEOPLE: Final = (CorrectMeter, ResetMeter)
+# What moves a machine by hand is proved each time, too.
+EACH_ACT: Final = (Device,)
+TWO_PEOPLE: Final = (CorrectMeter, ResetMeter, SetMeter)
 
 
 def roles_for(request: Request, prompts: Mapping[int, Prompt]) -> tuple[str, ...]:
@@ -173,3 +203,8 @@ def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.E
         case ResetMeter():
             assert second is not None
             return ev.MeterReset(request.document, who, second)
+        case SetMeter():
+            assert second is not None
+            return ev.MeterParameters(request.document, who, second, request.rate_bp, request.limit_cents)
+        case CoverCard():
+            return ev.CoverCardOut(seat=request.seat)

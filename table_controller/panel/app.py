@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import mimetypes
 from hashlib import blake2b
@@ -14,19 +13,21 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from firmware_bridge.errors import BadFault
+from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
 from table_controller.panel import acts, words
-from table_controller.panel.desk import Said
+from table_controller.panel.desk import Said, refused
 from table_controller.panel.dossiers import dossiers
+from table_controller.panel.history import history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, tally_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     from starlette.requests import Request
 
+    from table_controller.panel.archive import Archive
     from table_controller.panel.live import Stream
     from table_controller.panel.panel import Panel
     from table_controller.panel.sessions import Session
@@ -48,6 +49,9 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+# Who may look at rounds that are over, and at the history of the machines.
+PAST: Final = ("floorperson", "auditor")
+HISTORY: Final = ("technician", "floorperson", "auditor")
 PAGES: Final = {
     "/": "index.html",
     "/dealer": "dealer.html",
@@ -74,9 +78,9 @@ class Inject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class App:
     """The routes of one panel."""
 
-    def __init__(self, panel: Panel, in_thread: Callable[..., Awaitable[Any]]) -> None:
+    def __init__(self, panel: Panel) -> None:
         self._panel = panel
-        self._in_thread = in_thread
+        self._in_thread = panel.reading.in_thread
         self._texts: dict[str, str] = {}
         self._cookie = "__Host-pitbox" if panel.secure else "pitbox"
         self._files = {item.name: item.read_bytes() for item in files(__package__).joinpath("static").iterdir()}
@@ -91,7 +95,11 @@ class App:
                 Route("/api/sign_off", self._guarded(self._sign_off), methods=["POST"]),
                 Route("/api/say", self._guarded(self._say), methods=["POST"]),
                 Route("/api/step", self._guarded(self._step), methods=["POST"]),
+                Route("/api/order", self._guarded(self._order), methods=["POST"]),
                 Route("/api/dossiers", self._guarded(self._dossiers), methods=["GET"]),
+                Route("/api/history", self._guarded(self._history), methods=["GET"]),
+                Route("/api/rounds", self._guarded(self._rounds), methods=["GET"]),
+                Route("/api/round/{number:int}", self._guarded(self._round), methods=["GET"]),
                 Route("/api/stream", self._guarded(self._stream), methods=["GET"]),
                 Route("/api/sign", self._guarded(self._sign), methods=["GET"]),
                 Route("/api/words", self._guarded(self._words), methods=["GET"]),
@@ -181,7 +189,7 @@ class App:
         if session is None:
             return JSONResponse({"role": None, "bench": self._panel.bench is not None})
         return JSONResponse({
-            "role": session.who.role, "id": session.who.id, "page": session.open_page(),
+            "role": session.who.role, "id": session.who.id, "page": session.open_page(request.headers.get(PAGE, "")),
             "each_time": session.who.role in acts.EACH_TIME, "bench": self._panel.bench is not None,
         })  # fmt: skip
 
@@ -221,6 +229,9 @@ class App:
     async def _step(self, request: Request) -> Response:
         return await self._taken(request, self._panel.desk.step)
 
+    async def _order(self, request: Request) -> Response:
+        return await self._taken(request, self._panel.desk.order)
+
     async def _dossiers(self, request: Request) -> Response:
         """The newest faults, for who may clear them."""
         session, kept = self._signed_on(request), self._panel.box.dossiers
@@ -228,13 +239,60 @@ class App:
             return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
         return JSONResponse([] if kept is None else await self._in_thread(dossiers, kept.store.folder))
 
+    async def _rounds(self, request: Request) -> Response:
+        """The rounds that the journal has; with `older`, some more of them."""
+        return await self._looked_up(request, self._listed("older" in request.query_params), PAST)
+
+    async def _round(self, request: Request) -> Response:
+        """A round's whole story, for a dispute."""
+        return await self._looked_up(request, self._told(request.path_params["number"]), PAST)
+
+    async def _history(self, request: Request) -> Response:
+        """Faults and repairs, drift, and links over time."""
+        return await self._looked_up(request, self._plotted(), HISTORY)
+
+    async def _plotted(self) -> Any:
+        panel = self._panel
+        controller = panel.box.controller
+        newest = 0 if controller is None else controller.durable
+        return await history(panel.reading, newest, panel.data, panel.links)
+
+    async def _listed(self, older: bool) -> Any:
+        if older:
+            await self._archive().older()
+        return self._archive().rounds()
+
+    async def _told(self, number: int) -> Any:
+        return await self._archive().round(number)
+
+    def _archive(self) -> Archive:
+        archive = self._panel.live.archive
+        if archive is None:
+            raise BoxLocked("the box is locked, and its journal is not read here; pitbox journal does")
+        return archive
+
+    async def _looked_up(self, request: Request, work: Coroutine[Any, Any, Any], roles: tuple[str, ...]) -> Response:
+        """Answer with what was read of the past, to whom it is for."""
+        session = self._signed_on(request)
+        if session is None or session.who.role not in roles:
+            work.close()
+            if session is None:
+                return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+            return _answer(Said(403, {"ok": False, "text": f"this is for the {' or the '.join(roles)}"}))
+        try:
+            return JSONResponse(await work)
+        except PitboxError as error:
+            return _answer(refused(409, error))
+
     async def _taken(self, request: Request, take: Callable[..., Awaitable[Said]]) -> Response:
         session = self._signed_on(request)
         if session is None:
             return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
         page = request.headers.get(PAGE, "")
         if not session.has_page(page):
-            return _answer(Said(403, {"ok": False, "text": "this page is not open any more; load it anew"}))
+            return _answer(
+                Said(403, {"ok": False, "page": False, "text": "this page is not open any more; load it anew"})
+            )
         body = await _body(request)
         if body is None:
             return _too_long()
@@ -330,6 +388,6 @@ async def _body(request: Request) -> bytes | None:
     return body
 
 
-def app_of(panel: Panel, in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread) -> Any:
-    """Return the panel as an ASGI application; `in_thread` is how it reads files, for where there are no threads."""
-    return App(panel, in_thread).asgi
+def app_of(panel: Panel) -> Any:
+    """Return the panel as an ASGI application."""
+    return App(panel).asgi

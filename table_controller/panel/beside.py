@@ -30,4 +30,5 @@ async def panel(box: Box, config: TableConfig) -> None:
         name=config.name,
         on_ready=ready,
         status=lambda: metrics_text(status_of(box)),
+        data=config.data,
     )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+from enum import IntEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from devices.shoe.state import ShoeView
@@ -9,19 +13,48 @@ from devices.shuffler.state import ShufflerView
 from table_controller.catalogue import catalogue
 from table_controller.cli.card_path import draw_path
 from table_controller.cli.shoe_path import draw_shoe
+from table_controller.controller.service_calls import orders_of
 from table_controller.journal.wording import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from firmware_bridge.errors import PitboxError
+    from table_controller.controller.service_calls import Serviced
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
 
 
-def devices(slots: Mapping[str, Slot[Any, Any]], table: Table | None) -> list[dict[str, Any]]:
-    """Return every machine, with what stands against using it."""
-    return [_device(slot, table) for slot in slots.values()]
+def devices(box: Serviced, table: Table | None) -> list[dict[str, Any]]:
+    """Return every machine, with what stands against using it and what a technician may order."""
+    return [
+        _device(slot, table) | {"testing": box.testing.get(name), "orders": _orders(slot, orders_of(box, name))}
+        for name, slot in box.slots.items()
+    ]
+
+
+def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:
+    """Return orders with what each of them asks for, as the driver's own signatures say it."""
+    return [{"call": name, "text": plain(name), "asks": _asks(type(slot.driver), name)} for name in names]
+
+
+@cache
+def _asks(driver: type, call: str) -> list[dict[str, Any]]:
+    """Return the arguments of an order besides its number: a number, one of some names, or yes and no."""
+    method = getattr(driver, call)
+    known = vars(sys.modules[method.__module__])
+    asked: list[dict[str, Any]] = []
+    for name, parameter in inspect.signature(method).parameters.items():
+        if name in ("self", "command"):
+            continue
+        kind = parameter.annotation
+        if isinstance(kind, str):
+            kind = eval(kind, dict(known))  # noqa: S307 - our own driver's own annotation
+        if kind is bool:
+            asked.append({"name": name, "kind": "yes"})
+        elif isinstance(kind, type) and issubclass(kind, IntEnum):
+            asked.append({"name": name, "kind": "one", "of": [each.name.lower() for each in kind]})
+        else:
+            asked.append({"name": name, "kind": "number"})
+    return asked
 
 
 def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:

@@ -7,21 +7,20 @@ next one. A page that reads slowly skips to the newest picture; nobody waits for
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from table_controller.panel.devices import devices, problem
 from table_controller.panel.metrics import Tally
-from table_controller.panel.view import meter, view
+from table_controller.panel.view import meter, testing, view
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Finding, Found, Refused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from table_controller.controller.loop import Step
+    from table_controller.panel.archive import Archive
     from table_controller.panel.panel import Box
 
 # Steps that come within so long (s) are one picture: faster than eyes, and a burst of bets costs one drawing.
@@ -32,8 +31,6 @@ LOOK: Final = 0.25
 BEAT: Final = 2.0
 # Pages that may follow at once: ten at a busy table, and room for forgotten ones.
 STREAMS: Final = 48
-# So many findings are kept for people to look at; all of them are in the journal.
-FINDINGS: Final = 40
 # What a stream without a role is shown: the meter sign.
 SIGN: Final = "sign"
 
@@ -91,7 +88,7 @@ class Live:
         self._loop = asyncio.get_running_loop()
         self.tally = Tally()
         self.streams: set[Stream] = set()
-        self.findings: deque[dict[str, Any]] = deque(maxlen=FINDINGS)
+        self.archive: Archive | None = None
         self._waiting: dict[int, tuple[Any, asyncio.Future[Step]]] = {}
         self._due: asyncio.TimerHandle | None = None
         self._looking: asyncio.TimerHandle | None = None
@@ -111,9 +108,8 @@ class Live:
         said = self._waiting.pop(id(step.event), None)
         if said is not None and not said[1].done():
             said[1].set_result(step)
-        for decision in step.decisions:
-            if isinstance(decision, Finding | Found | Refused):
-                self.findings.append(_found(step, decision))
+        if self.archive is not None:
+            self.archive.take(step)
         self.renew()
 
     def expect(self, event: Any) -> asyncio.Future[Step]:
@@ -150,7 +146,7 @@ class Live:
 
     def _show(self) -> None:
         self._due = None
-        if self._locking():
+        if self.locking():
             self.renew()
             return
         controller = self._box.controller
@@ -162,7 +158,7 @@ class Live:
                 made[stream.role] = _encode(self.picture(stream.role))
             stream.put("state", self.tally.seq, made[stream.role])
 
-    def _locking(self) -> bool:
+    def locking(self) -> bool:
         """Whether sensors are being locked: then the loop is theirs, and pictures wait (a second at most)."""
         controller = self._box.controller
         if controller is None or controller.halted is not None:
@@ -176,13 +172,15 @@ class Live:
         said: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": problem(self._box.cause)}
         if controller is None:
             return said
+        said["testing"] = testing(controller.table)
         if role == SIGN:
             return said | {"meter": meter(controller.table), "game": controller.table.context.edition.title}
         said |= view(controller.table, role, controller.time_left())
         if self._hints is not None:
             said["hints"] = self._hints()
         dealer = None if self._box.presence is None else self._box.presence.dealer
-        return said | {"dealer": None if dealer is None else dealer.credential, "findings": list(self.findings)[::-1]}
+        findings = [] if self.archive is None else list(self.archive.findings)
+        return said | {"dealer": None if dealer is None else dealer.credential, "findings": findings}
 
     # --- machines, and what no step tells -----------------------------------------------------------------------------
 
@@ -198,11 +196,11 @@ class Live:
         if self._box.cause is not self._cause or hints != self._shown_hints:
             self._cause, self._shown_hints = self._box.cause, hints
             self.renew()
-        watching = [stream for stream in self.streams if stream.machines and not self._locking()]
+        watching = [stream for stream in self.streams if stream.machines and not self.locking()]
         if watching:
             controller = self._box.controller
             table = None if controller is None else controller.table
-            data = _encode(devices(self._box.slots, table))
+            data = _encode(devices(self._box, table))
             if data != self._machines:
                 self._machines = data
                 for stream in watching:
@@ -221,18 +219,3 @@ class Live:
             stream.end()
         for _, future in self._waiting.values():
             future.cancel()
-
-
-def _found(step: Step, decision: Finding | Found | Refused) -> dict[str, Any]:
-    """Return what people must be able to find again."""
-    rounds: tuple[int, ...] = ()
-    clauses: tuple[str, ...] = ()
-    if isinstance(decision, Finding):
-        text, rounds = decision.text, decision.rounds
-    elif isinstance(decision, Found):
-        text, clauses = f"irregularity: {decision.trigger.replace('_', ' ')}", decision.clauses
-    else:
-        why = "; ".join(reason.text for reason in decision.reasons)
-        text = f"refused: {decision.what.replace('_', ' ')}" + (f": {why}" if why else "")
-        clauses = tuple(reason.clause for reason in decision.reasons)
-    return {"seq": step.seq, "at": step.wall_ns // 1_000_000, "text": text, "rounds": rounds, "clauses": clauses}

@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from table_controller.controller.service_calls import Serviced
+from table_controller.panel.archive import Archive
 from table_controller.panel.desk import Desk
+from table_controller.panel.history import Links
 from table_controller.panel.live import Live
+from table_controller.panel.reading import Reading
 from table_controller.panel.sessions import Sessions
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from pathlib import Path
 
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.dossiers import Dossiers
     from table_controller.controller.loop import Controller
     from table_controller.controller.presence import Presence
-    from table_controller.controller.slot import Slot
+    from table_controller.journal.port import Journal
     from table_controller.panel.desk import Check
+    from table_controller.panel.reading import InThread
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
 
 
-class Box(Protocol):
+class Box(Serviced, Protocol):
     """What a panel needs of a box."""
 
     @property
     def controller(self) -> Controller | None:
         """Who runs the table; None if the journal cannot be taken."""
-
-    @property
-    def slots(self) -> Mapping[str, Slot[Any, Any]]:
-        """The machines."""
 
     @property
     def presence(self) -> Presence | None:
@@ -42,12 +44,16 @@ class Box(Protocol):
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
 
-    def holds(self, who: ev.Person) -> bool:
+    def holds(self, who: ev.Person, proof: str = "", /) -> bool:
         """Tell whether a credential was not revoked since somebody signed on with it."""
 
     @property
     def guards(self) -> list[Callable[[ev.Event], None]]:
         """Who raises what speaks against something that people say."""
+
+    @property
+    def store(self) -> Journal | None:
+        """The journal, while it is open."""
 
     @property
     def dossiers(self) -> Dossiers | None:
@@ -68,7 +74,10 @@ class Bench(Protocol):
 
 
 class Panel:
-    """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics."""
+    """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics.
+
+    `in_thread` is how files are read, for where there are no threads. `data`: the box's data folder, if it has one.
+    """
 
     def __init__(
         self,
@@ -80,13 +89,21 @@ class Panel:
         local: bool = True,
         bench: Bench | None = None,
         status: Callable[[], str] = str,
+        in_thread: InThread = asyncio.to_thread,
+        data: Path | None = None,
     ) -> None:
         self.box = box
         self.secure = secure
         self.local = local
         self.bench = bench
         self.status = status
+        self.data = data
         self.live = Live(box, name, None if bench is None else bench.hints)
+        self.reading = Reading(lambda: box.store, in_thread, self.live.locking)
+        if box.controller is not None:
+            self.live.archive = Archive(box.controller, self.reading, self.live.renew)
+            self.live.archive.begin()
+        self.links = Links(box, lambda: box.clock.now()[0])
         self.desk = Desk(box, self.live, check)
         self.sessions = Sessions(asyncio.get_running_loop().time, self._signed_off)
 
@@ -94,16 +111,19 @@ class Panel:
         """Somebody proved who they are: begin a session, tell the table; return the session's token."""
         token = self.sessions.begin(who)
         if self.box.presence is not None:
-            self.box.presence.signed_on(ev.Person(who.role, who.id))
+            self.box.presence.signed_on(ev.Person(who.role, who.id), who.proof)
         self.live.renew()
         return token
 
     def _signed_off(self, session: Session) -> None:
         presence = self.box.presence
         if presence is not None and not self.live.closed:
-            presence.signed_off(ev.Person(session.who.role, session.who.id))
+            presence.signed_off(ev.Person(session.who.role, session.who.id), session.who.proof)
             self.live.renew()
 
     def close(self) -> None:
         """Let every page go; the table goes on without them."""
+        self.links.close()
+        if self.live.archive is not None:
+            self.live.archive.close()
         self.live.close()

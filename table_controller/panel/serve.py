@@ -15,6 +15,7 @@ from table_controller.panel.panel import Panel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from table_controller.config import PanelConfig
     from table_controller.panel.desk import Check
@@ -62,10 +63,11 @@ async def serve(
     bench: Bench | None = None,
     on_ready: Callable[[int], None] | None = None,
     status: Callable[[], str] = str,
+    data: Path | None = None,
 ) -> None:
     """Serve the panel of a box. OSError if the port cannot be had; `on_ready` is told the port.
 
-    `status` makes the box's own page of metrics.
+    `status` makes the box's own page of metrics; `data` is its data folder, if it has one.
 
     Another address than loopback needs TLS: a PIN never travels in the open.
     """
@@ -77,7 +79,7 @@ async def serve(
     uvicorn = await asyncio.to_thread(import_module, "uvicorn")
     listening = _bound(config)
     try:
-        panel = Panel(box, check, name=name, secure=secure, local=local, bench=bench, status=status)
+        panel = Panel(box, check, name=name, secure=secure, local=local, bench=bench, status=status, data=data)
         try:
             server = _server(uvicorn, app.app_of(panel), config)
             await _until_cancelled(server, listening, panel, on_ready)

@@ -1,7 +1,7 @@
 """Who is signed on from which browser, until when, and which of their requests were taken already. No credentials.
 
 A session is a cookie that scripts cannot read. A page is a secret that only our own script can read, so that another
-site's request has none; its requests are numbered upwards, so that none is taken twice.
+site's request has none; its requests are numbered, so that none is taken twice, in whatever order they arrive.
 """
 
 from __future__ import annotations
@@ -23,24 +23,28 @@ LONGEST: Final = 12 * 3600.0
 SESSIONS: Final = 64
 # Pages open at once in one browser; beyond that the oldest must be loaded anew.
 PAGES: Final = 16
+# Two requests of one page may overtake each other; one that is so many numbers behind is none of its last ones.
+BEHIND: Final = 32
 
 
 class Session:
-    """One browser that somebody signed on from. `pages`: the secret of each page, with its last request's number."""
+    """One browser that somebody signed on from. `pages`: the secret of each page, with its last requests' numbers."""
 
     def __init__(self, who: Person, now: float) -> None:
         self.who = who
         self.began = now
         self.seen = now
         self.over = False
-        self.pages: dict[str, int] = {}
+        self.pages: dict[str, set[int]] = {}
 
-    def open_page(self) -> str:
-        """Return the secret of a new page."""
+    def open_page(self, known: str = "") -> str:
+        """Return the secret of a new page, or of one that is open and shows its own."""
+        if known in self.pages:
+            return known
         while len(self.pages) >= PAGES:
             del self.pages[next(iter(self.pages))]
         secret = secrets.token_urlsafe(24)
-        self.pages[secret] = 0
+        self.pages[secret] = set()
         return secret
 
     def has_page(self, secret: str) -> bool:
@@ -49,9 +53,12 @@ class Session:
 
     def take(self, secret: str, number: int) -> bool:
         """Take a page's request by its number, once; tell whether it may go on."""
-        if number <= self.pages.get(secret, 1 << 62):
+        taken = self.pages.get(secret)
+        if taken is None or number in taken or (taken and number <= max(taken) - BEHIND):
             return False
-        self.pages[secret] = number
+        taken.add(number)
+        if len(taken) > BEHIND:
+            taken.remove(min(taken))
         return True
 
 

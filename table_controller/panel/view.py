@@ -44,6 +44,8 @@ def view(table: Table, role: str, left: Mapping[str, float]) -> dict[str, Any]:
         "seats": [_seat(table, seat) for seat in _SEATS if seat <= table.context.submission.seats],
         "dealer_cards": _cards(table, 0),
         "meter": meter(table),
+        "meter_rules": _meter_rules(table),
+        "by_shoe": table.context.by_shoe,
         "slots": _slots(table),
         "doing": _doing(table),
     }
@@ -308,6 +310,23 @@ def meter(table: Table) -> dict[str, Any] | None:
         "reserve": dollars(meters.reserve),
         "paid": dollars(meters.cumulative),
     }
+
+
+def _meter_rules(table: Table) -> dict[str, str] | None:
+    """Return how the meter runs, for who may change it."""
+    rules = table.context.meter
+    if rules is None:
+        return None
+    return {"seed": dollars(rules.seed), "rate": f"{rules.rate_bp / 100:g} %", "limit": dollars(rules.limit)}
+
+
+def testing(table: Table) -> list[str]:
+    """Return the machines that are in test mode: what they do is no game's, and everybody is told so."""
+    return [
+        f"{name} (dossier {slot.way.dossier})"
+        for name, slot in table.state.slots.items()
+        if slot.way is not None and slot.way.testing
+    ]
 
 
 def _slots(table: Table) -> list[dict[str, Any]]:

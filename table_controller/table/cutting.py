@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 def cover_card(c: Context, event: ev.CoverCardOut) -> None:
     """The cover card came out: the round goes on, and is the last of this shoe. A shoe cannot tell before whom."""
+    if event.who is not None and event.who.role not in ("dealer", "floorperson"):
+        c.refuse("that the cover card came out is said by the dealer or a floorperson")
+        return
     if c.by_shoe:
         c.state.shoe_over = True
         c.state.cut_first = event.seat

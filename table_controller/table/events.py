@@ -129,6 +129,18 @@ class SlotChanged(Event, frozen=True):
     reason: int = 0
 
 
+class WayBack(Event, frozen=True):
+    """How far the way back to service of a device has come: the step that is next, in words; "" when all are done.
+
+    The box tells it, from the evidence that it has for each step; nobody else can. `testing`: it is in test mode.
+    """
+
+    slot: str
+    dossier: int
+    step: str
+    testing: bool = False
+
+
 class CardsInserted(Event, frozen=True):
     """Cards lie in a shuffler's intake."""
 
@@ -223,10 +235,11 @@ class FaceUpSeen(Event, frozen=True):
 
 
 class CoverCardOut(Event, frozen=True):
-    """The cover card was reached."""
+    """The cover card was reached: a shoe saw it, or `who` did."""
 
     slot: str | None = None
     seat: int | None = None
+    who: Person | None = None
 
 
 class DiceRead(Event, frozen=True):

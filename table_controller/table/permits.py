@@ -19,6 +19,7 @@ from table_controller.table.state import RACK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from table_controller.table.state import Way
     from table_controller.table.view import View
 
 
@@ -42,6 +43,7 @@ class Row:
     text: str
     clears: str
     evidence: str
+    detail: Callable[[View, Resource], str] | None = None  # what is added to the evidence, of this very table
 
 
 ACTS: Final = (*get_args(Actuation), *get_args(Order))
@@ -212,6 +214,16 @@ def _meter_in_play(v: View, _r: Resource) -> bool:
     return v.state.round.state != mc.IDLE or v.state.progressive.state != mc.CLOSED
 
 
+def _way(v: View, r: Resource) -> Way | None:
+    return None if r.slot is None else v.state.slots[r.slot].way
+
+
+def _next_step(v: View, r: Resource) -> str:
+    """The step that is next on a device's way back."""
+    way = _way(v, r)
+    return "" if way is None else f"; next in dossier {way.dossier}: {way.step}"
+
+
 def _rack_taken(v: View, r: Resource) -> bool:
     return any(deck.place == RACK and deck.name != r.deck for deck in v.decks_at_table())
 
@@ -244,6 +256,8 @@ REASONS: Final[tuple[Row, ...]] = (
         "the flat button needs automated shuffler and automated shoe", "floorperson", "both in use, or another method"),
     Row("not_cleared", ("return_to_service",), lambda v, r: r.slot is None or v.state.slots[r.slot].state not in (CLEARED, UNVERIFIED),
         "device_unusable", "the cause is not cleared", "technician", "the cause cleared, or the device repaired"),
+    Row("steps_open", ("return_to_service",), lambda v, r: _way(v, r) is not None, "device_unusable",
+        "a step of the device's way back to service is not done", "technician", "every step done, by its evidence", _next_step),
     Row("holds_cards", ("test",), lambda v, r: r.slot is not None and v.state.slots[r.slot].deck is not None, "device_unusable",
         "cards are inside the device", "dealer", "the cards taken out"),
     # Irregularities.
@@ -358,4 +372,10 @@ def permit(
 ) -> tuple[Reason, ...]:
     """Return every reason why this may not be done; none means granted."""
     found = [row for row in reasons if act in row.acts and row.holds(v, resource)]
-    return tuple(Reason(row.key, v.clause(row.duty), row.text, row.clears, row.evidence) for row in found)
+    return tuple(
+        Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in found
+    )
+
+
+def _evidence(row: Row, v: View, resource: Resource) -> str:
+    return row.evidence if row.detail is None else row.evidence + row.detail(v, resource)

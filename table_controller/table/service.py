@@ -13,7 +13,7 @@ from table_controller.table import machines as mc
 from table_controller.table import restart, shuffling, stub
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import OwnTrigger, irregular, irregular_each
-from table_controller.table.state import TRAY
+from table_controller.table.state import TRAY, Way
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Trigger
@@ -73,7 +73,7 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
     """A device's link or report changed: move its service state, and see what that means for the cards in it."""
     slot = c.state.slots[event.slot]
     unsettled = any(i.slot == event.slot and i.unknown for i in c.state.commands.values())
-    if event.trigger == "verify" and (slot.state != UNVERIFIED or unsettled):
+    if event.trigger == "verify" and (slot.state != UNVERIFIED or unsettled or slot.way is not None):
         return
     if event.trigger == "doubt" and slot.state in (ABSENT, UNSIGNED, SIGNED):
         return
@@ -88,6 +88,12 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
         c.state.round.asked_start = c.state.round.start is not None  # what was armed or drawn is not known any more
     if event.trigger in ("appear", "vanish") and slot.kind == "button":
         c.state.button_seen = None
+
+
+def way_back(c: Context, event: ev.WayBack) -> None:
+    """Steps stand between a device and its service, or none do any more; the next one is named in every refusal."""
+    slot = c.state.slots[event.slot]
+    slot.way = Way(event.dossier, event.step, event.testing) if event.step else None
 
 
 def _cards_in_doubt(c: Context, event: ev.SlotChanged) -> bool:

@@ -39,7 +39,8 @@ def intake_emptied(c: Context, event: ev.IntakeEmptied) -> None:
     slot = c.state.slots[event.slot]
     slot.intake = False
     deck = c.state.decks.get(slot.deck or "")
-    if deck is not None and deck.state == mc.IN_DEVICE and not slot.ran and not c.in_flight(event.slot):
+    cycle = slot.ran or c.in_flight(event.slot, "shuffle")
+    if deck is not None and deck.state == mc.IN_DEVICE and not cycle:  # whatever else it was told: it draws nothing in
         decks.together(c, deck)
 
 

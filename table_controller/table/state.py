@@ -56,6 +56,14 @@ class Deck(msgspec.Struct):
     look_due: bool = False  # stored while the table stood idle: looked at before it is dealt
 
 
+class Way(msgspec.Struct):
+    """The way back to service of a device that failed: the step that is next, in words, and whether it is tested."""
+
+    dossier: int
+    step: str
+    testing: bool = False
+
+
 class Slot(msgspec.Struct):
     """One device's place: its service state and what it holds."""
 
@@ -65,6 +73,7 @@ class Slot(msgspec.Struct):
     intake: bool = False  # cards lie there, and nobody has said which
     ran: bool = False  # a cycle was begun on what is inside
     safe_due: bool = False  # not stopped or locked since the box started: that comes first when it appears
+    way: Way | None = None  # steps that are not done: until they are, nobody returns it to service
 
 
 class Round(msgspec.Struct):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.table.context import Context
-    from table_controller.table.decisions import Prompt
+    from table_controller.table.decisions import Prompt, Reason
     from table_controller.table.events import Answer, Person
     from table_controller.table.state import Deck, Hold
 
@@ -114,6 +114,22 @@ def _count_every(c: Context) -> int:
     """Return after how many rounds the whole deck must be counted; more than there can be, where nothing asks."""
     every = c.edition.stub.every_rounds if c.edition.stub is not None and not c.counted(c.deck) else 1
     return every if every > 1 else 9999
+
+
+def against_return(c: Context, prompt: Prompt, answer: Answer) -> tuple[Reason, ...]:
+    """Return why an acknowledgement may not be given: it would return a device whose way back has steps left."""
+    if prompt.hold is None or prompt.kind != "acknowledge":
+        return ()
+    hold = c.state.holds[prompt.hold]
+    others = any(other.slot == hold.slot for other in c.state.holds.values() if other is not hold)
+    if hold.slot is None or others or not _returns(c, hold.slot, answer.who):
+        return ()
+    return tuple(reason for reason in c.against("return_to_service", hold.slot) if reason.key == "steps_open")
+
+
+def _returns(c: Context, slot: str, who: Person) -> bool:
+    """Whether somebody's acknowledgement brings a device back."""
+    return who.role == "floorperson" and mc.may(mc.SERVICE, c.state.slots[slot], "acknowledge")
 
 
 def answered(c: Context, prompt: Prompt, answer: Answer) -> None:
@@ -252,11 +268,6 @@ def _acknowledge(c: Context, hold: Hold, who: Person) -> None:
     """
     del c.state.holds[hold.id]
     c.out.append(Cleared(hold.id, who.credential))
-    if (
-        hold.slot is not None
-        and who.role == "floorperson"
-        and mc.may(mc.SERVICE, c.state.slots[hold.slot], "acknowledge")
-        and not c.held(slot=hold.slot)
-    ):
+    if hold.slot is not None and _returns(c, hold.slot, who) and not c.held(slot=hold.slot):
         c.fire_slot(hold.slot, "acknowledge")
         c.try_command("return_to_service", hold.slot)

@@ -22,7 +22,7 @@ from table_controller.journal.chain import SNAPSHOT, STOP
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from tests.support.boxes import Bench, Talk
+from tests.support.boxes import CHEAP, Bench, Talk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -81,6 +81,7 @@ async def test_a_journal_that_cannot_be_taken_locks_the_box_which_still_says_why
         assert (told["phase"], told["cause"]["code"], told["state"]) == ("locked", "PB-730", None)
         assert box.locked is not None
         assert {"shuffler.1", "shoe.1", "shaker.1"} <= set(box.locked.stopped)
+        assert {slot["state"] for slot in told["slots"]} == {"locked"}, "none of them serves"
         assert (await talk.ask("sign_on", credential="D1", pin="271828")).startswith("PB-815 PB-730")
         assert (await talk.ask("follow")).startswith("PB-815")
         assert (await talk.say("OpenRound")).startswith("PB-815")
@@ -106,6 +107,7 @@ async def test_a_disk_that_fails_halts_the_box_and_whoever_waits_hears_it(tmp_pa
         assert (await talk_until_halted(box, talk)).startswith("PB-815 PB-718")
         told = await talk.ask("status")
         assert (told["phase"], told["cause"]["code"]) == ("halted", "PB-718")
+        assert "in_service" not in {slot["state"] for slot in told["slots"]}
         assert (await talk.say("OpenRound", by="D1")).startswith("PB-815")
 
 
@@ -154,6 +156,27 @@ async def test_a_revoked_credential_speaks_no_more_though_it_was_signed_on(tmp_p
         assert (await talk.say("Ordered", order="table_idle", by="F1"))["seq"], "a file that is gone revokes nobody"
 
 
+async def test_another_pin_ends_every_sign_on_by_the_old_one_and_only_those(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, box, talk):
+        file = tmp_path / "people.json"
+        await talk.sign_on("D1", "F1")
+        people.set_pin(file, "D1", "314159", cost=CHEAP)
+        assert (await talk.ask("status"))["dealer"] is None, "whoever learnt the old PIN does not deal"
+        assert box.dealer() is None
+        anew = Talk(box)
+        assert (await anew.ask("sign_on", credential="D1", pin="314159"))["credential"] == "D1"
+        assert (await talk.say("OpenRound", by="D1")).startswith("PB-813 the credential D1 has another PIN")
+        assert (await talk.ask("status"))["dealer"] == "D1", "the new sign-on is not ended with the old one"
+        assert (await anew.say("OpenRound"))["seq"]
+        assert (await talk.say("Ordered", order="table_idle", by="F1"))["seq"]
+        kept = msgspec.json.decode(file.read_bytes())
+        kept["people"] = [each for each in kept["people"] if each["id"] != "F1"]  # taken out of the file by hand
+        file.write_bytes(msgspec.json.encode(kept))
+        assert (await talk.say("Ordered", order="table_idle", by="F1")).startswith(
+            "PB-813 the credential F1 was revoked"
+        )
+
+
 async def test_what_no_person_means_is_no_event_and_the_table_can_still_be_kept(tmp_path: Path) -> None:
     async with running(tmp_path, "over_under") as (bench, box, talk):
         await talk.sign_on("D1")
@@ -171,6 +194,30 @@ async def test_what_no_person_means_is_no_event_and_the_table_can_still_be_kept(
         assert (await talk.ask("follow"))["seq"] == before
         await box.stop()
         assert bench.records()[-1].kind == STOP
+
+
+async def test_that_the_cover_card_came_out_is_said_by_somebody_who_may_and_the_record_names_them(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "over_under") as (bench, box, talk):
+        await talk.sign_on("T1", "A1", "D1")
+        assert box.controller is not None
+        table = box.controller.table
+
+        def over() -> bool:
+            return table.state.shoe_over
+
+        for by in ("T1", "A1"):
+            told = await talk.say("CoverCardOut", seat=3, by=by)
+            assert told["decisions"][0]["type"] == "Refused", by
+        assert not over()
+        assert (await talk.say("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
+        assert (await talk.say("CoverCardOut", who=None, by="T1")).startswith("PB-814")
+        await talk.say("CoverCardOut", seat=3, by="D1")
+        assert over()
+        said = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
+        named = [event.who.credential for event in said if isinstance(event, ev.CoverCardOut) and event.who]
+        assert named == ["T1", "A1", "D1"]
 
 
 async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> None:
@@ -297,6 +344,7 @@ async def test_a_driver_that_fails_is_met_anew_and_the_table_goes_on(tmp_path: P
     errors: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["message"]))
     async with running(tmp_path) as (bench, box, talk):
+        await talk.sign_on("T1")
         slot = box.slots["shoe.1"]
         kind, fold = slot.kind, slot.kind.fold
 
@@ -306,7 +354,7 @@ async def test_a_driver_that_fails_is_met_anew_and_the_table_goes_on(tmp_path: P
 
         kind.fold = fails_once
         try:
-            await talk.ask("device", slot="shoe.1", call="report")
+            await talk.ask("device", slot="shoe.1", call="report", by="T1")
             await asyncio.sleep(0.2)
             assert status_of(box).phase == "running"
             await asyncio.sleep(5)
@@ -338,7 +386,7 @@ async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> Non
 
             driver.stop = told
         locks = [bench.machines[f"bet_sensor.{seat}"] for seat in range(1, 7)]
-        box.controller.table.step = _broken  # type: ignore[method-assign,assignment]
+        box.controller.table.take = _broken  # type: ignore[method-assign,assignment]
         box.on_halted.append(talk.session.halted)
         assert (await talk.say("OpenRound")).startswith("PB-815 PB-817")
         await asyncio.sleep(1)
@@ -388,6 +436,26 @@ async def test_nonsense_in_a_question_reaches_no_machine(tmp_path: Path) -> None
         await asyncio.sleep(1.0)
         assert len(bench.records()) == before, "no link fell"
         assert status_of(box).slots[0].state == "in_service"
+
+
+async def test_asking_alone_writes_nothing_and_tells_the_table_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, _, talk):
+        before = len(bench.records())
+        for slot in ("shoe.1", "shuffler.1", "bet_sensor.1", "shaker.1"):
+            for _ in range(3):
+                assert (await talk.ask("device", slot=slot, call="report"))["type"] == "Status"
+            told = await talk.ask("device", slot=slot, call="outcome", arguments={"command": 7})
+            assert told["type"] == "Settled", told
+        assert len(bench.records()) == before, "nobody is signed on"
+        await talk.sign_on("D1")
+        before = len(bench.records())
+        await talk.ask("device", slot="shoe.1", call="report", by="D1")
+        assert len(bench.records()) == before, "a dealer is no technician"
+        await talk.sign_on("T1")
+        before = len(bench.records())
+        await talk.ask("device", slot="shoe.1", call="report", by="T1")
+        await asyncio.sleep(1.0)
+        assert len(bench.records()) > before, "a technician has it read anew for the table"
 
 
 async def test_an_order_whose_giver_left_is_not_written_down_as_done(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ ACTUATIONS: Final = {
     "self_test": "SelfTest",
     "set_mode": "SetMode",
     "clear_jam": "ClearJam",
+    "jog": "Jog",
     "reset": "Reset",
     "take_in": "TakeIn",
     "deliver": "Deliver",
@@ -65,7 +66,7 @@ def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with what it needs."""
     if method in ("status", "sensors", "transits", "trail", "findings", "report"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
-    extra = {"set_mode": (m.Mode.SORT,), "deliver": (7,)}.get(method, ())
+    extra = {"set_mode": (m.Mode.SORT,), "deliver": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]
 
 
@@ -120,6 +121,7 @@ def times_done(b: Bench, method: str) -> list[int]:
         "eject": [world.count(mechanics.place("presented")) / 53],
         "stop": [mechanics.currents() == [0, 0, 0, 0], len(b.told(m.Stopped))],
         "self_test": [len(b.told(m.SelfTested))],
+        "jog": [len(b.told(m.Jogged))],
         "set_mode": [b.machine.twin.mode is m.Mode.SORT],
         "clear_jam": [behind_gate(b) / 8, len(b.told(m.Cleared))],
         "take_in": [mechanics.inside() / 312, len(b.told(m.TakenIn))],

@@ -190,11 +190,12 @@ async def test_whoever_follows_sees_steps_and_what_machines_tell_until_the_box_e
     pushed: list[dict[str, Any]] = []
     async with served(tmp_path) as control:
         client = await BoxClient.connect(control.path, pushed.append)
-        await client.request("sign_on", credential="D1", pin=PIN)
+        for credential in ("D1", "T1"):
+            await client.request("sign_on", credential=credential, pin=PIN)
         state = await client.request("follow", told=True)
-        told = await client.request("say", event={"type": "DeckReceived", "deck": "blue"})
+        told = await client.request("say", event={"type": "DeckReceived", "deck": "blue"}, by="D1")
         assert told["seq"] > state["seq"]
-        await client.request("device", slot="shoe.1", call="report")
+        await client.request("device", slot="shoe.1", call="report", by="T1")
         steps = [push["step"] for push in pushed if "step" in push]
         assert [step["seq"] for step in steps] == [told["seq"]]
         (heard,) = [push["told"] for push in pushed if "told" in push]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from firmware_bridge.keys import load_key, new_key, save_key
 from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import trust_in
 from simulators.models import make
+from table_controller.controller import enroll as module
 from tests.support.boxes import Bench, Talk
 
 if TYPE_CHECKING:
@@ -87,10 +90,46 @@ async def test_a_key_that_is_enrolled_elsewhere_or_of_another_slot_is_not_taken(
                 "enroll", slot="bet_sensor.1", file=str(tmp_path / f"{name}.key"), by="T1", second="F1"
             )
             assert told.startswith(code), told
-        told = await talk.ask("enroll", slot="bet_sensor.1", file=str(tmp_path / "none"), by="T1", second="F1")
-        assert told.startswith("PB-612")
+        os.mkfifo(tmp_path / "pipe")
+        for name in ("none", "pipe"):
+            told = await talk.ask("enroll", slot="bet_sensor.1", file=str(tmp_path / name), by="T1", second="F1")
+            assert told.startswith("PB-612")
         assert not bench.notes("enrolled")
         assert not (tmp_path / "revoked.json").exists()
     finally:
         await box.stop()
         bench.close()
+
+
+@pytest.mark.realtime
+async def test_a_disk_that_hangs_holds_up_the_enrolment_and_not_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start(0.5)
+    box._threads = True
+    reached, free = threading.Event(), threading.Event()
+
+    def hangs(path: Path) -> Any:
+        reached.set()
+        assert free.wait(30), "the loop never came round"
+        return load_key(path)
+
+    monkeypatch.setattr(module, "load_key", hangs)
+    new = another_shoe(bench)
+    save_key(tmp_path / "new.key", new.key)
+    try:
+        talk = await Talk(box).sign_on("T1", "F1")
+        work = asyncio.create_task(
+            talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+        )
+        await asyncio.to_thread(reached.wait, 30)
+        assert (await talk.ask("status"))["phase"] == "running", "the file is waited for, and the box answers"
+        assert not work.done()
+        free.set()
+        assert (await work)["serial"] == new.key.serial
+    finally:
+        free.set()
+        await box.stop()
+        bench.close()
+        new.board.power_off()

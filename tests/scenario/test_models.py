@@ -33,7 +33,7 @@ async def test_a_model_names_what_it_can(seed: int, model: str) -> None:
     async with bench(seed, **options) as b:
         assert b.driver.reported is not None
         hello = b.driver.reported.hello
-        assert (hello.kind, hello.model, hello.capabilities) == (m.KIND, model, [*capabilities, TRAIL])
+        assert (hello.kind, hello.model, hello.capabilities) == (m.KIND, model, [*capabilities, TRAIL, m.JOGS])
         assert type(await b.driver.status()) is (m.Inventory if model == "PB-C6" else m.Status)
         assert b.service.state == "in_service"
 

@@ -15,7 +15,7 @@ from table_controller.people_check import Checker
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support.asgi import ORIGIN, Browser
-from tests.support.panels import inline
+from tests.support.panels import here, inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -44,7 +44,13 @@ async def staged(folder: Path, game: str = "asia_poker", *, ready: bool = True, 
     house, hands = silent_house(game)
     hands.silent = False
     loop = asyncio.get_running_loop()
-    panel = Panel(HouseBox(house), inline(Checker(people_file(folder), clock=loop.time)), name="table 7", **options)
+    panel = Panel(
+        HouseBox(house),
+        inline(Checker(people_file(folder), clock=loop.time)),
+        name="table 7",
+        in_thread=here,
+        **options,
+    )
     stage = Stage(house, hands, panel)
     try:
         await house.open(*(("blue", "red") if ready else ()))
@@ -214,8 +220,11 @@ async def test_a_replayed_request_is_taken_once(tmp_path: Path) -> None:
         assert first.status == 200
         before = stage.house.controller.newest
         assert (await dealer.post("/api/say", body, x_pitbox_page=dealer.page)).status == 409
-        assert (await dealer.post("/api/say", body | {"n": 6}, x_pitbox_page=dealer.page)).status == 409
         assert stage.house.controller.newest == before
+        assert (await dealer.say("no_more_bets", n=60)).json["seq"] == before + 1, "taken, and refused by the core"
+        assert "seq" not in (await dealer.post("/api/say", body, x_pitbox_page=dealer.page)).json
+        assert "seq" not in (await dealer.post("/api/say", body | {"n": 8}, x_pitbox_page=dealer.page)).json, "too old"
+        assert stage.house.controller.newest == before + 1
 
 
 async def test_another_sites_request_is_refused(tmp_path: Path) -> None:

@@ -14,19 +14,16 @@ from table_controller.panel.panel import Panel
 from tests.scenario.test_box_dossiers import SLOT, fault, start
 from tests.support.asgi import Browser
 from tests.support.boxes import PIN, Bench
+from tests.support.panels import here
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
-
-
-async def _here(work: Callable[..., Any], *args: Any) -> Any:
-    return work(*args)
 
 
 class Stage:
     def __init__(self, bench: Bench, panel: Panel) -> None:
-        self.bench, self.panel, self.app = bench, panel, app_of(panel, _here)
+        self.bench, self.panel, self.app = bench, panel, app_of(panel)
 
     async def person(self, id_: str) -> Browser:
         browser = Browser(self.app)
@@ -44,7 +41,7 @@ async def _step(browser: Browser, step: str, **more: Any) -> Any:
 async def beside(folder: Path) -> AsyncIterator[Stage]:
     bench = Bench(folder, "face_up_pai_gow")
     box = await start(bench, folder)
-    panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)))
+    panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=here)
     try:
         yield Stage(bench, panel)
     finally:
@@ -87,8 +84,11 @@ async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: 
         word = await _step(technician, "clear")
         assert (word.status, word.json["code"]) == (409, "PB-631"), "a word is no evidence"
         by = {"id": "F1", "pin": PIN}
+        assert (await floor.say("slot", slot=SLOT, order="clear", by=by)).status == 200
         early = await floor.say("slot", slot=SLOT, order="acknowledge", by=by)
-        assert (early.status, early.json["code"]) == (409, "PB-631"), "not before its way is gone"
+        assert early.status == 409, "not before its way is gone"
+        (reason,) = [each for each in early.json["reasons"] if "step" in each["text"]]
+        assert "next in dossier 1: clear: " in reason["evidence"]
 
 
 async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ ACTUATIONS: Final = {
     "stop": "Stop",
     "self_test": "SelfTest",
     "clear_jam": "ClearJam",
+    "jog": "Jog",
     "reset": "Reset",
 }
 BY_HAND: Final = {"start_round": "StartRound"}
@@ -72,7 +73,8 @@ def call(b: Shoe, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with what it needs."""
     if method in ("status", "sensors", "transits", "trail", "report"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
-    return getattr(b.driver, method)(command, *([7] * (method == "dispense")))  # type: ignore[no-any-return]
+    extra = {"dispense": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
+    return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]
 
 
 # --- replies that never come ---------------------------------------------------------------------------------
@@ -102,6 +104,7 @@ def times_done(b: Shoe, method: str) -> list[float]:
         "count_stub": [in_slot(b) / 53, len(b.told(m.Stub))],
         "stop": [mechanics.currents() == [0, 0, 0], len(b.told(m.Stopped))],
         "self_test": [len(b.told(m.SelfTested))],
+        "jog": [len(b.told(m.Jogged))],
         "clear_jam": [in_slot(b) / 53, len(b.told(m.Cleared))],
     }[method]  # type: ignore[return-value]
 

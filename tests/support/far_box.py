@@ -117,7 +117,8 @@ class FarBox:
             key = load_key(folder / f"{name}.key")
             trust = Trust(kind, {key.serial: key}, approved)
             port = points.watched_port(folder / name)
-            self.slots[name] = Slot(name, kind_named(kind), port, trust, self._listener(name))
+            take = self._listener(name)
+            self.slots[name] = Slot(name, kind_named(kind), port, trust, take, hold=self.controller.hold)
         self.controller.slots = self.slots
 
     def _stepped(self, event: Any, decisions: Any) -> None:

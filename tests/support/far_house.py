@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from firmware_bridge.errors import LinkClosed
 from simulators.control import lay_out_trust
 from simulators.hosts.pty import PtyHost
+from simulators.house.winners import Winners
 from table_controller.journal import reader
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -27,7 +28,6 @@ from table_controller.table.core import Table
 from table_controller.table.decisions import BetAccepted
 from tests.support.far_box import POINTS, SOCKET, receive, send
 from tests.support.power_cuts import BETTORS, CutHouse, Watch, choices_of, compare, decided, shown
-from tests.support.winners import Winners
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,6 +8,7 @@ frozen, so a state that was reached before is not tried again, and its histories
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -26,7 +27,7 @@ class Broken(AssertionError):
     """A promise does not hold; the message tells the history that shows it."""
 
 
-class Rest(msgspec.Struct, frozen=True):
+class Rest(msgspec.Struct, frozen=True, cache_hash=True):
     """What may still happen."""
 
     lays: int = 2
@@ -39,14 +40,14 @@ class Rest(msgspec.Struct, frozen=True):
     strays: int = 0  # locks that are not the host's for this round: another id, another round
 
 
-class Truth(msgspec.Struct, frozen=True):
+class Truth(msgspec.Struct, frozen=True, cache_hash=True):
     """What really lay there at the instant when the lock first reached an open sensor."""
 
     chips: tuple[int, ...]
     placed: int  # the number of the last change before it
 
 
-class World(msgspec.Struct, frozen=True):
+class World(msgspec.Struct, frozen=True, cache_hash=True):
     """One moment: hands, sensor, frames on their way in both directions, host."""
 
     rest: Rest
@@ -249,16 +250,21 @@ def _change(world: World, **fields: Any) -> World:
     return msgspec.structs.replace(world, **fields)
 
 
+@cache
 def _less(rest: Rest, name: str) -> Rest:
     return msgspec.structs.replace(rest, **{name: getattr(rest, name) - 1})
 
 
 def _put(world: World, way: str, frame: Any, **fields: Any) -> World:
     """Put a frame on its way; the way has no order, so it is kept sorted."""
-    frames = tuple(sorted((*getattr(world, way), frame), key=repr))
+    frames = tuple(sorted((*getattr(world, way), frame), key=_text))
     return _change(world, **{way: frames}, **fields)
 
 
+_text = cache(repr)
+
+
+@cache
 def _name(frame: Any) -> str:
     number = f" {frame.sequence}" if isinstance(frame, m.Changed) else ""
     return type(frame).__name__ + number

@@ -1,4 +1,4 @@
-"""How PINs are checked in the panel's tests: in virtual time there are no threads."""
+"""How PINs are checked and files are read in the panel's tests: in virtual time there are no threads."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from table_controller.people import Person
     from table_controller.people_check import Checker
+
+
+async def here(work: Callable[..., Any], *args: Any) -> Any:
+    """Do in the loop what a thread does elsewhere."""
+    return work(*args)
 
 
 def inline(checker: Checker) -> Any:

@@ -11,7 +11,7 @@ from table_controller.ledger.money import DOLLAR
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Prompt
-from table_controller.table.state import RACK, TRAY, Deck, Hold, Issued, Slot
+from table_controller.table.state import RACK, TRAY, Deck, Hold, Issued, Slot, Way
 from tests.support.core import DEALER
 from tests.support.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, at
 
@@ -216,6 +216,10 @@ def _service(state: str) -> Callable[[Asked], None]:
     return tweak
 
 
+def _on_the_way_back(asked: Asked) -> None:
+    _slot(asked).way = Way(4, "one card")
+
+
 def _busy(asked: Asked) -> None:
     asked.floor.state.commands[900] = Issued(asked.slot or SHOE, "stop")
 
@@ -336,6 +340,7 @@ STANDS: Final[dict[str, Callable[[Asked], None]]] = {
     "hand_without_shuffler": _set(shuffling="hand"),
     "button_barred": _set(shuffling="hand"),
     "not_cleared": _service(FAULTED),
+    "steps_open": _on_the_way_back,
     "holds_cards": _deck_inside,
     "irregularity": _irregular,
     "any_irregularity": _irregular,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from devices.bet_sensor.messages import Light
 from simulators.house.disk import Disk
 from simulators.house.table import CHOICES, House
+from simulators.house.told_money import ToldMoney
+from simulators.house.winners import Winners
 from simulators.virtual_time import run_virtual
 from simulators.world.chips import TRAY
 from table_controller.journal import records as rec
@@ -20,8 +22,6 @@ from table_controller.table.core import Table
 from table_controller.table.decisions import BetAccepted, BetReturned, Cleared, Finding, Found, HitClaimed, Moved
 from table_controller.table.hits import NO_WIN
 from tests.support.meters import PROGRESSIVES, choices
-from tests.support.told_money import ToldMoney
-from tests.support.winners import Winners
 
 if TYPE_CHECKING:
     from collections.abc import Callable

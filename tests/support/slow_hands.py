@@ -175,8 +175,13 @@ RUN5, RUN7 = _runs(5), _runs(7)
 ROYAL = {10, 11, 12, 13, 14}
 
 
-def _alike(cards: Sequence[str]) -> set[str]:
-    shape = sorted(Counter(card[0] for card in cards).values(), reverse=True)
+def _alike(cards: Sequence[str]) -> frozenset[str]:
+    return _alike_by_rank("".join(sorted(card[0] for card in cards)))
+
+
+@cache
+def _alike_by_rank(ranks: str) -> frozenset[str]:
+    shape = sorted(Counter(ranks).values(), reverse=True)
     found = set()
     for name, wanted in (
         ("pair", (2,)), ("two_pair", (2, 2)), ("three_pair", (2, 2, 2)), ("three_of_a_kind", (3,)),
@@ -184,9 +189,9 @@ def _alike(cards: Sequence[str]) -> set[str]:
     ):  # fmt: skip
         if len(shape) >= len(wanted) and all(had >= want for had, want in zip(shape, wanted, strict=False)):
             found.add(name)
-    if [card[0] for card in cards].count("A") == 5:
+    if ranks.count("A") == 5:
         found.add("five_aces")
-    return found
+    return frozenset(found)
 
 
 def _in_sequence(cards: Sequence[str]) -> set[str]:
@@ -213,7 +218,7 @@ def held(cards: Sequence[str], *, fully_wild: bool) -> set[str]:
     """What a hand holds; the joker is tried as every card, for groups as an ace only unless it is fully wild."""
     naturals = [card for card in cards if card != JOKER]
     natural = _in_sequence(naturals)
-    found = _alike(naturals) | natural
+    found = natural | _alike(naturals)
     if JOKER in cards:
         for card in DECK:
             if fully_wild or card[0] == "A":

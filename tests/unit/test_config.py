@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import tomllib
 from typing import TYPE_CHECKING, Final
 
@@ -131,6 +133,42 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(folder: Path) -> None:
         load_config(folder / "noise.toml")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("usb:1209:00ab:SN-1", "usb:1209:00AB:SN-1"), ("usbip://[::1]:3240/1209:00ab:S", "usbip://[::1]:3240/1209:00AB:S"),
+        ("socket://localhost:4000", "socket://127.0.0.1:4000"), ("socket://far:4000", "rfc2217://FAR:4000?ign_set_control"),
+        ("/dev/ttyUSB9", "/dev/../dev/ttyUSB9"),
+    ],
+)  # fmt: skip
+def test_one_port_in_other_words_is_one_port(folder: Path, one: str, other: str) -> None:
+    text = GOOD.replace("/dev/ttyUSB0", one).replace("/dev/ttyUSB1", other)
+    with pytest.raises(BadConfiguration, match=r"shuffler.1 and shuffler.2 are at the same port, .*, which is "):
+        load_config(_write(folder, text))
+    apart = GOOD.replace("/dev/ttyUSB0", one).replace("/dev/ttyUSB1", other.replace("4000", "4001") + "7")
+    load_config(_write(folder, apart))
+
+
+def test_a_link_to_a_port_and_another_device_file_of_it_are_that_port(folder: Path) -> None:
+    master, slave = os.openpty()
+    try:
+        name = os.ttyname(slave)
+        (folder / "by-id").symlink_to(name)
+        (folder / "again").symlink_to(folder / "by-id")
+        names = ["by-id", str(folder / "again")]
+        if os.geteuid() == 0:
+            os.mknod(folder / "node", stat.S_IFCHR | 0o600, os.fstat(slave).st_rdev)
+            names.append("node")
+        for other in names:
+            with pytest.raises(BadConfiguration, match="are at the same port"):
+                load_config(_write(folder, GOOD.replace("/dev/ttyUSB0", name).replace("/dev/ttyUSB1", other)))
+        with pytest.raises(BadConfiguration, match="are at the same port"):
+            load_config(_write(folder, GOOD.replace("/dev/ttyUSB0", "by-id").replace("/dev/ttyUSB1", "again")))
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
 def test_a_port_that_is_a_path_is_relative_to_the_file(folder: Path) -> None:
     config = load_config(
         _write(folder, GOOD.replace("/dev/ttyUSB1", "ports/two").replace("/dev/ttyUSB0", "socket://h:1"))
@@ -170,7 +208,10 @@ def test_everything_that_is_said_arrives(tmp_path: Path) -> None:
         "#[journal]\n",
         '[journal]\ncopy = "copy"\nkeep_days = 9\nkeep_mb = 7\narchive = "old"\nsegment_mb = 2\nballast_mb = 0\n',
     )
-    text = text.replace("#[data]\n", '[data]\nfolder = "d"\n').replace('#file = "people.json"', 'file = "who.json"')
+    text = text.replace("#[data]\n", '[data]\nfolder = "d"\n').replace(
+        '#file = "people.json"', 'file = "who.json"\nescalate_after_s = 45'
+    )
+    text = text.replace("#escalate_after_s", "#after")
     text = text.replace("#[people]", "[people]").replace("#[panel]\n", '[panel]\nlisten = "::1"\nport = 99\n')
     text = text.replace("#[control]\n", '[control]\nsocket = "c.sock"\ngroup = "users"\n')
     text = text.replace("#[mqtt]\n", '[mqtt]\nhost = "localhost"\nin_flight = 3\nmeters_every_s = 5\n')
@@ -181,6 +222,7 @@ def test_everything_that_is_said_arrives(tmp_path: Path) -> None:
     assert (policy.keep_days, policy.keep_bytes, policy.archive) == (9, 7 << 20, tmp_path / "old")
     assert (policy.segment_bytes, policy.ballast_bytes) == (2 << 20, 0)
     assert (config.people, config.panel.listen, config.panel.port) == (tmp_path / "who.json", "::1", 99)
+    assert config.escalate_after_s == 45
     assert (config.control.socket, config.control.group) == (tmp_path / "c.sock", "users")
     assert config.mqtt is not None
     assert (config.mqtt.host, config.mqtt.port, config.mqtt.tls) == ("localhost", 1883, False)

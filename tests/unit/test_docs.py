@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,16 @@ from tools import docs
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# What a part must say does not change while the tests run, so it is worked out once for all of them.
+PARTS = {part: (document, cache(make)) for part, (document, make) in docs.PARTS.items()}
+FILES = {file: cache(make) for file, make in docs.FILES.items()}
+
+
+@pytest.fixture(autouse=True)
+def _made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs, "PARTS", PARTS)
+    monkeypatch.setattr(docs, "FILES", FILES)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ The slow one counts in lists of its own, so agreement is: equal where equal, hig
 from __future__ import annotations
 
 import random
+from array import array
 from itertools import combinations, islice, pairwise, permutations
 from math import comb
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
     from tests.support.slow_hands import Worth
 
+SUITS = list(permutations(range(4)))
+# Every card under every way to name the suits anew.
+ANEW = [[*(card & ~3 | suits[card & 3] for card in range(JOKER)), JOKER] for suits in SUITS]
 CLASS_NAMES = {found: found.name.lower().replace("_", " ") for found in Class}
 
 
@@ -42,10 +46,7 @@ def compared(found: dict[int, Worth], cards: Sequence[int], fast: int, slow: Wor
 
 def renamed(cards: Sequence[int]) -> set[tuple[int, ...]]:
     """Every hand that differs from this one by the names of its suits only."""
-    found = set()
-    for suits in permutations(range(4)):
-        found.add(tuple(sorted(card if card == JOKER else card & ~3 | suits[card & 3] for card in cards)))
-    return found
+    return {tuple(sorted([anew[card] for card in cards])) for anew in ANEW}
 
 
 def every(step: int, size: int, *, joker: bool = True) -> Iterable[tuple[tuple[int, ...], int]]:
@@ -64,12 +65,13 @@ def five_card_rankings(step: int) -> int:
         alike = renamed(cards)
         assert len(alike) == ways
         seen += ways
-        for hand in alike:
-            compared(limited, hand, pai_gow.strength(hand), slow_limited)
-            compared(wild, hand, dj_wild.strength(hand), slow_wild)
-            paid, paid_column = dj_wild.paid_class(hand)
-            assert CLASS_NAMES[paid] == slow_hands.ORDER_687A[slow_wild[0]]
-            assert (paid_column == "natural") is column, words
+        said = {(pai_gow.strength(hand), dj_wild.strength(hand), *dj_wild.paid_class(hand)) for hand in alike}
+        assert len(said) == 1, f"{words}: the names of the suits matter"
+        ((in_688a, in_687a, paid, paid_column),) = said
+        compared(limited, cards, in_688a, slow_limited)
+        compared(wild, cards, in_687a, slow_wild)
+        assert CLASS_NAMES[paid] == slow_hands.ORDER_687A[slow_wild[0]]
+        assert (paid_column == "natural") is column, words
     agree(limited)
     agree(wild)
     return seen
@@ -80,9 +82,11 @@ def what_five_cards_hold(step: int) -> int:
     for cards, ways in every(step, 5):
         words = written(cards)
         slow = slow_hands.held(words, fully_wild=False), slow_hands.held(words, fully_wild=True)
-        for hand in renamed(cards):
-            assert set(holds.words(saigon.held(hand))) == slow[0], words
-            assert set(holds.words(holds.fully_wild(hand))) == slow[1], words
+        said = {(saigon.held(hand), holds.fully_wild(hand)) for hand in renamed(cards)}
+        assert len(said) == 1, f"{words}: the names of the suits matter"
+        ((limited, wild),) = said
+        assert set(holds.words(limited)) == slow[0], words
+        assert set(holds.words(wild)) == slow[1], words
         seen += ways
     return seen
 
@@ -101,13 +105,47 @@ def four_card_rankings(step: int) -> int:
     return seen
 
 
-def seven_card_rankings(number: int, seed: int) -> None:
+def seven_card_rankings(number: int, seed: int, best: Callable[[Sequence[int]], Worth]) -> None:
     rng = random.Random(seed)
     found: dict[int, Worth] = {}
     for _ in range(number):
         cards = rng.sample(range(53), 7)
-        compared(found, cards, pai_gow.strength(cards), slow_hands.best_688a(written(cards)))
+        compared(found, cards, pai_gow.strength(cards), best(cards))
     agree(found)
+
+
+def best_of_seven(cards: Sequence[int]) -> Worth:
+    return slow_hands.best_688a(written(cards))
+
+
+# What a card adds to the number of a hand, by its place among five in order: every hand of five has its own number.
+PLACES = [[comb(card, place) for card in range(53)] for place in range(1, 6)]
+
+
+class EveryFive:
+    """The slow opinion on all hands of five, asked once for each class; the best five of seven are then looked up."""
+
+    def __init__(self) -> None:
+        first, second, third, fourth, fifth = PLACES
+        worths = [(slow_hands.five_688a(written(cards)), cards) for cards, _ in every(1, 5)]
+        self._in_order = sorted({worth for worth, _ in worths})
+        order = {worth: place for place, worth in enumerate(self._in_order)}
+        self._orders = array("H", [0xFFFF]) * comb(53, 5)
+        for worth, cards in worths:
+            for a, b, c, d, e in renamed(cards):
+                self._orders[first[a] + second[b] + third[c] + fourth[d] + fifth[e]] = order[worth]
+        assert len(order) < 0xFFFF
+        assert 0xFFFF not in self._orders
+
+    def best(self, cards: Sequence[int]) -> Worth:
+        """The best five of seven cards: all twenty-one are tried."""
+        first, second, third, fourth, fifth = PLACES
+        orders = self._orders
+        place = max(
+            [orders[first[a] + second[b] + third[c] + fourth[d] + fifth[e]]
+             for a, b, c, d, e in combinations(sorted(cards), 5)]
+        )  # fmt: skip
+        return self._in_order[place]
 
 
 def what_seven_cards_hold(number: int, seed: int) -> None:
@@ -152,7 +190,7 @@ def test_a_sample_of_four_card_hands() -> None:
 
 
 def test_a_sample_of_seven_card_hands(seed: int) -> None:
-    seven_card_rankings(3000, seed)
+    seven_card_rankings(3000, seed, best_of_seven)
     what_seven_cards_hold(800, seed)
 
 
@@ -194,7 +232,12 @@ def test_all_four_card_hands_with_the_wheel_in_every_place() -> None:
 
 @pytest.mark.proof
 def test_a_million_seven_card_hands(seed: int) -> None:
-    seven_card_rankings(1_000_000, seed)
+    every_five = EveryFive()
+    rng = random.Random(seed + 1)
+    for _ in range(20_000):
+        cards = rng.sample(range(53), 7)
+        assert every_five.best(cards) == best_of_seven(cards), written(cards)
+    seven_card_rankings(1_000_000, seed, every_five.best)
 
 
 @pytest.mark.proof

@@ -180,3 +180,32 @@ def test_real_and_simulated_journals_fit_one_port() -> None:
         assert names
         for each in made:
             assert names <= set(dir(each)), each
+
+
+async def test_what_is_held_back_becomes_one_commit_and_the_end_gives_it_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(tmp_path)
+    sizes: list[int] = []
+    real = store.append
+
+    def watched(group: Any, *, remember: bool = True) -> list[Record]:
+        sizes.append(len(group))
+        return real(group, remember=remember)
+
+    monkeypatch.setattr(store, "append", watched)
+    told: asyncio.Queue[Record] = asyncio.Queue()
+    writer = Writer(store, lambda error: None)
+    writer.hold()
+    seqs = [writer.append("event", n, n, store.boot, b"%d" % n, told.put_nowait) for n in range(7)]
+    await asyncio.sleep(0.02)
+    assert (sizes, writer.waiting) == ([], 7)
+    writer.release()
+    assert [(await told.get()).seq for _ in seqs] == seqs
+    assert sum(sizes) == 7
+    assert len(sizes) <= 2, "one commit; two if the thread was quicker than seven calls"
+    writer.hold()
+    writer.append("event", 7, 7, store.boot, b"7", told.put_nowait)
+    await writer.close()
+    assert (await told.get()).body == b"7"
+    store.close()

@@ -15,7 +15,7 @@ import pytest
 
 from firmware_bridge.commands import Commands, Outcome, Settled
 from firmware_bridge.errors import PitboxError
-from simulators.virtual_time import VirtualLoop
+from simulators.virtual_time import run_virtual
 from tests.support.links import Answer, Fate, Move, Pair, Question, Told, outcome_of, taking_turns
 
 COMMAND = 7
@@ -84,15 +84,20 @@ def search(depth: int, after: int = 0) -> dict[str, int]:
     """Run every combination of fates for `depth` frames, after some that are delivered; return how they ended."""
     counted: dict[str, int] = {}
     unseen: list[Any] = []
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        runner.get_loop().set_exception_handler(lambda _, context: unseen.append(context))
+
+    async def every() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: unseen.append(context))
+        mine = asyncio.current_task()
         for fates in product(Fate, repeat=depth):
             try:
-                end = runner.run(_one((Fate.DELIVER,) * after + fates))
+                end = await _one((Fate.DELIVER,) * after + fates)
+                assert asyncio.all_tasks() == {mine}, "something is left over from this exchange"
             except Exception as error:
                 raise AssertionError(f"under {[fate.name for fate in fates]}") from error
             assert not unseen, f"under {[fate.name for fate in fates]}: {unseen}"
             counted[end] = counted.get(end, 0) + 1
+
+    run_virtual(every())
     return counted
 
 

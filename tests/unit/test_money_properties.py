@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from simulators.house.plain_money import PlainBet, PlainHit, PlainMoney
 from table_controller.ledger import hits, meter
 from table_controller.ledger.money import (
     CENT,
@@ -29,7 +30,6 @@ from table_controller.ledger.money import (
     Entry,
 )
 from tests.support.meters import PROGRESSIVES, opened, rules_of
-from tests.support.plain_money import PlainBet, PlainHit, PlainMoney
 
 if TYPE_CHECKING:
     from table_controller.ledger.hits import Hit

@@ -34,6 +34,7 @@ BARS: Final = {
     "hand_without_shuffler": "open-by-hand",
     "button_barred": "open-with-button",
     "not_cleared": "return_to_service",
+    "steps_open": "return_to_service",
     "holds_cards": "test",
     "irregularity": f"{_MOVES} collect return_to_service",
     "any_irregularity": "open_bets",
@@ -106,6 +107,7 @@ sensor_missing | 688a.2(d)(1) | floorperson | a sensor at every seat, in service
 hand_without_shuffler | 688a.9(a)(1) | floorperson | the shuffler in service, or dealing from a shoe
 button_barred | 575.5(g)(3) | floorperson | both in use, or another method
 not_cleared | 688a.13(m) | technician | the cause cleared, or the device repaired
+steps_open | 688a.13(m) | technician | every step done, by its evidence; next in dossier 4: one card
 holds_cards | 688a.13(m) | dealer | the cards taken out
 irregularity | 688a.13(m) | floorperson | its steps done and acknowledged
 any_irregularity | 688a.7(c) | floorperson | its steps done and acknowledged

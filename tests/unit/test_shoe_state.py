@@ -40,6 +40,7 @@ EVENTS: dict[type[Any], Any] = {
     m.Cleared: m.Cleared(1, 43, 46),
     m.SelfTested: m.SelfTested(1, 0, 0),
     m.RoundEnded: m.RoundEnded(1, 49),
+    m.Jogged: m.Jogged(1, m.Motor.DRAW, False, 310, True),
 }
 
 

@@ -172,3 +172,48 @@ def test_a_stack_that_is_under_way_is_not_the_card_that_completes_another() -> N
     assert stacks == [5, 1, 5]
     stub = next(event.count for event, _ in floor.log[before:] if isinstance(event, ev.StubOut))
     assert sum([5, 5, *stacks]) + stub == floor.edition.cards.count
+
+
+def refused_batch() -> Floor:
+    """A shuffler that refused its batch: the door is open, and the cards lie in the intake."""
+    floor = Floor("over_under").start("blue")
+    floor.insert = False
+    floor.play(ev.DeckReceived("red", DEALER))
+    floor.step(ev.CardsInserted("shuffler.1"))
+    (shuffle,) = floor.state.commands
+    floor.step(ev.CommandEnded(shuffle, "failed", 422))
+    assert floor.hold().trigger == "shuffler_fault"
+    return floor
+
+
+def test_cards_that_hands_take_back_while_the_shuffler_is_to_give_them_out_are_out() -> None:
+    """They were asked for ever after: a machine cannot give out what it never drew in."""
+    floor = refused_batch()
+    floor.say("let_out")
+    (clear_out,) = (id_ for id_, issued in floor.state.commands.items() if issued.act == "clear_out")
+    floor.step(ev.IntakeEmptied("shuffler.1"))
+    floor.step(ev.CommandEnded(clear_out, "failed", 424))
+    assert (floor.deck("red").state, floor.deck("red").place) == (mc.STACKED, "tray")
+    assert floor.prompts("cards_together")
+    floor.clear_holds()
+    floor.insert = True
+    floor.settle()
+    assert floor.deck("red").verified
+
+
+def test_an_intake_that_a_cycle_empties_is_no_hand() -> None:
+    floor = Floor("over_under").start("blue")
+    floor.insert = False
+    floor.play(ev.DeckReceived("red", DEALER))
+    floor.step(ev.CardsInserted("shuffler.1"))
+    floor.step(ev.IntakeEmptied("shuffler.1"))
+    assert floor.deck("red").state == mc.IN_DEVICE
+
+
+def test_a_shuffler_that_keeps_what_it_refused_is_given_up() -> None:
+    """The floorperson's way out: hands take the cards from a machine that is out of order, and nobody waits for it."""
+    floor = refused_batch()
+    floor.step(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
+    floor.clear_holds()
+    assert (floor.deck("red").state, floor.deck("red").place) == (mc.STACKED, "tray")
+    assert not floor.state.holds

@@ -119,7 +119,7 @@ async def test_tshark_shows_the_fields_of_a_message(seed: int, tmp_path: Path) -
     hello, completed = (entry["_source"]["layers"]["pitbox"] for entry in json.loads(text))
     fields = hello["pitbox.payload_tree"]["pitbox.field"]
     assert fields[:4] == ['kind: "shuffler"', f'serial: "SIM-{seed:04d}-1"', 'model: "PB-S1i"', 'firmware: "sim-1.0"']
-    assert fields[5] == 'capabilities: ["counts", "identifies", "trail"]'
+    assert fields[5] == 'capabilities: ["counts", "identifies", "trail", "jogs"]'
     assert (hello["pitbox.sealed"], completed["pitbox.sealed"]) == ("0", "1")
     assert "pitbox.mac" not in hello
     fields = completed["pitbox.payload_tree"]["pitbox.field"]

@@ -28,19 +28,20 @@ COMMANDS: Final[dict[str, Command]] = {
     "Eject": lambda b: b.driver.eject(b.next_id()),
     "SelfTest": lambda b: b.driver.self_test(b.next_id()),
     "ClearJam": lambda b: b.driver.clear_jam(b.next_id()),
+    "Jog": lambda b: b.driver.jog(b.next_id(), m.Motor.ELEVATOR),
     "Stop": lambda b: b.driver.stop(b.next_id()),
     "Reset": lambda b: b.driver.reset(b.next_id()),
 }
 COLUMNS: Final = tuple(COMMANDS)
-_BUSY: Final = (R.BUSY,) * 6 + (OK, OK)
-_CLEAR: Final = (R.NEEDS_CLEARING,) * 5 + (OK, OK, OK)
+_BUSY: Final = (R.BUSY,) * 7 + (OK, OK)
+_CLEAR: Final = (R.NEEDS_CLEARING,) * 5 + (OK, R.NEEDS_CLEARING, OK, OK)
 # The table of the page: what each command gets in each state, the door closed, the path clear, the set counted, a card
 # in the intake and none in the chute.
 EXPECTED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
-    m.State.IDLE: (OK, OK, OK, R.NOTHING_TO_EJECT, OK, OK, OK, OK),
+    m.State.IDLE: (OK, OK, OK, R.NOTHING_TO_EJECT, OK, OK, OK, OK, OK),
     m.State.FEEDING: _BUSY,
     m.State.UNLOADING: _BUSY,
-    m.State.READY: (R.GATE_OCCUPIED, R.GATE_OCCUPIED, R.GATE_OCCUPIED, OK, OK, OK, OK, OK),
+    m.State.READY: (R.GATE_OCCUPIED, R.GATE_OCCUPIED, R.GATE_OCCUPIED, OK, OK, OK, OK, OK, OK),
     m.State.HALTED: _CLEAR,
     m.State.CLEARING: _BUSY,
     m.State.TESTING: _BUSY,
@@ -116,3 +117,11 @@ async def test_a_count_is_refused_while_a_card_lies_in_the_chute_and_a_delivery_
         asked = ("Deliver", "CountAll", "Deliver", "CountAll")
         reasons = [await answer(b, COMMANDS[name]) for name in asked]
         assert reasons == [R.NOT_COUNTED, OK, OK, R.CHUTE_OCCUPIED]
+
+
+async def test_the_motor_that_pushes_cards_out_is_not_jogged_while_cards_are_in_the_store(seed: int) -> None:
+    async with bench(seed, continuous=True) as b:
+        leave(b, CARDS)
+        await counted(b)
+        assert await answer(b, lambda b: b.driver.jog(b.next_id(), m.Motor.EJECT)) is R.CARDS_IN_REACH
+        assert await answer(b, COMMANDS["Jog"]) is OK

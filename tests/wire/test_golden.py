@@ -428,6 +428,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "SelfTest": Accepted,
     "SetMode": Settled,
     "ClearJam": Accepted,
+    "Jog": Accepted,
     "Reset": Settled,
 }
 

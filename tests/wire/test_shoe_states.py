@@ -29,17 +29,28 @@ COMMANDS: Final[dict[str, Callable[[int], Any]]] = {
     "StartRound": m.StartRound,
     "SelfTest": m.SelfTest,
     "ClearJam": m.ClearJam,
+    "Jog": lambda command: m.Jog(command, m.Motor.TRANSPORT, False),
     "Stop": m.Stop,
     "Reset": m.Reset,
 }
 COLUMNS: Final = tuple(COMMANDS)
-BUSY: Final = (R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, OK, OK)
-HALTED: Final = (R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NOT_CAPABLE, R.NEEDS_CLEARING, OK, OK, OK)
+BUSY: Final = (R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, OK, OK)
+HALTED: Final = (
+    R.NEEDS_CLEARING,
+    R.NEEDS_CLEARING,
+    R.NEEDS_CLEARING,
+    R.NOT_CAPABLE,
+    R.NEEDS_CLEARING,
+    OK,
+    R.NEEDS_CLEARING,
+    OK,
+    OK,
+)
 # The table of the page for an automated shoe: door closed, path clear, slot empty; cards in the intake when IDLE.
 AUTOMATED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
-    S.IDLE: (OK, R.SHOE_EMPTY, R.NOTHING_TO_EJECT, R.NOT_CAPABLE, OK, OK, OK, OK),
+    S.IDLE: (OK, R.SHOE_EMPTY, R.NOTHING_TO_EJECT, R.NOT_CAPABLE, OK, OK, OK, OK, OK),
     S.LOADING: BUSY,
-    S.READY: (R.ALREADY_LOADED, OK, OK, R.NOT_CAPABLE, OK, OK, OK, OK),
+    S.READY: (R.ALREADY_LOADED, OK, OK, R.NOT_CAPABLE, OK, OK, OK, OK, OK),
     S.DISPENSING: BUSY,
     S.COUNTING: BUSY,
     S.HALTED: HALTED,
@@ -49,13 +60,33 @@ AUTOMATED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
 }
 # And for a manual one: throat clear; cards in the well, but for HALTED and DOUBTFUL, where hands have lifted them out.
 MANUAL: Final[dict[m.State, tuple[m.Reason, ...]]] = {
-    S.IDLE: (OK, R.NOT_CAPABLE, R.NOTHING_TO_EJECT, R.SHOE_EMPTY, OK, R.ALREADY_LOADED, OK, OK),
-    S.READY: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, OK, R.ALREADY_LOADED, OK, OK),
-    S.DEALING: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, R.BUSY, R.ALREADY_LOADED, OK, OK),
-    S.COUNTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
-    S.HALTED: (R.NEEDS_CLEARING, R.NOT_CAPABLE, R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, OK, OK, OK),
-    S.TESTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
-    S.DOUBTFUL: (R.NEEDS_CLEARING, R.NOT_CAPABLE, R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, OK, OK, OK),
+    S.IDLE: (OK, R.NOT_CAPABLE, R.NOTHING_TO_EJECT, R.SHOE_EMPTY, OK, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
+    S.READY: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, OK, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
+    S.DEALING: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, R.BUSY, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
+    S.COUNTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, OK, OK),
+    S.HALTED: (
+        R.NEEDS_CLEARING,
+        R.NOT_CAPABLE,
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        OK,
+        R.NOT_CAPABLE,
+        OK,
+        OK,
+    ),
+    S.TESTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, OK, OK),
+    S.DOUBTFUL: (
+        R.NEEDS_CLEARING,
+        R.NOT_CAPABLE,
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        OK,
+        R.NOT_CAPABLE,
+        OK,
+        OK,
+    ),
 }
 
 
@@ -159,7 +190,15 @@ def test_every_state_and_every_command_is_in_a_table() -> None:
     assert {cls.__name__ for cls in get_args(m.Actuation)} == set(COLUMNS)
     told = {reason for table in (AUTOMATED, MANUAL) for row in table.values() for reason in row}
     refusals = {reason for reason in m.Reason if 420 <= reason < 430 or 440 <= reason < 450}
-    elsewhere = {R.NOTHING_LOADED, R.DOOR_OPEN, R.PATH_BLOCKED, R.STACK_SIZE, R.SLOT_OCCUPIED, R.TOO_FEW_CARDS}
+    elsewhere = {
+        R.NOTHING_LOADED,
+        R.DOOR_OPEN,
+        R.PATH_BLOCKED,
+        R.STACK_SIZE,
+        R.SLOT_OCCUPIED,
+        R.TOO_FEW_CARDS,
+        R.CARDS_IN_REACH,
+    }
     assert told - {OK} == refusals - elsewhere, "the others are tried below and in tests/scenario/test_shoe.py"
 
 
@@ -205,6 +244,25 @@ async def test_the_first_reason_of_the_page_is_given(seed: int) -> None:
         assert refusal.value.reason == R.STACK_SIZE
 
 
+async def test_a_motor_is_not_jogged_where_cards_are_in_its_reach(seed: int) -> None:
+    async with shoe(seed, loaded=False) as b:
+        for motor, reason in ((m.Motor.FEED, R.CARDS_IN_REACH), (m.Motor.DRAW, OK), (m.Motor.TRANSPORT, OK)):
+            assert await _jog(b, motor) is reason, "the deck lies in the intake"
+        await give(b, "Load")
+        assert await _jog(b, m.Motor.FEED) is OK
+        assert await _jog(b, m.Motor.DRAW) is R.CARDS_IN_REACH
+        b.inject("dust:sensor=exit,percent=90")
+        assert await _jog(b, m.Motor.TRANSPORT) is R.PATH_BLOCKED
+
+
+async def _jog(b: Shoe, motor: m.Motor) -> m.Reason:
+    try:
+        await b.driver.jog(b.next_id(), motor)
+    except CommandRefused as refused:
+        return m.Reason(refused.reason)
+    return OK
+
+
 # --- golden requests -----------------------------------------------------------------------------------------
 
 REPLIES: Final[dict[str, type[Message]]] = {
@@ -221,6 +279,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "Stop": Settled,
     "SelfTest": Accepted,
     "ClearJam": Accepted,
+    "Jog": Accepted,
     "Reset": Settled,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -13,6 +14,7 @@ from tests.support.states import answer, begin
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Awaitable
 
     from tests.support.states import Command
 
@@ -24,20 +26,39 @@ COMMANDS: Final[dict[str, Command]] = {
     "SetMode": lambda b: b.driver.set_mode(b.next_id(), m.Mode.SORT),
     "SelfTest": lambda b: b.driver.self_test(b.next_id()),
     "ClearJam": lambda b: b.driver.clear_jam(b.next_id()),
+    "Jog": lambda b: b.driver.jog(b.next_id(), m.Motor.TRANSPORT),
     "Stop": lambda b: b.driver.stop(b.next_id()),
     "Reset": lambda b: b.driver.reset(b.next_id()),
 }
 # The table of the page: what each command gets in each state, the door closed and the path clear.
 COLUMNS: Final = tuple(COMMANDS)
 EXPECTED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
-    m.State.IDLE: (OK, R.NOTHING_TO_EJECT, OK, OK, OK, OK, OK),
-    m.State.FEEDING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
-    m.State.UNLOADING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
-    m.State.READY: (R.GATE_OCCUPIED, OK, OK, OK, OK, OK, OK),
-    m.State.HALTED: (R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, OK, OK, OK),
-    m.State.CLEARING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
-    m.State.TESTING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
-    m.State.DOUBTFUL: (R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, OK, OK, OK),
+    m.State.IDLE: (OK, R.NOTHING_TO_EJECT, OK, OK, OK, OK, OK, OK),
+    m.State.FEEDING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
+    m.State.UNLOADING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
+    m.State.READY: (R.GATE_OCCUPIED, OK, OK, OK, OK, OK, OK, OK),
+    m.State.HALTED: (
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        OK,
+        R.NEEDS_CLEARING,
+        OK,
+        OK,
+    ),
+    m.State.CLEARING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
+    m.State.TESTING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
+    m.State.DOUBTFUL: (
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        R.NEEDS_CLEARING,
+        OK,
+        R.NEEDS_CLEARING,
+        OK,
+        OK,
+    ),
 }
 
 
@@ -111,3 +132,31 @@ async def test_a_stop_while_the_gate_opens_or_a_test_runs_leaves_the_machine_at_
         assert failed.value.reason == R.STOPPED
         assert (await b.driver.status()).state is m.State.READY
         assert b.told(m.Stopped) == []
+
+
+def _jog(motor: m.Motor, b: Bench) -> Awaitable[object]:
+    return b.driver.jog(b.next_id(), motor)
+
+
+async def test_a_jog_is_refused_while_the_path_is_dark_or_cards_are_in_reach_of_the_motor(seed: int) -> None:
+    async with bench(seed) as b:
+        reasons = []
+        for motor in m.Motor:
+            jog: Command = partial(_jog, motor)
+            reasons.append(await answer(b, jog))
+        assert reasons == [R.CARDS_IN_REACH, OK, OK, OK], "the deck lies in the intake"
+        b.inject("dust:sensor=exit,percent=90")
+        assert await answer(b, COMMANDS["Jog"]) is R.PATH_BLOCKED
+
+
+async def test_a_stop_ends_a_jog_and_the_motor_is_off(seed: int) -> None:
+    async with bench(seed) as b:
+        turning = await begin(b, COMMANDS["Jog"], m.State.TESTING)
+        assert (await b.driver.sensors()).currents[m.Motor.TRANSPORT] > 0
+        await b.driver.stop(b.next_id())
+        with pytest.raises(CommandFailed) as failed:
+            await turning
+        assert failed.value.reason == R.STOPPED
+        assert (await b.driver.sensors()).currents == [0, 0, 0, 0]
+        assert (b.told(m.Jogged), b.told(m.Stopped)) == ([], [])
+        assert (await b.driver.status()).state is m.State.IDLE

@@ -11,6 +11,7 @@ from devices.shoe.state import DriverEvent, Ended, ShoeView, fold, verdict
 from firmware_bridge.errors import CommandFailed, ConfigurationError, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
+from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
 from table_controller.cli.shoe_path import draw_shoe
 
 if TYPE_CHECKING:
@@ -31,16 +32,18 @@ ACTIONS: Final = {
     "stop": "stop all motion",
     "selftest": "test lamps, sensors and motors",
     "clear": "after the path was cleared by hand: empty the well into the slot",
+    "jog": "turn one motor a little (--motor, --reverse), with nothing on the path",
     "reset": "restart the firmware",
 }
 # What moves cards, or waits for hands that do, and is stopped by Ctrl-C.
-MOVING: Final = ("load", "dispense", "round", "stub", "selftest", "clear")
+MOVING: Final = ("load", "dispense", "round", "stub", "selftest", "clear", "jog")
 _PICTURED: Final = m.Progress | m.Drawn | m.Loaded | m.Dispensed | m.ShortStack | m.Stub | m.Jam | m.Fault | m.Stopped
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments that only a shoe has."""
     parser.add_argument("--cards", type=int, help="with dispense: cards of the stack; with round: cards of the round")
+    add_jog_arguments(parser, m.Motor)
     parser.add_argument("--expect", type=int, default=53, help="cards in the whole deck or batch (default 53)")
 
 
@@ -48,6 +51,7 @@ def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if (args.action in ("dispense", "round")) != (args.cards is not None):
         raise ConfigurationError("--cards N goes with the actions dispense and round, and only with them")
+    check_jog(args)
     if not 1 <= args.expect <= 416:
         raise ConfigurationError("--expect takes a number of cards from 1 to 416")
     if args.cards is not None and not 0 <= args.cards <= 416:
@@ -82,6 +86,8 @@ class Session:
                 screen.line(f"{event.emptied} cards came out of the well")
             case m.SelfTested():
                 screen.line(failed_parts(m.Sensor, event.bad_sensors, m.Motor, event.bad_motors))
+            case m.Jogged():
+                screen.line(jog_text(event.motor, event.current, reverse=event.reverse, turned=event.turned))
             case m.Unbalanced():
                 screen.line(verdict(event, 0)[0], "bold red")
             case m.Door():
@@ -119,6 +125,9 @@ class Session:
                 return await self._judged(driver.count_stub(command), args.expect, by_hand=self._by_hand)
             case "round":
                 return await self._round(driver, command)
+            case "jog":
+                await driver.jog(command, m.Motor[args.motor.upper()], reverse=args.reverse)
+                screen.line("jog: done", "green")
             case _:
                 method = {"stop": driver.stop, "selftest": driver.self_test, "clear": driver.clear_jam,
                           "reset": driver.reset}[args.action]  # fmt: skip

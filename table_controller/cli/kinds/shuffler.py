@@ -11,6 +11,7 @@ from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
 from firmware_bridge.errors import CommandFailed, ConfigurationError, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
+from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
 
 if TYPE_CHECKING:
     import argparse
@@ -31,13 +32,14 @@ ACTIONS: Final = {
     "selftest": "test lamps, sensors and motors",
     "mode": "choose shuffle or sort (--to)",
     "clear": "check that the path is clear and empty the compartments, after a jam or to take the cards out",
+    "jog": "turn one motor a little (--motor, --reverse), with nothing on the path",
     "reset": "restart the firmware",
     "takein": "continuous: take the cards from the intake into the store",
     "deliver": "continuous: bring cards from the store into the chute (--cards)",
     "count": "continuous: bring every card out and in again, and count the whole set",
 }
 # What moves cards, and is stopped by Ctrl-C.
-MOVING: Final = ("shuffle", "eject", "selftest", "clear", "takein", "deliver", "count")
+MOVING: Final = ("shuffle", "eject", "selftest", "clear", "jog", "takein", "deliver", "count")
 # More cards than any model holds.
 MOST: Final = 400
 DECK: Final = 53
@@ -50,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--expect", type=int, help=f"cards in a whole deck (default {DECK}; {SIX_DECKS} if the model is for six decks)"
     )
     parser.add_argument("--cards", type=int, help="with deliver: how many")
+    add_jog_arguments(parser, m.Motor)
     parser.add_argument("--to", choices=[mode.name.lower() for mode in m.Mode], help="with mode: shuffle or sort")
 
 
@@ -59,6 +62,7 @@ def check(args: argparse.Namespace) -> None:
         raise ConfigurationError("--to shuffle or --to sort goes with the action mode, and only with it")
     if (args.action == "deliver") != (args.cards is not None):
         raise ConfigurationError("--cards N goes with the action deliver, and only with it")
+    check_jog(args)
     if args.expect is not None and not 1 <= args.expect <= MOST:
         raise ConfigurationError(f"--expect takes a number of cards from 1 to {MOST}")
 
@@ -85,6 +89,8 @@ class Session:
             self._screen.line(f"{event.emptied} cards came out of the compartments; {gate} lie behind the gate")
         elif isinstance(event, m.SelfTested):
             self._screen.line(failed_parts(m.Sensor, event.bad_sensors, m.Motor, event.bad_motors))
+        elif isinstance(event, m.Jogged):
+            self._screen.line(jog_text(event.motor, event.current, reverse=event.reverse, turned=event.turned))
         elif isinstance(event, m.TakenIn | m.Delivered | m.Holds):
             self._screen.line(_store(event))
         elif isinstance(event, m.Door):
@@ -118,6 +124,8 @@ class Session:
                 run = driver.take_in(command) if args.action == "takein" else driver.deliver(command, args.cards)
                 if not await _carried_out(run, screen, lambda: self.view, self._expected):
                     return 1
+            case "jog":
+                await driver.jog(command, m.Motor[args.motor.upper()], reverse=args.reverse)
             case "mode":
                 await driver.set_mode(command, m.Mode[args.to.upper()])
             case _:

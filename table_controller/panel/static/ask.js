@@ -1,7 +1,9 @@
 // Draws one question with exactly the answers that it allows: buttons, a keypad, seats. Used by dealer and floor.
 
-import { h, clause, say, sayBy, session, told } from "./common.js";
+import { h, clause, say, sayBy, session, toast, told } from "./common.js";
 
+// An answer that was taken is shown as taken until the table shows what came of it, at most this long (ms).
+const TAKEN = 3000;
 const entered = new Map(); // what was typed so far, by question: a redrawn page forgets nothing
 
 function state(prompt) {
@@ -36,6 +38,7 @@ export async function give(prompt, choice, redraw) {
   const now = state(prompt);
   if (now.busy || !ready(prompt, choice)) return;
   now.busy = true;
+  now.pressed = choice;
   now.said = "";
   redraw();
   const first = choice === prompt.choices[0].key;
@@ -43,13 +46,15 @@ export async function give(prompt, choice, redraw) {
   if (prompt.number && first) body.number = Number(now.digits);
   if (prompt.seats && first) body.seats = [...now.seats].sort();
   const result = await (prompt.mine && !session.eachTime ? say("answer", body) : sayBy(prompt.role, "answer", body));
-  now.busy = false;
   now.said = told(result);
+  if (now.said && entered.get(prompt.id) !== now) toast(now.said); // the question is gone; its word must not be
+  if (result && result.ok) { now.taken = true; setTimeout(() => { now.busy = now.taken = false; redraw(); }, TAKEN); } // the next picture has another question
+  else now.busy = false;
   redraw();
 }
 
 function keypad(prompt, now, redraw) {
-  const key = (label, act, name) => h("button", { type: "button", "aria-label": name, "data-key": label, onclick: () => { act(); redraw(); } }, label);
+  const key = (label, act, name) => h("button", { type: "button", again: true, "aria-label": name, "data-key": label, onclick: () => { act(); redraw(); } }, label);
   const digit = (d) => key(String(d), () => typeDigit(prompt, String(d)), `digit ${d}`);
   return [
     h("div", { class: "entry", role: "status", "aria-label": `entered: ${now.digits || "nothing"}` }, now.digits || " "),
@@ -60,7 +65,7 @@ function keypad(prompt, now, redraw) {
 
 function seatRow(prompt, now, redraw) {
   return h("div", { class: "seatrow", role: "group", "aria-label": "seats" }, ...prompt.seats.map((seat) =>
-    h("button", { type: "button", "data-seat": seat, "aria-pressed": now.seats.has(seat) ? "true" : "false", "aria-label": `seat ${seat}`, onclick: () => {
+    h("button", { type: "button", again: true, "data-seat": seat, "aria-pressed": now.seats.has(seat) ? "true" : "false", "aria-label": `seat ${seat}`, onclick: () => {
       if (prompt.one_seat) { const had = now.seats.has(seat); now.seats.clear(); if (!had) now.seats.add(seat); }
       else if (!now.seats.delete(seat)) now.seats.add(seat);
       redraw();
@@ -89,6 +94,7 @@ export function ask(prompt, redraw, hints = {}) {
     h("div", { class: "space" }),
     h("div", { class: `choices${many ? " many" : ""}` }, ...prompt.choices.map((choice, at) =>
       h("button", { type: "button", class: at === 0 ? "go" : "", "data-choice": choice.key, "data-of": prompt.id,
-        disabled: now.busy || !ready(prompt, choice.key), onclick: () => give(prompt, choice.key, redraw) }, choice.text))),
+        disabled: now.busy || !ready(prompt, choice.key), "aria-busy": now.busy && now.pressed === choice.key ? "true" : null,
+        onclick: () => give(prompt, choice.key, redraw) }, now.busy && now.pressed === choice.key ? (now.taken ? "Taken" : "…") : choice.text))),
   ].filter(Boolean);
 }

@@ -1,6 +1,6 @@
 // The dealer's page: one big next action, the table, decks and dice, and what is locked.
 
-import { $, clause, closer, dialog, duration, follow, h, say, session, show, signOff, start, steady, themeButton, told, badgeOf } from "./common.js";
+import { $, busy, clause, closer, dialog, duration, follow, h, once, read, say, session, show, signOff, start, steady, themeButton, toast, told, badgeOf } from "./common.js";
 import { ask, clausesOf, forget, give, typeDigit } from "./ask.js";
 import { felt, words } from "./felt.js";
 
@@ -17,14 +17,17 @@ function current() {
 }
 
 async function act(name, more = {}) {
-  said = told(await say(name, more));
+  const result = await once(name, draw, () => say(name, more));
+  if (result === null) return;
+  said = told(result);
+  toast(said);
   draw();
 }
 
 function big(name, text) {
   const note = name === "no_more_bets" ? `Wagers are open; ${words(view)}.` : "Everything is ready: deck, machines, dice.";
   return [h("p", { class: "text" }, text), h("p", { class: "soft" }, note), h("p", { class: "said", role: "alert" }, said), h("div", { class: "space" }),
-    h("div", { class: "choices act" }, h("button", { type: "button", class: "go", "data-act": name, onclick: () => act(name) }, text))];
+    h("div", { class: "choices act" }, h("button", { type: "button", class: "go", "data-act": name, disabled: busy(name), "aria-busy": busy(name) ? "true" : null, onclick: () => act(name) }, busy(name) ? "…" : text))];
 }
 
 function nextCard() {
@@ -45,7 +48,7 @@ function nextCard() {
   }
   const rest = prompts().filter((other) => other !== prompt || next.how === "hands");
   const others = h("div", { class: "others" }, rest.slice(0, 2).map((other) =>
-    h("button", { type: "button", onclick: () => { chosen = other.id; draw(); } }, `${other.role}: ${other.text}`)));
+    h("button", { type: "button", "data-turn": other.id, onclick: () => { chosen = other.id; draw(); } }, `${other.role}: ${other.text}`)));
   return [head, ...body, rest.length ? others : null];
 }
 
@@ -95,23 +98,32 @@ function reportButton() {
 }
 
 async function more() {
-  const words = await (await fetch("/api/words")).json();
+  const words = await read("/api/words");
   const trigger = h("select", { id: "trigger" }, Object.entries(words.reports).map(([key, text]) => h("option", { value: key }, text)));
   const pick = (id, label, values) => [h("label", { for: id }, label), h("select", { id }, h("option", { value: "" }, "–"), values.map((v) => h("option", { value: v }, v)))];
   const deck = h("input", { id: "newdeck", maxlength: 32 });
   const shuffled = h("input", { type: "checkbox", id: "preshuffled" });
   const answer = h("p", { class: "said", role: "alert" });
-  const done = (result) => { answer.textContent = told(result); if (result && result.ok) box.close(); };
+  const done = async (button, work) => { // one at a time, and the word about it stands where it was pressed
+    if (button.disabled) return;
+    button.disabled = true;
+    const result = await work;
+    button.disabled = false;
+    answer.textContent = told(result);
+    if (result && result.ok) { box.close(); toast("Taken", false); }
+  };
   const value = (id) => $(id).value || null;
   const box = dialog(
     h("h2", {}, "Bring a deck"), h("label", { for: "newdeck" }, "Its back colour"), deck,
-    h("div", { class: "row" }, h("label", { class: "row", for: "preshuffled" }, "preshuffled"), shuffled, h("button", { type: "button", class: "go", id: "bring", onclick: async () =>
-      done(await say("deck", { deck: deck.value.trim(), preshuffled: shuffled.checked })) }, "Bring it")),
+    h("div", { class: "row" }, h("label", { class: "row", for: "preshuffled" }, "preshuffled"), shuffled, h("button", { type: "button", class: "go", id: "bring", onclick: (event) =>
+      done(event.target, say("deck", { deck: deck.value.trim(), preshuffled: shuffled.checked })) }, "Bring it")),
     h("h2", {}, "Report what happened"), h("label", { for: "trigger" }, "What"), trigger,
     h("div", { class: "formrow" }, h("div", {}, pick("rseat", "Seat", view.seats.map((one) => one.seat))), h("div", {}, pick("rdeck", "Deck", view.decks.map((one) => one.name))),
       h("div", {}, pick("rslot", "Machine", view.slots.map((one) => one.name)))),
-    h("div", { class: "row" }, h("button", { type: "button", class: "bad", id: "report", onclick: async () =>
-      done(await say("report", { trigger: trigger.value, seat: Number(value("rseat")) || null, deck: value("rdeck"), slot: value("rslot") })) }, "Report"), closer()), answer);
+    h("div", { class: "row" }, h("button", { type: "button", class: "bad", id: "report", onclick: (event) =>
+      done(event.target, say("report", { trigger: trigger.value, seat: Number(value("rseat")) || null, deck: value("rdeck"), slot: value("rslot") })) }, "Report"),
+    view.by_shoe ? h("button", { type: "button", id: "cover", onclick: (event) =>
+      done(event.target, say("cover_card", { seat: Number(value("rseat")) || null })) }, "Cover card is out") : null, closer()), answer);
 }
 
 const draw = steady(() => {
@@ -125,14 +137,8 @@ const draw = steady(() => {
   show($("felt"), felt(view));
   show($("strip"), strip());
   lockLine();
-  const focused = document.activeElement && document.activeElement.dataset ? { ...document.activeElement.dataset } : {};
   show($("next"), nextCard());
   document.body.dataset.seq = view.seq;
-  for (const name of ["choice", "key", "seat", "act"]) {
-    if (focused[name] === undefined) continue;
-    const same = $("next").querySelector(`[data-${name}="${CSS.escape(focused[name])}"]`);
-    if (same) same.focus({ preventScroll: true });
-  }
 });
 
 document.addEventListener("keydown", (event) => {

@@ -1,7 +1,8 @@
 // The floorperson's page: decisions, acknowledgements, hits, orders, devices, and what is to be found again.
 
-import { $, badgeOf, clause, closer, credential, dialog, duration, follow, h, say, sayBy, session, show, signOff, start, steady, themeButton, told } from "./common.js";
+import { $, badgeOf, busy, clause, closer, dialog, duration, follow, h, once, read, sayBy, sayByTwo, session, show, signOff, start, steady, themeButton, toast, told } from "./common.js";
 import { ask, clausesOf, forget } from "./ask.js";
+import { dispute } from "./dispute.js";
 
 let view = null;
 const said = new Map();
@@ -18,7 +19,15 @@ function holdCard(hold) {
 }
 
 async function order(key, act, body) {
-  said.set(key, told(await sayBy("floorperson", act, body)));
+  const result = await once(key, draw, () => sayBy("floorperson", act, body));
+  came(key, result);
+}
+
+// Show what came of something where it was pressed, and besides where nobody can miss it.
+function came(key, result) {
+  if (!result) return;
+  said.set(key, told(result));
+  toast(told(result) || "Taken", !result.ok);
   draw();
 }
 
@@ -31,14 +40,15 @@ const NAMES = { give_up: "Give up", acknowledge: "Back to service", clear: "Caus
 function slotLine(slot) {
   return h("div", { class: "line" }, h("div", { class: "row" }, h("b", {}, slot.name), h("span", { class: `badge ${badgeOf(slot.state)}` }, slot.text),
     slot.deck ? h("span", { class: "soft" }, `holds deck ${slot.deck}`) : null, h("span", { class: "grow" }),
-    (ACTS[slot.state] || []).map((act) => h("button", { type: "button", class: "small", "data-slot": slot.name, "data-order": act,
+    (ACTS[slot.state] || []).map((act) => h("button", { type: "button", class: "small", "data-slot": slot.name, "data-order": act, disabled: busy(slot.name),
       onclick: () => order(slot.name, "slot", { slot: slot.name, order: act }) }, NAMES[act]))),
   said.get(slot.name) ? h("p", { class: "said", role: "alert" }, said.get(slot.name)) : null);
 }
 
 function findingLine(one) {
-  return h("div", { class: "line" }, h("span", { class: "soft mono" }, `${new Date(one.at).toISOString().slice(11, 19)} #${one.seq} `), one.text,
-    one.rounds.length ? h("div", {}, h("span", { class: "badge bad" }, "affected rounds"), ` ${one.rounds.join(", ")}`) : null,
+  return h("div", { class: "line" }, h("span", { class: "soft mono" }, `${new Date(one.at).toISOString().slice(5, 19).replace("T", " ")} #${one.seq} `), one.text,
+    one.rounds.length ? h("div", { class: "row" }, h("span", { class: "badge bad" }, "affected rounds"), one.rounds.slice(-8).map((number) =>
+      h("button", { type: "button", class: "clause", "aria-label": `story of round ${number}`, onclick: () => dispute(number) }, String(number)))) : null,
     one.clauses.length ? h("div", { class: "row" }, [...new Set(one.clauses)].slice(0, 3).map(clause)) : null);
 }
 
@@ -48,29 +58,49 @@ function meterCard() {
   return h("section", { class: "card stack" }, h("h2", {}, `Meter ${meter.text}`),
     h("div", { class: "facts" }, h("span", {}, `reserve ${meter.reserve}`), h("span", {}, `pending ${meter.pending || "nothing"}`), h("span", {}, `ever paid ${meter.paid}`)),
     meter.hits.map((hit) => h("div", { class: "line" }, h("b", {}, `seat ${hit.seat}: ${hit.hand} ${hit.amount}`), ` ${hit.state}`)),
-    h("button", { type: "button", class: "small", onclick: correct }, "Correct the meter…"), h("p", { class: "said", role: "alert" }, said.get("meter") || ""));
+    h("div", { class: "facts" }, h("span", {}, `seed ${view.meter_rules.seed}`), h("span", {}, `rate ${view.meter_rules.rate}`), h("span", {}, `limit ${view.meter_rules.limit}`)),
+    h("div", { class: "row" }, Object.entries(METER).map(([act, [title]]) =>
+      h("button", { type: "button", class: "small", "data-meter": act, "aria-label": title, disabled: busy("meter"), onclick: () => meterDialog(act) }, `${title.split(" ")[0]}…`))),
+    h("p", { class: "said", role: "alert" }, said.get("meter") || ""));
 }
 
-function correct() {
-  const dollars = h("input", { id: "dollars", inputmode: "decimal" });
-  const paper = h("input", { id: "paper" });
-  dialog(h("h2", {}, "Correct the meter"), h("p", { class: "soft" }, "A floorperson and an auditor, each with their own PIN."),
-    h("label", { for: "dollars" }, "By how much (dollars, - lowers)"), dollars, h("label", { for: "paper" }, "Document"), paper,
-    h("div", { class: "row" }, h("button", { type: "button", class: "go", onclick: async (event) => {
-      const wanted = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(dollars.value.trim());
-      if (!wanted || !paper.value.trim()) return;
-      const amount = Number(`${wanted[1]}${wanted[2]}${(wanted[3] || "").padEnd(6, "0")}`);
+// What is done to the meter by hand: who does it, who stands by, and what is asked. Amounts go out as whole numbers.
+const METER = {
+  correct_meter: ["Correct the meter", "floorperson", "auditor", [["amount", "By how much (dollars, - lowers)", 6]]],
+  reset_meter: ["Reset the meter to its seed", "floorperson", "auditor", []],
+  set_meter: ["Parameters of the meter", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["limit_cents", "Limit (dollars), if it changes", 2]]],
+};
+
+// A decimal as a whole number of its smallest unit; null if it is none.
+function whole(text, digits) {
+  const wanted = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text.trim());
+  if (!wanted || (wanted[3] || "").length > digits) return null;
+  return Number(`${wanted[1]}${wanted[2]}${(wanted[3] || "").padEnd(digits, "0")}`);
+}
+
+function meterDialog(act) {
+  const [title, first, other, fields] = METER[act];
+  const paper = h("input", { id: "paper", maxlength: 200 });
+  const inputs = fields.map(([name, label, digits]) => [name, digits, label, h("input", { id: name, inputmode: "decimal" })]);
+  const wrong = h("p", { class: "said", role: "alert" });
+  dialog(h("h2", {}, title), h("p", { class: "soft" }, `A ${first} and an ${other}, each with their own PIN.`),
+    inputs.map(([name, , label, input]) => [h("label", { for: name }, label), input]), h("label", { for: "paper" }, "Document"), paper, wrong,
+    h("div", { class: "row" }, h("button", { type: "button", class: "go", id: "goon", onclick: async (event) => {
+      const body = { document: paper.value.trim() };
+      for (const [name, digits, label, input] of inputs) {
+        if (!input.value.trim()) continue;
+        body[name] = whole(input.value, digits);
+        if (body[name] === null) { wrong.textContent = `${label}: this is no amount.`; input.focus(); return; }
+      }
+      if (!body.document) { wrong.textContent = "Name the document that says why."; paper.focus(); return; }
+      if (fields.length && Object.keys(body).length === 1) { wrong.textContent = "Enter what is to change."; return; }
       event.target.closest("dialog").close();
-      const by = await credential("floorperson: your PIN", session.role === "floorperson" ? session.id : "");
-      const second = by && await credential("auditor: your PIN");
-      if (!second) return;
-      said.set("meter", told(await say("correct_meter", { amount, document: paper.value.trim(), by, second })));
-      draw();
+      came("meter", await once("meter", draw, () => sayByTwo(first, other, act, body)));
     } }, "Go on"), closer("Cancel")));
 }
 
 async function orders() {
-  const words = await (await fetch("/api/words")).json();
+  const words = await read("/api/words");
   const pick = (id, label, values) => h("div", {}, h("label", { for: id }, label), h("select", { id }, h("option", { value: "" }, "–"), values.map((v) => h("option", { value: v }, v))));
   const what = h("select", { id: "order" }, Object.entries(words.orders).map(([key, text]) => h("option", { value: key }, text)));
   dialog(h("h2", {}, "Order"), h("label", { for: "order" }, "What"), what,
@@ -100,7 +130,7 @@ const draw = steady(() => {
   document.body.dataset.seq = view.seq;
   const mine = view.prompts.filter((prompt) => prompt.role === "floorperson");
   const others = view.prompts.filter((prompt) => prompt.role !== "floorperson");
-  show($("left"), h("section", { class: "card row" }, h("h2", { class: "grow" }, `Round ${view.round.number || "–"}: ${view.round.text}`), h("span", { class: "soft" }, view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on")),
+  show($("left"), h("section", { class: "card" }, h("h2", {}, `Round ${view.round.number || "–"}: ${view.round.text}`), h("div", { class: "row" }, h("span", { class: "soft grow" }, view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on"), h("button", { type: "button", class: "small", id: "dispute", onclick: () => dispute() }, "Story of a round…"))),
     mine.length ? mine.map(promptCard) : h("section", { class: "card" }, h("span", { class: "badge good" }, "no decision waits for you")),
     view.holds.map(holdCard),
     others.length ? h("section", { class: "card" }, h("h2", {}, "Others are asked"), others.map((other) => h("div", { class: "line" }, `${other.role}: ${other.text}`))) : null);

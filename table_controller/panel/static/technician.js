@@ -1,18 +1,28 @@
 // The technician's page: every machine live with its card path, its link, and what stands against using it.
 
-import { $, badgeOf, clause, closer, dialog, follow, h, say, sayBy, session, show, signOff, start, steady, themeButton, told } from "./common.js";
+import { $, badgeOf, busy, clause, follow, h, once, read, say, sayBy, session, show, signOff, start, steady, themeButton, toast, told } from "./common.js";
+import { dossier, refresh } from "./dossier.js";
+import { history } from "./history.js";
+import { orders } from "./orders.js";
 
 let machines = [];
 let view = null;
 let faults = {};
 const said = new Map();
+const cards = new Map(); // each machine's card: what is live in it is drawn anew, where somebody chooses or types it is not
 const STYLES = { dim: "dim", "bold yellow": "dark", "bold red": "wrong", "bold cyan": "cards" };
 const ACTS = { faulted: [["clear", "Cause is cleared"]], out_of_order_signed: [["repair", "It is repaired"]] };
 
 function path(one) {
   if (!one.path.length) return null;
   const text = one.path.map(([piece]) => piece).join("");
-  return h("div", { class: "path mono", role: "img", "aria-label": `card path: ${text}` }, one.path.map(([piece, style]) => h("span", { class: STYLES[style] || "" }, piece)));
+  const bench = Boolean(faults[one.name]);
+  return h("div", { class: "path mono", role: bench ? "group" : "img", "aria-label": `card path: ${text}` }, one.path.map(([piece, style]) => {
+    const segment = /[a-z]{3,}/.exec(piece);
+    if (!bench || !segment || !/[─✖?]/.test(piece)) return h("span", { class: STYLES[style] || "" }, piece);
+    return h("button", { type: "button", class: `piece ${STYLES[style] || ""}`, "aria-label": `let a card stick in ${segment[0]}`, "data-segment": segment[0],
+      onclick: () => aim(one.name, `jam:segment=${segment[0]},card=0`) }, piece);
+  }));
 }
 
 function link(one) {
@@ -25,74 +35,93 @@ function link(one) {
 }
 
 async function order(slot, act) {
-  said.set(slot, told(await sayBy("technician", "slot", { slot, order: act })));
+  const result = await once(slot, draw, () => sayBy("technician", "slot", { slot, order: act }));
+  if (!result) return;
+  said.set(slot, told(result));
+  toast(told(result) || "Taken", !result.ok);
   draw();
 }
 
-async function inject(slot, select) {
-  const result = await say("", { slot, fault: select.value }, "/api/inject");
+// --- simulated machines -------------------------------------------------------------------------------------------------
+
+function aim(slot, fault) {
+  const { entry } = cards.get(slot);
+  entry.value = fault;
+  entry.focus();
+}
+
+async function inject(slot, fault) {
+  const result = await once(slot, draw, () => say("", { slot, fault }, "/api/inject"));
+  if (!result) return;
   said.set(slot, result.text);
+  toast(result.text, !result.ok);
   draw();
 }
 
-// The dossier of a machine's newest fault, and its way back: each step ticks by its own evidence.
-async function dossier(slot) {
-  const all = await (await fetch("/api/dossiers")).json();
-  const found = all.find((each) => each.slot === slot);
-  if (!found) { dialog(h("h2", {}, slot), h("p", {}, "No dossier is kept of this machine."), closer()); return; }
-  const answer = h("p", { class: "said", role: "alert" });
-  const cards = h("input", { id: "cards", inputmode: "numeric" });
-  const tick = (role, step) => async () => {
-    const result = await sayBy(role, "step", { dossier: found.number, step, cards: step === "count" ? Number(cards.value) : null }, "/api/step");
-    if (result && result.ok) { box.close(); await dossier(slot); } else answer.textContent = told(result);
-  };
-  const lines = (title, list) => [h("h3", {}, title), h("ul", {}, list.map((line) => h("li", {}, line)))];
-  const buttons = found.begun
-    ? [["technician", "path_empty", "Path is empty"], ["technician", "count", "Counted"], ["floorperson", "return", "Return it"]]
-    : [[found.staff ? "floorperson" : "technician", "begin", "Begin the way back"]];
-  const box = dialog(h("h2", {}, found.title), h("div", { class: "path mono" }, found.path.map(([piece, style]) => h("span", { class: STYLES[style] || "" }, piece))),
-    h("div", { class: "list" }, lines("The rule", found.rule), lines("Where", [...found.where, found.cards]), lines("Why", found.causes), h("h3", {}, "The way back"),
-      found.steps.map((line) => h("div", { class: "line" }, line))),
-    found.begun ? h("div", {}, h("label", { for: "cards" }, "Cards counted by hand"), cards) : null,
-    h("div", { class: "row" }, buttons.map(([role, step, text]) => h("button", { type: "button", class: "small go", "data-step": step, onclick: tick(role, step) }, text)), closer()), answer);
+function bench(slot) {
+  const known = faults[slot];
+  if (!known) return [null, null];
+  const select = h("select", { "aria-label": `fault for ${slot}` }, known.map(([name, meaning]) => h("option", { value: name }, `${name}: ${meaning}`)));
+  const entry = h("input", { class: "mono", "aria-label": `fault for ${slot}, with its details`, value: known[0][0], maxlength: 100, spellcheck: "false", onkeydown: (event) => { if (event.key === "Enter") inject(slot, entry.value.trim()); } });
+  select.addEventListener("change", () => { entry.value = select.value; });
+  return [h("div", { class: "row benchrow" }, h("div", { class: "grow" }, select), h("div", { class: "grow" }, entry),
+    h("button", { type: "button", class: "small bad", "data-inject": slot, onclick: () => inject(slot, entry.value.trim()) }, "Do it")), entry];
 }
 
-function bench(one) {
-  const known = faults[one.name];
-  if (!known) return null;
-  const select = h("select", { "aria-label": `fault for ${one.name}` }, known.map(([name, meaning]) => h("option", { value: name }, `${name}: ${meaning}`)));
-  if (picked.has(one.name)) select.value = picked.get(one.name);
-  select.addEventListener("change", () => picked.set(one.name, select.value));
-  return h("div", { class: "row" }, h("div", { class: "grow" }, select), h("button", { type: "button", class: "small bad", "data-inject": one.name, onclick: () => inject(one.name, select) }, "Do it"));
-}
-const picked = new Map();
+// --- a machine ------------------------------------------------------------------------------------------------------------
 
-function card(one) {
+function live(one) {
   const holds = (view && view.holds || []).filter((hold) => hold.about.includes(one.name));
-  return h("section", { class: `card stack${holds.length ? " hold" : ""}${one.path.length ? " pathed" : ""}`, "data-machine": one.name }, h("div", { class: "row" }, h("h2", {}, one.name), h("span", { class: `badge ${badgeOf(one.state)}` }, one.text),
+  return [h("div", { class: "row" }, h("h2", {}, one.name), h("span", { class: `badge ${badgeOf(one.state)}` }, one.text),
+    one.testing ? h("span", { class: "badge warn" }, `test mode: dossier ${one.testing}`) : null,
     one.door ? h("span", { class: "badge bad" }, "door open") : null, h("span", { class: "grow" }), h("span", { class: "soft" }, one.doing)),
   path(one),
-  bench(one),
   h("div", { class: "facts" }, h("span", {}, `${one.kind} ${one.model}`), h("span", {}, one.serial), h("span", {}, one.firmware ? `firmware ${one.firmware}` : ""), one.deck ? h("span", {}, `holds deck ${one.deck}`) : null),
   link(one),
   one.cause ? h("p", { class: "said" }, `${one.cause.code} ${one.cause.text}. ${one.cause.act}`) : null,
   holds.map((hold) => h("div", { class: "line" }, h("b", {}, hold.text), h("ol", {}, hold.steps.map((step) => h("li", {}, step))), h("div", { class: "row" }, `cleared by ${hold.clears}`, hold.clauses.map(clause)))),
   one.state !== "in_service" ? one.against.map((reason) => h("div", { class: "line" }, reason.text, h("div", { class: "row soft" }, `${reason.clears}: ${reason.evidence}`, clause(reason.clause)))) : null,
-  h("div", { class: "row" }, one.path.length ? h("button", { type: "button", class: "small", "data-dossier": one.name, onclick: () => dossier(one.name) }, "Dossier…") : null, (ACTS[one.state] || []).map(([act, text]) => h("button", { type: "button", class: "small go", "data-slot": one.name, "data-order": act, onclick: () => order(one.name, act) }, text))),
-  said.get(one.name) ? h("p", { class: "said", role: "status" }, said.get(one.name)) : null);
+  h("div", { class: "row" }, one.path.length ? h("button", { type: "button", class: "small", "data-dossier": one.name, onclick: () => dossier(one.name, now) }, "Dossier…") : null,
+    one.orders.length ? h("button", { type: "button", class: "small", "data-orders": one.name, onclick: () => orders(one.name, now) }, "Orders…") : null,
+    (ACTS[one.state] || []).map(([act, text]) => h("button", { type: "button", class: "small go", "data-slot": one.name, "data-order": act, disabled: busy(one.name), onclick: () => order(one.name, act) }, text))),
+  said.get(one.name) ? h("p", { class: "said", role: "status" }, said.get(one.name)) : null];
+}
+
+function now(slot) {
+  return machines.find((one) => one.name === slot) || null;
+}
+
+function card(one) {
+  if (!cards.has(one.name)) {
+    const inner = h("div", { class: "stack" });
+    const [row, entry] = bench(one.name);
+    cards.set(one.name, { inner, entry, root: h("section", { "data-machine": one.name }, inner, row) });
+  }
+  const { inner, root } = cards.get(one.name);
+  const held = (view && view.holds || []).some((hold) => hold.about.includes(one.name));
+  root.className = `card stack${held ? " hold" : ""}${one.path.length ? " pathed" : ""}`;
+  show(inner, live(one));
+  return root;
 }
 
 const draw = steady(() => {
-  if (document.activeElement && document.activeElement.tagName === "SELECT") return; // a list that is open is not redrawn
   show($("bar"), h("span", { class: "name" }, view ? view.table : ""), h("span", { class: "soft" }, view && view.round ? `round ${view.round.number}: ${view.round.text}` : ""), h("span", { class: "grow" }),
-    h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
+    h("button", { type: "button", id: "past", onclick: history }, "History…"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
+  if (view && view.halted) show($("halted"), h("section", { class: "card hold" }, h("h2", {}, `The box is locked: ${view.halted.code}`), h("p", {}, view.halted.text), h("p", { class: "soft" }, view.halted.act)));
+  else show($("halted"));
   const wrong = (one) => (one.state === "in_service" ? 1 : 0);
   const moving = (one) => (one.path.length ? 0 : 1);
-  show($("machines"), [...machines].sort((a, b) => wrong(a) - wrong(b) || moving(a) - moving(b)).map(card));
+  const drawn = [...machines].sort((a, b) => wrong(a) - wrong(b) || moving(a) - moving(b)).map(card);
+  const place = $("machines");
+  // Machines that trouble somebody come first; but nothing moves away under a hand that types.
+  if (!place.contains(document.activeElement) || !place.children.length) {
+    if (drawn.length !== place.children.length || drawn.some((one, at) => place.children[at] !== one)) place.replaceChildren(...drawn);
+  }
+  refresh();
 });
 
 start("Technician", async () => {
   $("page").classList.remove("hidden");
-  if (document.body.dataset.bench !== undefined) faults = (await (await fetch("/api/bench")).json()).faults || {};
-  follow("/api/stream?machines", { state: (now) => { view = now; draw(); }, machines: (now) => { machines = now; draw(); } });
+  if (document.body.dataset.bench !== undefined) faults = (await read("/api/bench")).faults || {};
+  follow("/api/stream?machines", { state: (told) => { view = told; draw(); }, machines: (told) => { machines = told; draw(); } });
 });

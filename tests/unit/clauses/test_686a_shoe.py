@@ -175,6 +175,17 @@ def test_the_round_of_the_cover_card_is_finished_and_none_follows_from_this_shoe
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
 
 
+@pytest.mark.parametrize("role", ["technician", "auditor"])
+def test_whoever_neither_deals_nor_watches_the_deal_cannot_end_a_shoe(role: ev.Role) -> None:
+    floor = furniture("over_under").start().to(mc.DEALING)
+    assert "said by the dealer or a floorperson" in refused(floor.step(ev.CoverCardOut(who=ev.Person(role, "X1"))))
+    assert not floor.state.shoe_over
+    for who in (DEALER, FLOOR):
+        other = furniture("over_under").start().to(mc.DEALING)
+        other.step(ev.CoverCardOut(seat=3, who=who))
+        assert other.state.shoe_over
+
+
 @clauses("686a.7(d)")
 @pytest.mark.parametrize("phase", [mc.BETTING, mc.NO_MORE_BETS])
 def test_a_cover_card_that_comes_as_the_first_card_of_a_round_lets_that_round_be_played(phase: str) -> None:

@@ -38,7 +38,9 @@ NOT_CLEARING: Final = [name for name in COMMANDS if name != "ClearJam"]
 MOVING: Final = (m.State.LOADING, m.State.DISPENSING, m.State.COUNTING, m.State.CLEARING, m.State.TESTING)
 OPEN_ROUND: Final = (m.State.DEALING, m.State.COUNTING)
 PATH: Final = (m.Sensor.FEED, m.Sensor.DRAW, m.Sensor.EXIT)
-ENDS: Final = (m.Loaded, m.Dispensed, m.ShortStack, m.Stub, m.Cleared, m.SelfTested, m.Jam, m.Fault, m.Stopped)
+ENDS: Final = (
+    m.Loaded, m.Dispensed, m.ShortStack, m.Stub, m.Cleared, m.SelfTested, m.Jogged, m.Jam, m.Fault, m.Stopped,
+)  # fmt: skip
 
 RELOAD: Final = Step("take every card that was dealt and put the whole deck into the intake",
                      ("take", "gather", "load"))  # fmt: skip

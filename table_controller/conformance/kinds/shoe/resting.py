@@ -95,6 +95,26 @@ async def self_test(bench: Bench) -> None:
         same_but(before, await status_of(visit))
 
 
+@CHAPTER.requirement(8, "One motor", capability=m.JOGS)
+async def jog(bench: Bench) -> None:
+    """A jog ends in Jogged of that motor and way and then Settled, DONE only if it turned; nothing else changes."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        for reverse in (False, True):
+            command = await begin(visit, m.Jog(bench.next_id(), m.Motor.TRANSPORT, reverse))
+            settled = await visit.end(command, SHORT)
+            await asyncio.sleep(QUIET)
+            told: m.Jogged = one_end(visit.events, command, m.Jogged, settled)
+            expect((told.motor, told.reverse) == (m.Motor.TRANSPORT, reverse), "the motor and way ordered", told)
+            passed = (Outcome.DONE, m.Reason.NONE) if told.turned else (Outcome.FAILED, m.Reason.MOTOR_STALLED)
+            settled_as(settled, *passed)
+            expect(told.current > 0, "a current while it was switched on", told)
+        currents = (await visit.ask(m.GetSensors(), m.Sensors)).currents
+        expect(not any(currents), "every motor off afterwards", currents)
+        same_but(before, await status_of(visit))
+
+
 @CHAPTER.requirement(6, "States")
 async def busy_testing(bench: Bench) -> None:
     """While it tests itself it is TESTING, and everything else is refused with 420."""

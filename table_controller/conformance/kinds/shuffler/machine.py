@@ -151,7 +151,7 @@ def all_refused(said: dict[str, Settled | Accepted], reason: m.Reason, where: st
 def one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) -> Any:
     """Exactly one end of this kind about a command, then exactly one Settled; return the end."""
     about = [event for event in events if getattr(event, "command", None) == command]
-    ends = [event for event in about if isinstance(event, (*ENDS, m.Cleared, m.SelfTested))]
+    ends = [event for event in about if isinstance(event, (*ENDS, m.Cleared, m.SelfTested, m.Jogged))]
     expect(len(ends) == 1 and isinstance(ends[0], kind), f"one {kind.__name__} and no other end", ends)
     told = [event for event in about if isinstance(event, Settled)]
     expect(told == [settled], f"exactly {settled!r}", told)

@@ -15,6 +15,7 @@ from table_controller.conformance.kinds.shuffler.machine import (
     begin,
     cycling,
     emptied,
+    loaded,
     one_end,
     ready,
     refusals,
@@ -88,6 +89,39 @@ async def self_test(bench: Bench) -> None:
         outcome, reason = (Outcome.DONE, m.Reason.NONE) if passed else (Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
         settled_as(settled, outcome, reason)
         expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
+
+
+@cycling(8, "One motor", capability=m.JOGS)
+async def jog(bench: Bench) -> None:
+    """A jog ends in Jogged of that motor and way and then Settled, DONE only if it turned; nothing else changes."""
+    await rest(bench)
+    async with bench.visit() as visit:
+        before = await status_of(visit)
+        for reverse in (False, True):
+            command = await begin(visit, m.Jog(bench.next_id(), m.Motor.TRANSPORT, reverse))
+            settled = await visit.end(command, SHORT)
+            await asyncio.sleep(QUIET)
+            told: m.Jogged = one_end(visit.events, command, m.Jogged, settled)
+            expect((told.motor, told.reverse) == (m.Motor.TRANSPORT, reverse), "the motor and way ordered", told)
+            passed = (Outcome.DONE, m.Reason.NONE) if told.turned else (Outcome.FAILED, m.Reason.MOTOR_STALLED)
+            settled_as(settled, *passed)
+            expect(told.current > 0, "a current while it was switched on", told)
+        currents = (await visit.ask(m.GetSensors(), m.Sensors)).currents
+        expect(not any(currents), "every motor off afterwards", currents)
+        same_but(before, await status_of(visit))
+
+
+@cycling(9, "One motor", capability=m.JOGS, hands=True)
+async def jog_in_reach(bench: Bench) -> None:
+    """While cards lie in the intake the motor that draws them in is not jogged: 445."""
+    await loaded(bench)
+    async with bench.visit() as visit:
+        reply = await visit.order(m.Jog(bench.next_id(), m.Motor.FEED, False))
+        refused = isinstance(reply, Settled) and (reply.outcome, reply.reason) == (
+            Outcome.REFUSED,
+            m.Reason.CARDS_IN_REACH,
+        )
+        expect(refused, "Jog refused with 445 CARDS_IN_REACH", reply)
 
 
 @cycling(5, "States")

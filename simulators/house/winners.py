@@ -1,7 +1,7 @@
 """People at a simulated table whose players win: they claim, err, look at lights, pay, and remember what they paid.
 
 What a hand is follows from seed, round and seat, so whoever is asked twice says the same twice. Amounts are read from
-the screen and handed out once. No tests here.
+the screen and handed out once.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from devices.bet_sensor.messages import Light
 from simulators.house.dealer import People
 from table_controller.table.hits import NO_ENVY, NO_WIN
+from table_controller.table.machines import HIT_DOCUMENTED
 
 if TYPE_CHECKING:
     from simulators.house.table import House
     from table_controller.ledger.hits import Hit
     from table_controller.table.decisions import Prompt
 
-# So often a bettor's hand wins, the dealer first names another one, the floorperson does not validate, a round that
-# the box left half-way is void: often enough that every path is taken in a run of some rounds.
+# So often a bettor's hand wins (unless told otherwise), the dealer first names another one, the floorperson does not
+# validate, a round that the box left half-way is void: often enough that every path is taken in a run of some rounds.
 WINS: Final = 0.5
 ERRS: Final = 0.15
 REFUSES: Final = 0.1
@@ -38,9 +39,9 @@ class Payment(NamedTuple):
 class Winners(People):
     """Everybody at one table. `paid` and `envy` are what really was handed out, by round and seat."""
 
-    def __init__(self, house: House, seed: int) -> None:
+    def __init__(self, house: House, seed: int, wins: float = WINS) -> None:
         super().__init__(house)
-        self.seed = seed
+        self.seed, self.wins = seed, wins
         self.paid: dict[tuple[int, int], Payment] = {}
         self.envy: dict[tuple[int, int], tuple[int, ...]] = {}  # whose hand, and which seats were paid for it
         self.documents: dict[tuple[int, int], int] = {}
@@ -52,7 +53,7 @@ class Winners(People):
         """The truth: what a seat holds in a round, a line of the progressive's table or nothing."""
         rng = self._rng("hand", number, seat)
         hands = [award.hand for award in self._rules.awards]
-        return rng.choice(hands) if rng.random() < WINS else NO_WIN
+        return rng.choice(hands) if rng.random() < self.wins else NO_WIN
 
     def acts(self) -> dict[str, Any]:
         """They also pay, and take back what a void round had paid."""
@@ -81,15 +82,10 @@ class Winners(People):
             hand = self.hand_of(number, seat)
             return hand if hand in prompt.choices else NO_ENVY
         if prompt.kind == "choose" and "void" in prompt.choices:
-            return "void" if self._rng("void", prompt.id).random() < VOIDS else prompt.choices[0]
+            by_hand = any(paid.way == "hand" for (of, _), paid in self.paid.items() if of == number)
+            voids = not by_hand and self._rng("void", prompt.id).random() < VOIDS
+            return "void" if voids else prompt.choices[0]  # whoever has paid a player by hand does not void his round
         return super().choose(prompt)
-
-    def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
-        """Whoever has paid a player by hand does not void that round."""
-        choice, number = super()._choice(prompt, number)
-        here = self.house.controller.table.state.round.number
-        by_hand = any(paid.way == "hand" for (of, _), paid in self.paid.items() if of == here)
-        return (prompt.choices[0] if choice == "void" and by_hand else choice), number
 
     def name_seats(self, prompt: Prompt) -> tuple[int, ...]:
         """Envy goes to every other seat with a bet."""
@@ -148,10 +144,15 @@ class Winners(People):
         self.envy[self._here(prompt)] = self.name_seats(prompt)
 
     async def _take_back(self, prompt: Prompt) -> None:
-        """A void round: what the table paid comes back, and so do the chips."""
-        number = self.house.controller.table.state.round.number
-        for key in [key for key in self.paid if key[0] == number and self.paid[key].way == "table"]:
-            del self.paid[key]
+        """A void round: what was paid comes back, and so do the chips; but what an attendant has documented stands."""
+        state = self.house.controller.table.state
+        number = state.round.number
+        for key in [key for key in self.paid if key[0] == number]:
+            hit = state.money.hit_of(key[1])
+            if hit is not None and hit.state == HIT_DOCUMENTED:
+                self.stand.add(key)
+            else:
+                del self.paid[key]
         for key in [key for key in self.envy if key[0] == number]:
             del self.envy[key]
         await self._return_chips(prompt)

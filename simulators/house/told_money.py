@@ -1,7 +1,6 @@
 """A journal's money told once more from what people did: chips taken and returned, hands named, payments made.
 
-Reads events and which bets came and went, never an amount or an entry: the arithmetic is `plain_money`'s. No tests
-here.
+Reads events and which bets came and went, never an amount or an entry: the arithmetic is `plain_money`'s.
 """
 
 from __future__ import annotations
@@ -9,20 +8,21 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from simulators.house.plain_money import PlainBet, PlainHit, PlainMoney, dollars
+from simulators.house.winners import Payment
 from table_controller.ledger import money as accounts
+from table_controller.rulebook import GAMES, paytables
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import BetAccepted, BetReturned, Moved, Prompt, Refused
+from table_controller.table.decisions import BetAccepted, BetReturned, Moved, Prompt, Refused, WagersReturned
 from table_controller.table.hits import NO_WIN
-from tests.support.meters import PROGRESSIVES
-from tests.support.plain_money import PlainBet, PlainHit, PlainMoney, dollars
-from tests.support.winners import Payment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from table_controller.journal.records import Step
     from table_controller.ledger.meter import MeterRules
+    from table_controller.table.decisions import Decision
 
 # Answers by which a claim falls.
 _FALLS: Final = {"hit_hand": "not_winning", "hit_dark": "refuse", "hit_validate": "refuse"}
@@ -32,7 +32,7 @@ class ToldMoney:
     """`paid` and `envy` are by round and seat, as people remember theirs; `claims` counts all that were ever made."""
 
     def __init__(self, rules: MeterRules) -> None:
-        self._table = PROGRESSIVES[rules.table][1]
+        self._table = next(table for game in GAMES for table in paytables(game) if table.id == rules.table)
         rate = Fraction(rules.rate_bp, 10_000)
         self.plain = PlainMoney(self._table, rate, stake_back=any(award.stake for award in rules.awards))
         self.paid: dict[tuple[int, int], Payment] = {}
@@ -47,21 +47,27 @@ class ToldMoney:
     def read(self, steps: Iterable[Step]) -> ToldMoney:
         """Take a whole journal."""
         for step in steps:
-            refused = any(isinstance(decision, Refused) for decision in step.decisions)
-            if isinstance(step.event, ev.Answer) and not refused:
-                self._said(self._asked[step.event.prompt], step.event)
-            for decision in step.decisions:
-                if isinstance(decision, Prompt):
-                    self._asked[decision.id] = decision
-                elif isinstance(decision, BetAccepted):
-                    self._round, self._bets[decision.seat] = decision.round, self.plain.bet()
-                elif isinstance(decision, BetReturned):
-                    self.plain.back(self._bets.pop(decision.seat))
-                elif decision == Moved("round", mc.VOID):
-                    self._void()
-                elif decision == Moved("round", mc.IDLE):
-                    self._round, self._bets, self._hits, self._seen = 0, {}, [], {}
+            self.take(step.event, step.decisions)
         return self
+
+    def take(self, event: ev.Event, decisions: Sequence[Decision]) -> None:
+        """Take one step."""
+        refused = any(isinstance(decision, Refused) for decision in decisions)
+        settles = any(isinstance(d, WagersReturned) and "progressive" in d.settled for d in decisions)
+        if isinstance(event, ev.Answer) and not refused:
+            self._said(self._asked[event.prompt], event)
+        for decision in decisions:
+            if isinstance(decision, Prompt):
+                self._asked[decision.id] = decision
+            elif isinstance(decision, BetAccepted):
+                self._round, self._bets[decision.seat] = decision.round, self.plain.bet()
+            elif isinstance(decision, BetReturned):
+                self._undo([hit for hit in self._hits if hit[0] == decision.seat])
+                self.plain.back(self._bets.pop(decision.seat))
+            elif decision == Moved("round", mc.VOID) and not settles:
+                self._void()
+            elif decision == Moved("round", mc.IDLE):
+                self._round, self._bets, self._hits, self._seen = 0, {}, [], {}
 
     def _said(self, prompt: Prompt, answer: ev.Answer) -> None:
         seat = prompt.seat or 0
@@ -104,7 +110,12 @@ class ToldMoney:
             hand = next((hand for seat, hand, _ in self._hits if seat == of), None) or self._seen[of]
             for _ in self.envy.pop((self._round, of)):
                 self.plain.envy.remove(self._envy_of(hand))
-        for seat, _, hit in reversed(self._hits):
+        self._undo(self._hits[::-1])
+
+    def _undo(self, hits: list[tuple[int, str, PlainHit]]) -> None:
+        """Claims fall, in this order; what an attendant has paid stands."""
+        for each in hits:
+            seat, _, hit = each
             if hit in self.plain.by_hand:
                 continue
             if hit in self.plain.by_table:
@@ -112,7 +123,7 @@ class ToldMoney:
                 del self.paid[self._round, seat]
             else:
                 self.plain.withdraw(hit)
-        self._hits = []
+            self._hits.remove(each)
 
     def accounts(self) -> dict[str, int]:
         """What each account must hold (micro-dollars)."""

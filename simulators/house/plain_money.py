@@ -1,4 +1,4 @@
-"""The money of a meter told a second time, as plainly as can be: fractions of a dollar in lists. No tests here.
+"""The money of a meter told a second time, as plainly as can be: fractions of a dollar in lists.
 
 Slow and without cleverness, so that one can see that it is right. Knows nothing of accounts, entries or micro-dollars,
 and reads the printed paytable itself.

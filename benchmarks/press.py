@@ -1,0 +1,240 @@
+"""A press of "no more bets" until the sixth sensor is locked, through the whole service, beside two bare fan-outs.
+
+Every row is three processes: a dealer here, who presses over a socket; the box, which is `pitbox run` with journal,
+control socket and panel on, or no more than a fan-out to six ptys; and six sensors that do no more than confirm. So
+every row has the same way in, and the fan-out with codec and MAC has the service's very far end. Before every press all
+of them have rested for a moment, as at a table, where a press comes out of the blue. One press gives all moments of a
+row: the sixth lock written, the sixth confirmation read, the sixth latch decided, and the press on disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from benchmarks.far_box import DOOR, MOMENTS, PRESS
+from benchmarks.far_ends import seat_ports, sensor_keys
+from benchmarks.link import far_end
+from benchmarks.rows import Row, arguments, print_at_most, print_table
+from firmware_bridge.keys import save_key
+from simulators.house.far_table import FarTable
+from simulators.table import BENCH_PIN
+from table_controller.controller.client import BoxClient
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+GAME: Final = "face_up_pai_gow"
+BATCH: Final = 20
+ROUNDS: Final = 40
+# How long everything rests before a press (s).
+REST: Final = 0.002
+START_PATIENCE: Final = 30.0
+PRESS_PATIENCE: Final = 10.0
+# Budgets of the design page: a ratio to the fan-out with codec and MAC, and a time (ms).
+SERVICE: Final = 2.0
+PRESS_MS: Final = 1.0
+WORDS: Final = {
+    "came": "press taken", "written": "sixth lock written", "confirmed": "sixth confirmation read",
+    "decided": "sixth latch decided", "durable": "press on disk",
+}  # fmt: skip
+
+
+class Host:
+    """One box, bare or whole, and the rows of its moments."""
+
+    def __init__(self, name: str, moments: Sequence[str]) -> None:
+        self.rows = {moment: Row(f"{name}: {WORDS[moment]}", list) for moment in moments}
+        self._numbers = count(2)
+        self._door: tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+    async def meet(self, door: Path) -> None:
+        """Wait until the box is there."""
+        self._door = await _connected(door)
+
+    async def press(self) -> int | None:
+        """Press; return when that was on disk, if it comes to disk."""
+        raise NotImplementedError
+
+    async def batch(self, *, keep: bool, presses: int = BATCH) -> None:
+        """Press some times."""
+        took: dict[str, list[float]] = {moment: [] for moment in self.rows}
+        reader, writer = self._door
+        for _ in range(presses):
+            async with asyncio.timeout(PRESS_PATIENCE):
+                writer.write(b"%d\n" % next(self._numbers))
+                assert await reader.readline() == b"{}\n"
+                await asyncio.sleep(REST)
+                began = time.perf_counter_ns()
+                durable = await self.press()
+                at = msgspec.json.decode(await reader.readline()) | {"durable": durable}
+            for moment, times in took.items():
+                times.append((at[moment] - began) / 1e9)
+        for moment, times in took.items():
+            if keep:
+                self.rows[moment].keep(times)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._door[1].close()
+
+
+class Floor(Host):
+    """A bare fan-out."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, MOMENTS[:3])
+        self._button: asyncio.StreamWriter
+
+    async def start(self, folder: Path) -> Floor:
+        """Meet the box in this folder."""
+        _, self._button = await _connected(folder / PRESS)
+        await self.meet(folder / DOOR)
+        return self
+
+    async def press(self) -> None:
+        """Press."""
+        self._button.write(b"no more bets\n")
+
+    def close(self) -> None:
+        """Hang up."""
+        super().close()
+        self._button.close()
+
+
+class Service(Host):
+    """The whole service: a dealer signed on over the control socket."""
+
+    def __init__(self, name: str = "service") -> None:
+        super().__init__(name, (*MOMENTS, "durable"))
+        self._client: BoxClient
+
+    async def start(self, folder: Path) -> Service:
+        """Meet the box in this folder."""
+        await self.meet(folder / DOOR)
+        self._client = await BoxClient.connect(folder / "data" / "control.sock")
+        await self._client.request("sign_on", credential="dealer-1", pin=BENCH_PIN)
+        return self
+
+    async def press(self) -> int:
+        """Press, as the dealer who is signed on."""
+        await self._client.request("say", event={"type": "NoMoreBets"})
+        return time.perf_counter_ns()
+
+    async def hang_up(self) -> None:
+        """Sign off."""
+        await self._client.close()
+        self.close()
+
+
+async def _connected(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async with asyncio.timeout(START_PATIENCE):
+        while True:
+            with suppress(FileNotFoundError, ConnectionRefusedError):
+                return await asyncio.open_unix_connection(path)
+            await asyncio.sleep(0.02)
+
+
+@contextmanager
+def box(kind: str, path: Path) -> Iterator[None]:
+    """Run a box in a process of its own; it ends with this."""
+    command = [sys.executable, "-m", "benchmarks.far_box", kind, str(path)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(START_PATIENCE)
+
+
+def free_port() -> int:
+    """Return a port of this computer that nobody uses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+    return number
+
+
+def at_sensors(config: Path, folder: Path) -> None:
+    """Have a table's bet sensors be those whose ports lie in this folder."""
+    text = config.read_text("utf-8")
+    for port, key in zip(seat_ports(folder), sensor_keys(), strict=True):
+        own = config.parent / port.name
+        assert f'"{own}"' in text
+        text = text.replace(f'"{own}"', f'"{port}"')
+        (config.parent / f"{port.name}.key").unlink()
+        save_key(config.parent / f"{port.name}.key", key)
+    config.write_text(text, "utf-8")
+
+
+async def _measure(folder: Path, rounds: int) -> tuple[Floor, Floor, Service]:
+    with ExitStack() as stack:
+
+        def far(kind: str, name: str) -> Path:
+            place = folder / name
+            place.mkdir()
+            stack.enter_context(far_end(kind, place))
+            return place
+
+        floors = []
+        for name, title, end in (("bare", "bare", "fan_bare"), ("sealed", "codec + MAC", "fan_session")):
+            place = far(end, name)
+            stack.enter_context(box(name, place))
+            floors.append(await Floor(title).start(place))
+        at = folder / "table"
+        at.mkdir()
+        table = FarTable(at, GAME, seed=1)
+        table.panel_port = free_port()
+        async with table:
+            at_sensors(table.config, far("fan_session", "sensors"))
+            with box("service", table.config):
+                service = await Service().start(at)
+                hosts: list[Host] = [*floors, service]
+                for number in range(rounds + 1):  # the first only warms up
+                    for host in (*hosts[number % 3 :], *hosts[: number % 3]):
+                        await host.batch(keep=number > 0)
+                await service.hang_up()
+        for floor in floors:
+            floor.close()
+    return floors[0], floors[1], service
+
+
+def press(rounds: int) -> None:
+    """Measure, print, judge."""
+    with TemporaryDirectory() as folder:
+        bare, codec, service = asyncio.run(_measure(Path(folder), rounds))
+    floors = [bare.rows["confirmed"], codec.rows["confirmed"]]
+    rows = [row for host in (bare, codec, service) for row in host.rows.values()]
+    print_table('press of "no more bets" over a socket, box and sensors in processes of their own', rows, floors)
+    written, read = service.rows["written"], service.rows["confirmed"]
+    print_at_most("sixth lock written / fan-out + codec + MAC, p50", SERVICE, written.ratio(floors[1]))
+    print_at_most("sixth confirmation read / fan-out + codec + MAC, p50", SERVICE, read.ratio(floors[1]))
+    p99 = read.percentile(0.99) / floors[1].percentile(0.99)
+    print_at_most("sixth confirmation read / fan-out + codec + MAC, p99", SERVICE, p99)
+    p50 = read.percentile(0.5) * 1000
+    print(f"p50: budget < {PRESS_MS:g} ms: measured {p50:.2f} ms: {'held' if p50 < PRESS_MS else 'NOT held'}")
+
+
+def main() -> None:
+    """Run it alone."""
+    press(
+        arguments(
+            "A press until the sixth sensor is locked, through the whole service, beside bare fan-outs.",
+            "python -m benchmarks.press --rounds 10",
+            ROUNDS,
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

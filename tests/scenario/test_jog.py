@@ -1,0 +1,90 @@
+"""One motor turned by itself: told with its current, refused to older firmware, and found out when it is held."""
+
+from __future__ import annotations
+
+import pytest
+
+from devices.shoe import messages as sh
+from devices.shuffler import messages as m
+from firmware_bridge.errors import BadFault, CommandFailed, NotCapable
+from tests.support.beliefs import beliefs_hold
+from tests.support.bench import bench
+from tests.support.memory import Watch
+from tests.support.shoes import manual_shoe, shoe
+
+
+async def test_every_motor_is_turned_both_ways_and_the_picture_says_so(seed: int) -> None:
+    async with bench(seed) as b:
+        b.machine.world.move_all(b.machine.mechanics.intake, "pocket")
+        for motor in m.Motor:
+            for reverse in (False, True):
+                await b.driver.jog(b.next_id(), motor, reverse=reverse)
+        assert [(jog.motor, jog.reverse, jog.turned) for jog in b.view.jogged] == [
+            (motor, reverse, True) for motor in m.Motor for reverse in (False, True)
+        ]
+        assert all(jog.current for jog in b.view.jogged)
+        assert b.service.state == "in_service"
+        assert (await b.driver.sensors()).currents == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("motor", list(m.Motor))
+async def test_a_held_motor_stalls_fails_the_self_test_and_jams_what_it_moves(seed: int, motor: m.Motor) -> None:
+    async with bench(seed) as b:
+        b.inject(f"seized:motor={motor.name.lower()}")
+        with pytest.raises(CommandFailed):
+            await b.driver.shuffle(b.next_id())
+        assert b.told(m.Jam)[-1].currents[motor] == max(b.told(m.Jam)[-1].currents)
+        b.machine.world.move_all(b.machine.mechanics.intake, "pocket")
+        b.inject("mend")
+        b.inject("clear_path")
+        await b.driver.clear_jam(b.next_id())
+        b.inject(f"seized:motor={motor.name.lower()}")
+        with pytest.raises(CommandFailed) as stalled:
+            await b.driver.jog(b.next_id(), motor)
+        assert stalled.value.reason == m.Reason.MOTOR_STALLED
+        told = b.told(m.Jogged)[-1]
+        assert (told.motor, told.turned, b.view.jogged[-1]) == (motor, False, told)
+        assert told.current > 1000
+        assert b.service.state == "faulted"
+        with pytest.raises(CommandFailed):
+            await b.driver.self_test(b.next_id())
+        assert b.told(m.SelfTested)[-1].bad_motors == 1 << motor
+        b.inject("mend")
+        await b.driver.jog(b.next_id(), motor)
+        await b.driver.self_test(b.next_id())
+        assert b.told(m.SelfTested)[-1].bad_motors == 0
+        assert b.service.state == "faulted", "what was mended is not back in service by itself"
+        await beliefs_hold(b)
+
+
+async def test_an_older_firmware_is_not_asked_and_its_session_goes_on(seed: int) -> None:
+    async with bench(seed, jogs=False) as b:
+        watch = Watch(b)
+        with pytest.raises(NotCapable, match="does not name the capability 'jogs'"):
+            await b.driver.jog(b.next_id(), m.Motor.TRANSPORT)
+        assert watch.begun == []
+        await b.driver.self_test(b.next_id())
+        assert b.told(m.SelfTested)[-1].bad_motors == 0
+
+
+async def test_a_shoe_turns_each_motor_and_tells_which_one_is_held(seed: int) -> None:
+    async with shoe(seed, loaded=False) as b:
+        b.machine.world.move_all(b.machine.mechanics.intake, "pocket")
+        b.inject("seized:motor=draw")
+        for motor in sh.Motor:
+            if motor is sh.Motor.DRAW:
+                with pytest.raises(CommandFailed) as stalled:
+                    await b.driver.jog(b.next_id(), motor, reverse=True)
+                assert stalled.value.reason == sh.Reason.MOTOR_STALLED
+            else:
+                await b.driver.jog(b.next_id(), motor, reverse=True)
+        assert [(jog.motor, jog.turned) for jog in b.view.jogged] == [(n, n is not sh.Motor.DRAW) for n in sh.Motor]
+        assert b.service.state == "faulted"
+
+
+async def test_a_manual_shoe_has_no_motor_to_turn(seed: int) -> None:
+    async with manual_shoe(seed) as b:
+        with pytest.raises(NotCapable):
+            await b.driver.jog(b.next_id(), sh.Motor.DRAW)
+        with pytest.raises(BadFault):
+            b.inject("seized:motor=draw")
