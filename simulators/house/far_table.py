@@ -148,8 +148,20 @@ class FarBox:
         """A technician uses a driver through the box; LinkClosed if it cannot."""
         if not self.powered or self.client is None:
             raise LinkClosed("the box is dark")
-        named = {"mode": arguments[0].name} if arguments else {}
-        await self.client.request("device", slot=slot, call=method, arguments=named, by="tech-1")
+        await self.order(slot, method, {"mode": arguments[0].name} if arguments else {})
+
+    async def order(self, slot: str, call: str, arguments: dict[str, Any]) -> None:
+        """A technician orders something of a machine; LinkClosed if the box is dark."""
+        if self.client is None:
+            raise LinkClosed("the box is dark")
+        await self.client.request("device", slot=slot, call=call, arguments=arguments, by="tech-1")
+
+    async def step(self, dossier: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
+        """Somebody goes a step of a dossier's way back, or asks how far it has come."""
+        if self.client is None:
+            raise LinkClosed("the box is dark")
+        told: dict[str, Any] = await self.client.request("jam", dossier=dossier, step=step, by=by, **more)
+        return told
 
     def keep(self) -> None:
         """Nothing of the box is in this process."""

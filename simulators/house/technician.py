@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadFault, PitboxError
+from simulators.house.way_back import Walk
 from simulators.world.table import TRAY
 from table_controller.table import events as ev
 from table_controller.table.machines import COMPLETE, IDLE, READY, REMOVED, SHUFFLED
@@ -61,8 +62,21 @@ class Technician(ABC):
         self.house.machines[slot].inject("pick_up")
         self.house.machines[slot].inject("lid:to=on")
 
+    async def _go_back(self, slot: str) -> None:
+        """Go the steps that a box with dossiers asks for before a machine is returned; other houses ask for none."""
+        known = self.house.controller.table.state.slots.get(slot)
+        if known is None or known.way is None:
+            return
+        box: Any = self.house.box  # one behind a socket: only such a box keeps dossiers
+        async with self._one_technician:
+            try:
+                await Walk(self.house, box, slot).go()
+            except PitboxError as failed:
+                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+
     async def _look_at(self, prompt: Prompt) -> None:
         """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
+        await self._go_back(prompt.slot or "")
         if "path_clear" not in prompt.evidence or not (prompt.slot or "").startswith("shuffler."):
             return
         machine: Any = self.house.machines[prompt.slot or ""]
@@ -119,6 +133,7 @@ class Technician(ABC):
         await self._clear(slot, self.house.machines[slot])
         if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
             self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
+        await self._go_back(slot)
         await self.house.wait(PACE)
         if self.house.dark:
             return

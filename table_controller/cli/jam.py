@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from firmware_bridge.errors import BadDossier, ConfigurationError
 from table_controller.cli import OK
 from table_controller.cli.box_link import add_box_arguments, box, data_of, sign_on, socket_of
+from table_controller.cli.pins import add_pin_argument
 from table_controller.diagnosis import store
 
 if TYPE_CHECKING:
     import argparse
 
+    from table_controller.controller.client import Caller
     from table_controller.diagnosis.dossier import Dossier
     from table_controller.diagnosis.findings import Diagnosis
     from table_controller.diagnosis.steps import StepEvent
@@ -30,11 +32,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("id", nargs="?", type=int, metavar="ID", help="a dossier's number (default: the newest)")
     parser.add_argument("--folder", type=Path, help="where dossiers are kept (default: the configured data folder's)")
-    parser.add_argument("--step", metavar="STEP", help="of a running box: begin, path_empty, count, return")
+    parser.add_argument(
+        "--step",
+        metavar="STEP",
+        help="of a running box: begin, leave, clear, path_empty, sensor_test, motor_jog, count, return; "
+        "the others tick by what the machine does",
+    )
+    parser.add_argument(
+        "--order",
+        nargs="+",
+        metavar=("CALL", "NAME=VALUE"),
+        help="of a running box, to the machine in test mode: eject, shuffle, load, jog motor=feed ...",
+    )
     parser.add_argument("--cards", type=int, metavar="N", help="with --step count: how many were counted by hand")
     add_box_arguments(parser)
     parser.add_argument("--as", dest="by", metavar="CRED", help="with --step: the credential that says it")
-    parser.add_argument("--pin-file", type=Path, metavar="FILE", help="a file with its PIN (default: asked for)")
+    add_pin_argument(parser)
     parser.add_argument("--list", action="store_true", help="one line for every dossier, the newest first")
     parser.add_argument("--json", action="store_true", help="print the diagnosis as data")
 
@@ -48,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
     if not found and args.id is None:
         raise BadDossier(f"there is no dossier in {folder}")
     number = found[-1] if args.id is None else args.id
-    if args.step is not None:
-        _tick(args, number)
+    if args.step is not None or args.order is not None:
+        _tick(args, folder, number)
     dossier = store.read(folder, number)
     from table_controller.diagnosis.causes import diagnose
 
@@ -67,13 +80,42 @@ def folder_of(args: argparse.Namespace) -> Path:
     return socket_of(args).parent / FOLDER.name if args.socket is not None else data_of(args) / FOLDER.name
 
 
-def _tick(args: argparse.Namespace, number: int) -> None:
-    """Have the box begin the way back or tick a step; its refusal says what is missing."""
+def _tick(args: argparse.Namespace, folder: Path, number: int) -> None:
+    """Have the box take the way up, order of the machine what shows a step, or tick one; it says what is missing."""
     if args.by is None:
-        raise ConfigurationError("--step needs --as: whoever says it signs on")
+        raise ConfigurationError("--step and --order need --as: whoever says it signs on")
+    slot = store.read(folder, number).machine.slot
     with box(args) as caller:
-        who = sign_on(caller, args)
-        caller.ask("jam", dossier=number, step=args.step, cards=args.cards, by=who["by"])
+        by = sign_on(caller, args)["by"]
+        orders = [_order(args.order)] if args.order is not None else _shows(caller, args.step, number)
+        for call, arguments in orders:
+            caller.ask("device", slot=slot, call=call, arguments=arguments, by=by)
+        if args.step is not None and not orders:
+            caller.ask("jam", dossier=number, step=args.step, cards=args.cards, by=by)
+
+
+def _shows(caller: Caller, step: str, number: int) -> list[tuple[str, dict[str, Any]]]:
+    """Return the orders by which a machine shows a step; none for what is said by people, or needs hands."""
+    match step:
+        case "clear":
+            return [("clear_jam", {})]
+        case "sensor_test":
+            return [("self_test", {})]
+        case "motor_jog":
+            motors = caller.ask("jam", dossier=number).get("motors", [])
+            return [("jog", {"motor": motor}) for motor in motors] or [("self_test", {})]
+    return []
+
+
+def _order(words: list[str]) -> tuple[str, dict[str, Any]]:
+    """Read an order as it was typed: a name, then NAME=VALUE with whole numbers, yes, no, or words."""
+    arguments: dict[str, Any] = {}
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ConfigurationError(f"--order takes NAME=VALUE, not {word!r}")
+        arguments[name] = int(value) if value.isdecimal() else {"yes": True, "no": False}.get(value, value)
+    return words[0], arguments
 
 
 def _list(folder: Path, found: list[int]) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.cli.card_path import CARDS, CLEAR, DARK, WRONG
 from table_controller.diagnosis.card_paths import BY_HAND, PATHS
-from table_controller.diagnosis.steps import SERVICE, STAFF, Step, begin, replay, wanted
+from table_controller.diagnosis.steps import SERVICE, STAFF, Step, Way, begin_of, replay, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,11 +145,9 @@ def cause_lines(found: Diagnosis) -> Iterator[str]:
 
 def step_lines(d: Dossier, found: Diagnosis, events: list[StepEvent]) -> Iterator[str]:
     """Yield the steps, ticked as far as they have come, and the evidence that each needs."""
-    way = replay(events) or replay([
-        begin(d.number, d.machine.slot, "", service=not found.staff, expected=d.account.expected,
-              has_door=BY_HAND not in d.machine.capabilities)
-    ])  # fmt: skip
-    assert way is not None
+    way = replay(events) or Way(begin_of(d, "", service=not found.staff))
+    if way.began.service and not way.technician and way.next is not None:
+        yield "a technician takes it up first  [--step begin]; until all is done nobody returns it to service"
     for step in SERVICE if way.began.service else STAFF:
         mark = "☑" if step in way.done else "▶" if step is way.next else "☐"
         yield f"{mark} {_name(step):12s} {step.value}  [{wanted(way, step)}]"

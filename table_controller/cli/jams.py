@@ -1,4 +1,7 @@
-"""`pitbox jams`: faults and repairs of a table, from its journal: where, when, which deck, how long. Only reads."""
+"""`pitbox jams`: faults and repairs of a table, from its journal: where, when, which deck, how long. Only reads.
+
+`--mended` alone is said to the running box, which writes down who said it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import BadDossier, ConfigurationError
 from table_controller.catalogue import catalogue
 from table_controller.cli import OK
-from table_controller.cli.box_link import add_config_argument, data_of
+from table_controller.cli.box_link import add_config_argument, box, data_of, sign_on
 from table_controller.diagnosis.history import History, Row
 from table_controller.diagnosis.summary import cause_of, summed, when
 from table_controller.journal import reader
@@ -48,8 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with plots, for any browser")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument(
-        "--mended", metavar="SERIAL", help="rollers or sensors of this machine were seen to: its wear begins anew"
-    )
+        "--mended", metavar="SERIAL",
+        help="of a running box: rollers or sensors of this machine were seen to, its wear begins anew (with --as)",
+    )  # fmt: skip
+    parser.add_argument("--as", dest="by", metavar="CRED", help="with --mended: the technician's credential")
+    parser.add_argument("--pin-file", type=Path, metavar="FILE", help="a file with its PIN (default: asked for)")
+    parser.add_argument("--socket", type=Path, metavar="PATH", help="the box's control socket, if not as configured")
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,9 +76,9 @@ def data_folder(args: argparse.Namespace) -> Path:
 
 def run(args: argparse.Namespace) -> int:
     """Read the journal, print what it says."""
-    args.data = data_folder(args)
     if args.mended:
         return _mended(args)
+    args.data = data_folder(args)
     since = parse_since(args.since, time.time_ns()) if args.since else 0
     folder = journal_folder(args.data)
     summary = summed(read_history(folder, since, dossiers(args.data), args.slot), reasons())
@@ -101,12 +108,12 @@ def drifting(data: Path) -> list[str]:
 
 
 def _mended(args: argparse.Namespace) -> int:
-    from table_controller.controller.wear import FOLDER, WearBook
-
-    book = WearBook(args.data / FOLDER)
-    if not book.mended(args.mended):
-        known = ", ".join(wear.serial for wear in book.all()) or "none"
-        raise ConfigurationError(f"there is no wear history of {args.mended}; known: {known}")
+    """Have the box write down who has seen to a machine, and begin its base anew."""
+    if args.by is None:
+        raise ConfigurationError("--mended needs --as: it is written down who has seen to the machine")
+    with box(args) as caller:
+        who = sign_on(caller, args)
+        caller.ask("mended", serial=args.mended, by=who["by"])
     print(f"{args.mended}: what it does from now on is its base; it is judged again after about a thousand cards")
     return OK
 

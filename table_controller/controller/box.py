@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from table_controller.controller.loop import Controller, Step
     from table_controller.controller.plan import Place, Plan
     from table_controller.controller.recorder import Writer
+    from table_controller.controller.wear import WearBook
     from table_controller.journal.copier import Copier
     from table_controller.journal.port import Journal
     from table_controller.people import Person
@@ -78,6 +79,7 @@ class Box:
         self.escalation: Escalation | None = None
         self.copier: Copier | None = None
         self.dossiers: Dossiers | None = None
+        self.wear: WearBook | None = None
         self.testing: dict[str, int] = {}  # slots in test mode, by the dossier: the table hears nothing of their cards
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.taps: dict[str, Tap] = {}

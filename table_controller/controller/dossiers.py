@@ -1,8 +1,6 @@
-"""The dossiers of a running box: a freezer at every machine that moves cards, and the way back of each fault.
+"""The dossiers of a running box: a freezer at every machine that moves cards, and what the table knew beside it.
 
-What is done about a fault is written down twice: with its dossier, where a technician finds it, and in the journal. A
-way that somebody has begun must be gone to its end before the machine is acknowledged; nothing here returns one itself.
-While a technician goes it, the machine is in test mode: what it does is evidence, and the table hears nothing of it.
+The way back of each fault is in `ways`: it is told here what was frozen, and what machines show.
 """
 
 from __future__ import annotations
@@ -15,23 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from devices.report import LinkDown, LinkUp, Reported
-from firmware_bridge.errors import BadDossier, BadRequest, NotAllowed, PitboxError, StepRefused
+from firmware_bridge.errors import BadDossier
 from firmware_bridge.version import VERSION
 from table_controller.controller.frame_ring import FrameRing
 from table_controller.controller.freezer import KINDS, Freezer
 from table_controller.controller.status import permits_of
+from table_controller.controller.ways import Ways
 from table_controller.diagnosis import dossier as d
-from table_controller.diagnosis import evidence
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
-from table_controller.diagnosis.card_paths import BY_HAND
-from table_controller.diagnosis.causes import diagnose
-from table_controller.journal import records as rec
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from table_controller.controller.box import Box
@@ -39,8 +33,6 @@ if TYPE_CHECKING:
 
 # Answers of people that a dossier tells.
 _ANSWERS: Final = 20
-# Who may take a dossier up: a technician any, people of the table what they may clear.
-_TAKES_UP: Final = ("technician", "floorperson")
 
 
 class Dossiers:
@@ -50,17 +42,17 @@ class Dossiers:
         self.store = files.DossierStore(folder)
         self._box = box
         self._threads = threads
-        self._ways: dict[int, st.Way] = {}
+        self.ways = Ways(box, self.store, threads=threads)
         self._asked: dict[int, str] = {}  # prompts, by what they ask
         self._answers: deque[tuple[int, d.Answer]] = deque(maxlen=_ANSWERS)
         self._received: dict[str, int] = {}  # when each deck came (wall clock)
         self._pinned: dict[str, list[int]] = {}  # dossiers whose machine is not back, by slot
         self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in KINDS}
-        self._tasks: set[asyncio.Task[None]] = set()
         for number in files.numbers(folder):
             self._take_up_again(number)
+        for name in self._freezers:
+            self.ways.agree(name, self._pinned.get(name, ()))
         box.on_told.append(self._told)
-        box.guards.append(self._guard)
         if box.controller is not None:
             box.controller.followers.append(self._stepped)
 
@@ -80,25 +72,20 @@ class Dossiers:
     def _kept(self, dossier: d.Dossier) -> None:
         if dossier.number:
             self._pinned.setdefault(dossier.machine.slot, []).append(dossier.number)
+        self.ways.begin_of_fault(dossier)
 
     def _take_up_again(self, number: int) -> None:
-        try:
-            way = st.replay(files.steps_of(self.store.folder, number))
+        with suppress(BadDossier):
+            self.ways.found(st.replay(files.steps_of(self.store.folder, number)))
             if files.is_pinned(self.store.folder, number):
-                self._kept(files.read(self.store.folder, number))
-        except BadDossier:
-            return
-        if way is not None and way.next is not None:
-            self._ways[number] = way
-            if way.began.service:
-                self._box.testing[way.began.slot] = number
+                slot = files.read(self.store.folder, number).machine.slot
+                self._pinned.setdefault(slot, []).append(number)
 
     async def close(self) -> None:
         """Let what is being asked and written end."""
         for freezer in self._freezers.values():
             await freezer.close()
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.ways.close()
 
     # --- what the table knows -----------------------------------------------------------------------------------------
 
@@ -151,149 +138,20 @@ class Dossiers:
         freezer = self._freezers.get(name)
         if freezer is None:
             return
+        before = freezer.busy
         freezer.take(event)
-        if isinstance(event, Reported) and self._serves(name):
+        if freezer.busy and not before:
+            self.ways.freezing(name)
+        if isinstance(event, Reported) and self.ways.serves(name):
             for number in self._pinned.pop(name, []):
-                self._write(_unpin, self.store, number)
+                self.ways.write(_unpin, self.store, number)
         if self._box.stopping:  # what the box does to its links as it ends is no fault of theirs
             return
         shown = (
             st.Faulted("nothing any more: its link is gone") if isinstance(event, LinkDown) else st.evidence_of(event)
         )
         if shown is not None:
-            for number, way in tuple(self._ways.items()):
-                if way.began.slot == name:
-                    self._took(number, *st.take(way, shown, way.began.by), who=None)
-
-    def _took(self, number: int, way: st.Way, events: list[st.StepEvent], who: ev.Person | None) -> None:
-        """Keep what has happened on a way: in the journal, and with its dossier."""
-        self._ways[number] = way
-        for event in events:
-            text = f"dossier {number}: " + msgspec.json.encode(event).decode()
-            self._box.note(rec.Note("step", text, who=who, slot=way.began.slot))
-            self._write(self.store.note, number, event)
-        if way.next is None:
-            del self._ways[number]
-            self._leave_test(way.began.slot)
-
-    def _leave_test(self, name: str) -> None:
-        """The table hears the machine again, beginning with how it stands now."""
-        if self._box.testing.pop(name, None) is None:
-            return
-
-        async def read() -> None:
-            with suppress(PitboxError):  # then it reports when its link is back
-                await self._box.slots[name].driver.report()
-
-        self._run(read())
-
-    def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def _write(self, call: Callable[..., Any], *args: Any) -> None:
-        if not self._threads:
-            call(*args)
-            return
-        # One writer after the other: lines of one way stay in their order.
-        before = tuple(self._tasks)
-
-        async def write() -> None:
-            if before:
-                await asyncio.wait(before)
-            await asyncio.to_thread(call, *args)
-
-        self._run(write())
-
-    def _serves(self, name: str) -> bool:
-        controller = self._box.controller
-        return controller is not None and controller.table.context.serves(name)
-
-    def way(self, number: int) -> st.Way | None:
-        """Return how far the way back of a dossier has come; None if nobody has begun it."""
-        return self._ways.get(number) or st.replay(files.steps_of(self.store.folder, number))
-
-    async def step(
-        self, number: int, name: str, who: ev.Person, person: str, cards: int | None = None
-    ) -> dict[str, Any]:
-        """Begin a dossier's way (`begin`), or tick one of its steps; StepRefused says what is missing.
-
-        `person` is whose credential it is: one person may have two, and is no second person for that.
-        """
-        if who.role not in _TAKES_UP:
-            raise NotAllowed(f"a {' or a '.join(_TAKES_UP)} takes a dossier up; {who.credential} is a {who.role}")
-        dossier = files.read(self.store.folder, number)
-        way = self._ways.get(number)
-        if name == "begin":
-            return self._begin(dossier, way, who, person)
-        if way is None:
-            raise StepRefused(f"nobody has begun dossier {number}, or its machine is back in service")
-        try:
-            step = st.Step[name.upper()]
-        except KeyError:
-            known = ", ".join(each.name.lower() for each in way.steps)
-            raise BadRequest(f"there is no step {name!r}; there are: begin, {known}") from None
-        shown = await self._shown(way, step, who, person, cards)
-        self._took(number, *st.must_tick(self._ways.get(number, way), step, shown, person), who=who)
-        return self.told(number)
-
-    def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person, person: str) -> dict[str, Any]:
-        if way is not None:
-            return self.told(dossier.number)  # taken up again: nothing that was done is lost
-        found = diagnose(dossier)
-        if not found.staff and who.role != "technician":
-            raise NotAllowed(f"dossier {dossier.number} is a fault of the machine: a technician takes it up")
-        machine = dossier.machine
-        other = next((n for n, way in self._ways.items() if way.began.slot == machine.slot), None)
-        if other is not None:
-            raise StepRefused(f"the way back of dossier {other} is under way at {machine.slot}; it proves the same")
-        self._box.running()
-        if not found.staff and self._serves(machine.slot):
-            raise StepRefused(f"{machine.slot} is in service; nobody tests what serves")
-        began = st.begin(
-            dossier.number, machine.slot, person, service=not found.staff,
-            expected=dossier.account.expected, has_door=BY_HAND not in machine.capabilities,
-        )  # fmt: skip
-        self._took(dossier.number, st.Way(began), [began], who=who)
-        if began.service:
-            self._box.testing[machine.slot] = dossier.number
-        return self.told(dossier.number)
-
-    async def _shown(self, way: st.Way, step: st.Step, who: ev.Person, person: str, cards: int | None) -> st.Evidence:
-        """Return what can be shown for a step now; what a machine did is taken when it does it, never by word."""
-        match step:
-            case st.Step.PATH_EMPTY:
-                slot = self._box.slots[way.began.slot]
-                sensors = await slot.driver.sensors()
-                return st.looked(evidence.levels_of(slot.kind.name, sensors.levels))
-            case st.Step.COUNT if cards is not None:
-                return st.Counted(cards, person)
-            case st.Step.RETURN:
-                return st.Returned(person, who.role)
-            case _:
-                raise StepRefused(f"{step.name.lower()} ticks by itself: {st.wanted(way, step)}")
-
-    def told(self, number: int) -> dict[str, Any]:
-        """Return how far a dossier's way has come, as plain data."""
-        way = self.way(number)
-        if way is None:
-            return {"dossier": number, "begun": False, "done": [], "next": None}
-        following = None if way.next is None else way.next.name.lower()
-        done = [step.name.lower() for step in way.steps if step in way.done]
-        return {"dossier": number, "begun": True, "done": done, "next": following}
-
-    def _guard(self, event: ev.Event) -> None:
-        """Refuse that a machine is acknowledged whose way back was begun and has steps left."""
-        slot = None
-        if isinstance(event, ev.SlotOrdered) and event.act == "acknowledge":
-            slot = event.slot
-        elif isinstance(event, ev.Answer) and self._box.controller is not None:
-            prompt = self._box.controller.table.state.prompts.get(event.prompt)
-            slot = prompt.slot if prompt is not None and prompt.kind == "acknowledge" else None
-        for number, way in self._ways.items():
-            if slot is not None and way.began.slot == slot and way.next is not None:
-                raise StepRefused(f"dossier {number}: {way.next.name.lower()} is not done: {way.next.value}")
+            self.ways.showed(name, shown)
 
 
 def _unpin(store: files.DossierStore, number: int) -> None:

@@ -86,12 +86,19 @@ class Jam(Request, frozen=True, tag="jam"):
     """How far has the way back of a dossier come? With a `step`: begin it, or tick one, by who is signed on."""
 
     dossier: int
-    step: str | None = None  # begin, path_empty, count, return; what a machine shows ticks by itself
+    step: str | None = None  # begin, leave, path_empty, count, return; what a machine shows ticks by itself
     cards: int | None = None  # with count
     by: str | None = None
 
 
-REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, Trace, Jam)
+class Mended(Request, frozen=True, tag="mended"):
+    """Rollers or sensors of a machine were seen to: its wear begins anew. A technician says it."""
+
+    serial: str
+    by: str | None = None
+
+
+REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, Trace, Jam, Mended)
 _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
 
 # Everything that people may say; the box adds who said it.

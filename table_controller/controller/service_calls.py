@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from devices.report import Reported
+from devices.shoe import messages as sh
+from devices.shuffler import messages as sf
 from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
 from firmware_bridge.messages import Message
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 _QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "trail", "where", "shown")
 _ORDERS: Final = ("self_test", "clear_jam", "eject", "set_mode", "reset", "stop", "disarm", "blank", "clear")
 # What moves cards: only of a machine in test mode, which no round can use until it was returned to service.
-_TESTS: Final = ("shuffle", "take_in", "deliver", "count_all", "load", "dispense", "count_stub")
+_TESTS: Final = (
+    "shuffle", "take_in", "deliver", "count_all", "load", "dispense", "start_round", "count_stub", "jog",
+)  # fmt: skip
 # These only make things safe: no permit is asked.
 _SAFE: Final = ("stop", "disarm")
 _ROLES: Final = ("technician",)
@@ -96,6 +100,8 @@ async def call(
         raise BadRequest(f"a {found.kind.name} has no {name!r} here; it has: {', '.join(offered)}")
     if "mode" in arguments:
         arguments = arguments | {"mode": _mode(arguments["mode"])}
+    if "motor" in arguments:
+        arguments = arguments | {"motor": _motor(found.kind.name, arguments["motor"])}
     _check_numbers(arguments)
     if name in _QUESTIONS:
         quietly = {"report": found.driver.look, "outcome": found.driver.look_up}.get(name)
@@ -146,7 +152,7 @@ def _check_numbers(arguments: dict[str, Any]) -> None:
     """Refuse what a message cannot carry: a device that is sent nonsense gives up its session, also in a deal."""
     for key, value in arguments.items():
         most = _MOST if key == "command" else _MOST_CARDS
-        if isinstance(value, Mode):
+        if isinstance(value, Mode | sf.Motor | sh.Motor) or (key == "reverse" and isinstance(value, bool)):
             continue
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
             raise BadRequest(f"{key} takes a whole number from 1 to {most}")
@@ -157,6 +163,14 @@ def _mode(name: Any) -> Mode:
         return Mode[str(name).upper()]
     except KeyError:
         raise BadRequest(f"there is no mode {name!r}; there are: {', '.join(m.name.lower() for m in Mode)}") from None
+
+
+def _motor(kind: str, name: Any) -> sf.Motor | sh.Motor:
+    motors: Any = {sf.KIND: sf.Motor, sh.KIND: sh.Motor}.get(kind, ())
+    found: sf.Motor | sh.Motor | None = next((motor for motor in motors if motor.name.lower() == name), None)
+    if found is None:
+        raise BadRequest(f"there is no motor {name!r}; there are: {', '.join(m.name.lower() for m in motors)}")
+    return found
 
 
 async def _called(method: Any, arguments: dict[str, Any]) -> Any:

@@ -79,6 +79,8 @@ class Session:
                     self._trace(request)
                 case p.Jam():
                     self._later(request, self._jam(request))
+                case p.Mended():
+                    self._later(request, self._mended(request))
         except PitboxError as error:
             self._refuse(request, error)
 
@@ -230,11 +232,18 @@ class Session:
         if kept is None:
             raise BadRequest("this box keeps no dossiers")
         if request.step is None:
-            self._answer(request, kept.told(request.dossier))
+            self._answer(request, kept.ways.told(request.dossier))
             return
         who = self._person(request.by)
         person = self._proved[who.credential].person.casefold()  # as Person.same compares them
-        self._answer(request, await kept.step(request.dossier, request.step, who, person, request.cards))
+        self._answer(request, await kept.ways.step(request.dossier, request.step, who, person, request.cards))
+
+    async def _mended(self, request: p.Mended) -> None:
+        who = self._person(request.by)
+        if self._box.wear is None:
+            raise BadRequest("this box keeps no wear histories")
+        await self._box.wear.mended_by(self._box.running(), request.serial, who)
+        self._answer(request, {"serial": request.serial})
 
     def _trace(self, request: p.Trace) -> None:
         wanted = request.slots or list(self._box.taps)

@@ -14,7 +14,7 @@ import msgspec
 
 from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
-from firmware_bridge.errors import PitboxError
+from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
 from table_controller.diagnosis.drift import BASE, Look, SegmentLook, Warned, Wear, judge, mended, take
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from devices.gauges import SensorLevel, Transit
     from table_controller.config import TableConfig
     from table_controller.controller.box import Box
-    from table_controller.controller.loop import Step
+    from table_controller.controller.loop import Controller, Step
 
 log = logging.getLogger(__name__)
 
@@ -140,6 +140,19 @@ class WearBook:
         self.write(mended(self.read(serial)))
         return True
 
+    async def mended_by(self, controller: Controller, serial: str, who: ev.Person) -> None:
+        """A technician has seen to a machine: in the journal, with who says it, before its base begins anew."""
+        if who.role != "technician":
+            raise NotAllowed(f"a technician says that a machine was mended; {who.credential} is a {who.role}")
+        known = [wear for wear in self.all() if wear.serial == serial]
+        if not known:
+            names = ", ".join(wear.serial for wear in self.all()) or "none"
+            raise BadRequest(f"there is no wear history of {serial}; known: {names}")
+        await controller.noted(
+            rec.Note("mended", f"{serial}: its wear begins anew", who=who, slot=known[0].slot or None)
+        )
+        self.mended(serial)
+
     def write(self, wear: Wear) -> None:
         """Put a history in place of the last one: whole or not at all. Not synced; a lost window is made again."""
         path = self.path(wear.serial)
@@ -223,6 +236,7 @@ async def watch_wear(box: Box, config: TableConfig) -> None:
             if reported is not None:
                 book.mended(reported.hello.serial)
 
+    box.wear = book
     watch = WearWatch({name: slot.driver for name, slot in box.slots.items()}, book, warned)
     followers = box.controller.followers if box.controller is not None else []
     box.on_told.append(watch.take)
@@ -232,4 +246,5 @@ async def watch_wear(box: Box, config: TableConfig) -> None:
     finally:
         followers.remove(repaired)
         box.on_told.remove(watch.take)
+        box.wear = None
         await watch.close()

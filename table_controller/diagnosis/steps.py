@@ -2,7 +2,8 @@
 
 What has been done is a list of events, to be journaled; the state after an interruption is those events once more.
 Who a person is, and how a machine is asked, is not known here. An interruption that people of the table may clear has
-fewer steps than a fault of the machine: what was proved of its parts before still holds.
+fewer steps than a fault of the machine: what was proved of its parts before still holds. The way of a fault begins by
+itself, and its first step ticks once a technician has taken it up.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import msgspec
 from devices.shoe import messages as sh
 from devices.shuffler import messages as sf
 from firmware_bridge.errors import StepRefused
+from table_controller.diagnosis.card_paths import BY_HAND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from table_controller.diagnosis.dossier import Level
+    from table_controller.diagnosis.dossier import Dossier, Level
 
 
 class Step(Enum):
@@ -28,7 +30,7 @@ class Step(Enum):
     CLEAR = "take every card off the path, close the door, have the machine empty itself"
     PATH_EMPTY = "see that every sensor of the path is clear"
     SENSOR_TEST = "have the machine test its sensors"
-    MOTOR_TEST = "have the machine run its motors"
+    MOTOR_JOG = "turn every motor by itself"
     ONE_CARD = "send one card through"
     FULL_DECK = "send the whole deck through, in test mode"
     COUNT = "count the deck by hand"
@@ -69,8 +71,17 @@ class Tested(msgspec.Struct, frozen=True, tag=True):
     bad_motors: int
 
 
+class Jogged(msgspec.Struct, frozen=True, tag=True):
+    """One motor was switched on by itself: what it drew (mA), and whether it turned."""
+
+    motor: str
+    reverse: bool
+    current: int
+    turned: bool
+
+
 class Moved(msgspec.Struct, frozen=True, tag=True):
-    """Cards went through, as many out as in, and none was rejected."""
+    """Cards went through, as many out as in, and no deck was rejected."""
 
     cards: int
 
@@ -96,7 +107,7 @@ class Faulted(msgspec.Struct, frozen=True, tag=True):
 
 
 # What a machine or a person can show.
-Evidence = DoorMoved | Emptied | Looked | Tested | Moved | Counted | Returned | Faulted
+Evidence = DoorMoved | Emptied | Looked | Tested | Jogged | Moved | Counted | Returned | Faulted
 
 
 def evidence_of(event: Any) -> Evidence | None:
@@ -108,9 +119,11 @@ def evidence_of(event: Any) -> Evidence | None:
             return Emptied()
         case sf.SelfTested() | sh.SelfTested():
             return Tested(event.bad_sensors.bit_count(), event.bad_motors.bit_count())
-        case sf.Completed():
-            return None if event.rejected else Moved(event.count)
-        case sf.Counted() | sf.Delivered() | sh.Dispensed() | sh.Stub():
+        case sf.Jogged() | sh.Jogged():
+            return Jogged(event.motor.name.lower(), event.reverse, event.current, event.turned)
+        case sf.Completed():  # to a machine that reads faces one card is no deck, and does as well
+            return None if event.rejected and event.count != 1 else Moved(event.count)
+        case sf.Counted() | sf.Delivered() | sh.Dispensed() | sh.Stub() | sh.RoundEnded():
             return Moved(event.count)
         case sf.Jam() | sf.Fault() | sf.Incomplete() | sf.Stopped() | sh.Jam() | sh.Fault() | sh.Stopped():
             return Faulted(type(event).__name__)
@@ -129,7 +142,7 @@ def looked(levels: Iterable[Level]) -> Looked:
 
 
 class Began(msgspec.Struct, frozen=True, tag=True):
-    """Somebody took a dossier up."""
+    """A way began: by itself, with the dossier of a fault (`by` is empty then), or somebody took an interruption up."""
 
     dossier: int
     slot: str
@@ -137,6 +150,30 @@ class Began(msgspec.Struct, frozen=True, tag=True):
     service: bool  # a fault of the machine; otherwise people of the table may clear it
     expected: int | None
     has_door: bool
+    motors: tuple[str, ...] = ()  # what is turned by itself; none: its firmware cannot, or it has no motor
+
+
+class TakenUp(msgspec.Struct, frozen=True, tag=True):
+    """A technician goes on with it; the machine was in this mode, if it has any, and is brought back to it."""
+
+    dossier: int
+    by: str
+    mode: str = ""
+
+
+class Left(msgspec.Struct, frozen=True, tag=True):
+    """Whoever went on with it has left; what was done stays done."""
+
+    dossier: int
+    by: str
+
+
+class Shown(msgspec.Struct, frozen=True, tag=True):
+    """Part of a step's evidence was seen."""
+
+    dossier: int
+    by: str
+    evidence: Evidence
 
 
 class Ticked(msgspec.Struct, frozen=True, tag=True):
@@ -157,7 +194,7 @@ class Undone(msgspec.Struct, frozen=True, tag=True):
 
 
 # What is journaled of the way back.
-StepEvent = Began | Ticked | Undone
+StepEvent = Began | TakenUp | Left | Shown | Ticked | Undone
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -165,8 +202,11 @@ class Way(msgspec.Struct, frozen=True):
 
     began: Began
     done: tuple[Step, ...] = ()
-    people: tuple[str, ...] = ()  # everybody who ticked a step
+    people: tuple[str, ...] = ()  # everybody who took it up or ticked a step
     door: bool | None = None  # None: not touched; True: open; False: closed again
+    jogged: tuple[str, ...] = ()  # motors that turned by themselves
+    technician: str = ""  # who goes on with it now
+    mode: str = ""  # the machine's before somebody took it up
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -178,10 +218,59 @@ class Way(msgspec.Struct, frozen=True):
         """The step whose turn it is; None when the machine is back."""
         return next((step for step in self.steps if step not in self.done), None)
 
+    @property
+    def open(self) -> str:
+        """What is to be done next, in words; empty when the machine is back."""
+        if self.next is None:
+            return ""
+        if self.began.service and not self.technician:
+            return "begin: a technician takes it up"
+        return f"{self.next.name.lower()}: {self.next.value}"
 
-def begin(dossier: int, slot: str, by: str, *, service: bool, expected: int | None, has_door: bool) -> Began:
-    """Take a dossier up."""
-    return Began(dossier, slot, by, service, expected, has_door)
+
+def begin(
+    dossier: int,
+    slot: str,
+    by: str,
+    *,
+    service: bool,
+    expected: int | None,
+    has_door: bool,
+    motors: tuple[str, ...] = (),
+) -> Began:
+    """Begin a way."""
+    return Began(dossier, slot, by, service, expected, has_door, motors)
+
+
+def begin_of(dossier: Dossier, by: str, *, service: bool) -> Began:
+    """Begin the way of a dossier: what is asked on it depends on the machine."""
+    machine = dossier.machine
+    return begin(
+        dossier.number, machine.slot, by, service=service, expected=dossier.account.expected,
+        has_door=BY_HAND not in machine.capabilities, motors=motors_of(machine.kind, machine.capabilities),
+    )  # fmt: skip
+
+
+def motors_of(kind: str, capabilities: Iterable[str]) -> tuple[str, ...]:
+    """Return the motors of a machine that its firmware can turn one by one."""
+    messages = {sf.KIND: sf, sh.KIND: sh}[kind]
+    return tuple(motor.name.lower() for motor in messages.Motor) if messages.JOGS in capabilities else ()
+
+
+def take_up(way: Way, by: str, mode: str = "") -> tuple[Way, list[StepEvent]]:
+    """Somebody goes on with a way; nothing that was done is lost."""
+    if way.technician == by:
+        return way, []
+    event = TakenUp(way.began.dossier, by, way.mode if way.technician else mode)
+    return _after_taking_up(way, event), [event]
+
+
+def leave(way: Way) -> tuple[Way, list[StepEvent]]:
+    """Whoever goes on with a way leaves it."""
+    if not way.technician:
+        raise StepRefused(f"nobody goes on with dossier {way.began.dossier}")
+    event = Left(way.began.dossier, way.technician)
+    return msgspec.structs.replace(way, technician=""), [event]
 
 
 def replay(events: Iterable[StepEvent]) -> Way | None:
@@ -191,6 +280,12 @@ def replay(events: Iterable[StepEvent]) -> Way | None:
         match event:
             case Began():
                 way = Way(event)
+            case TakenUp() if way is not None:
+                way = _after_taking_up(way, event)
+            case Left() if way is not None:
+                way = msgspec.structs.replace(way, technician="")
+            case Shown() if way is not None:
+                way = _after_showing(way, event.evidence)
             case Ticked() if way is not None:
                 way = _after_tick(way, event)
             case Undone() if way is not None:
@@ -199,29 +294,44 @@ def replay(events: Iterable[StepEvent]) -> Way | None:
 
 
 def take(way: Way, shown: Evidence, by: str) -> tuple[Way, list[StepEvent]]:
-    """Take evidence: tick the steps whose turn it is and that it proves, or undo what it disproves."""
+    """Take evidence: tick the steps whose turn it is and that it proves, or undo what it disproves.
+
+    A fault of the machine needs a technician: before one has taken it up, nothing that the machine shows ticks a step.
+    """
     number = way.began.dossier
-    undo: Undone | None = None
-    match shown:
-        case Faulted():
-            undo = Undone(number, Step.CLEAR, f"the machine said {shown.what}") if way.done else None
-            way = msgspec.structs.replace(way, door=None)
-        case DoorMoved():
-            way = msgspec.structs.replace(way, door=shown.open)
-            if shown.open and Step.PATH_EMPTY in way.done:
-                undo = Undone(number, Step.PATH_EMPTY, "the door was opened")
-        case Looked(dark=dark) if dark and Step.PATH_EMPTY in way.done and Step.RETURN not in way.done:
-            undo = Undone(number, Step.PATH_EMPTY, f"sensor {dark[0]} is dark")
+    undo = _disproved(way, shown)
     if undo is not None:
-        return _after_undo(way, undo), [undo]
+        way = _after_undo(way, undo)
+        return (_after_showing(way, shown), [undo]) if isinstance(shown, DoorMoved) else (way, [undo])
+    if way.began.service and not way.technician:
+        return way, []
     events: list[StepEvent] = []
+    before = way
+    way = _after_showing(way, shown)
+    if way != before and way.next in (Step.CLEAR, Step.MOTOR_JOG):
+        events.append(Shown(number, by, shown))
     while way.next is not None and _lacking(way, way.next, shown) is None:
         tick = Ticked(number, way.next, by, shown)
         way = _after_tick(way, tick)
         events.append(tick)
-        if not isinstance(shown, Tested):  # one test of the machine proves sensors and motors
+        if not isinstance(shown, Tested):  # where motors are not turned by themselves, one test proves both
             break
     return way, events
+
+
+def _disproved(way: Way, shown: Evidence) -> Undone | None:
+    """Return what evidence undoes, if it does."""
+    number = way.began.dossier
+    match shown:
+        case Faulted() if way.done or way.door is not None or way.jogged:
+            return Undone(number, Step.CLEAR, f"the machine said {shown.what}")
+        case DoorMoved(open=True) if Step.PATH_EMPTY in way.done:
+            return Undone(number, Step.PATH_EMPTY, "the door was opened")
+        case Looked(dark=dark) if dark and Step.PATH_EMPTY in way.done and Step.RETURN not in way.done:
+            return Undone(number, Step.PATH_EMPTY, f"sensor {dark[0]} is dark")
+        case Jogged(turned=False) if shown.motor in way.jogged:
+            return Undone(number, Step.MOTOR_JOG, f"motor {shown.motor} did not turn")
+    return None
 
 
 def must_tick(way: Way, step: Step, shown: Evidence, by: str) -> tuple[Way, list[StepEvent]]:
@@ -231,6 +341,8 @@ def must_tick(way: Way, step: Step, shown: Evidence, by: str) -> tuple[Way, list
     if way.next is not step:
         turn = "all is done" if way.next is None else f"the next step is {way.next.name.lower()}: {way.next.value}"
         raise StepRefused(f"it is not the turn of {step.name.lower()}; {turn}")
+    if way.began.service and not way.technician:
+        raise StepRefused(f"{step.name.lower()}: nobody has taken dossier {way.began.dossier} up (--step begin)")
     lacking = _lacking(way, step, shown)
     if lacking is not None:
         raise StepRefused(f"{step.name.lower()}: {lacking}")
@@ -242,9 +354,24 @@ def _after_tick(way: Way, tick: Ticked) -> Way:
     return msgspec.structs.replace(way, done=(*way.done, tick.step), people=people)
 
 
+def _after_taking_up(way: Way, event: TakenUp) -> Way:
+    people = way.people if event.by in way.people else (*way.people, event.by)
+    return msgspec.structs.replace(way, technician=event.by, people=people, mode=event.mode)
+
+
+def _after_showing(way: Way, shown: Evidence) -> Way:
+    match shown:
+        case DoorMoved():
+            return msgspec.structs.replace(way, door=shown.open)
+        case Jogged(turned=True) if way.next is Step.MOTOR_JOG and shown.motor not in way.jogged:
+            return msgspec.structs.replace(way, jogged=(*way.jogged, shown.motor))
+    return way
+
+
 def _after_undo(way: Way, undo: Undone) -> Way:
     kept = way.steps[: way.steps.index(undo.step)]
-    return msgspec.structs.replace(way, done=tuple(step for step in way.done if step in kept))
+    done = tuple(step for step in way.done if step in kept)
+    return msgspec.structs.replace(way, done=done, jogged=(), door=None if undo.step is Step.CLEAR else way.door)
 
 
 def wanted(way: Way, step: Step) -> str:
@@ -254,8 +381,13 @@ def wanted(way: Way, step: Step) -> str:
             return "the door opened and closed, then Cleared" if way.began.has_door else "Cleared"
         case Step.PATH_EMPTY:
             return "the machine's sensor levels, none of the path dark"
-        case Step.SENSOR_TEST | Step.MOTOR_TEST:
-            return "SelfTested, nothing bad"
+        case Step.SENSOR_TEST:
+            return "SelfTested, no sensor bad"
+        case Step.MOTOR_JOG if way.began.motors:
+            left = [motor for motor in way.began.motors if motor not in way.jogged]
+            return f"Jogged, turned: {', '.join(left or way.began.motors)}"
+        case Step.MOTOR_JOG:
+            return "its firmware turns no motor by itself: in its place SelfTested, no motor bad"
         case Step.ONE_CARD:
             return "one card counted in and out"
         case Step.FULL_DECK | Step.COUNT:
@@ -279,8 +411,13 @@ def _lacking(way: Way, step: Step, shown: Evidence) -> str | None:
             return f"sensor {shown.dark[0]} is dark" if shown.dark else None
         case Step.SENSOR_TEST, Tested():
             return f"{shown.bad_sensors} sensors did not pass" if shown.bad_sensors else None
-        case Step.MOTOR_TEST, Tested():
+        case Step.MOTOR_JOG, Tested() if not way.began.motors:
             return f"{shown.bad_motors} motors did not pass" if shown.bad_motors else None
+        case Step.MOTOR_JOG, Jogged() if way.began.motors:
+            if not shown.turned:
+                return f"motor {shown.motor} did not turn, and drew {shown.current} mA"
+            left = [motor for motor in way.began.motors if motor not in (*way.jogged, shown.motor)]
+            return f"not turned yet: {', '.join(left)}" if left else None
         case Step.ONE_CARD, Moved():
             return None if shown.cards == 1 else f"{shown.cards} cards went through, not one"
         case Step.FULL_DECK, Moved():

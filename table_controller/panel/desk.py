@@ -96,7 +96,7 @@ class Desk:
         try:
             if kept is None:
                 raise BadDossier("this box keeps no dossiers")
-            await kept.step(request.dossier, request.step, _person(people[0]), people[0].person, request.cards)
+            await kept.ways.step(request.dossier, request.step, _person(people[0]), people[0].person, request.cards)
         except NotAllowed as barred:
             return refused(403, barred)
         except PitboxError as against:

@@ -8,7 +8,6 @@ from firmware_bridge.errors import BadDossier
 from table_controller.cli import jam_text
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
-from table_controller.diagnosis.card_paths import BY_HAND
 from table_controller.diagnosis.causes import diagnose
 from table_controller.journal.wording import plain
 
@@ -46,23 +45,19 @@ def _dossier(folder: Path, number: int) -> dict[str, Any]:
         "cards": jam_text.cards_line(found.cards),
         "causes": list(jam_text.cause_lines(found)),
         "staff": found.staff,
-        "begun": bool(events),
+        "begun": _is_begun(st.replay(events)),
         "steps": _steps(dossier, found, events),
     }
 
 
+def _is_begun(way: st.Way | None) -> bool:
+    """Whether somebody goes on with it: that of a fault begins by itself, and waits for a technician."""
+    return way is not None and (not way.began.service or bool(way.technician) or way.next is None)
+
+
 def _steps(dossier: Dossier, found: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:
     """Return the steps of the way back, whichever there are, each with its evidence and how it ticks."""
-    way = st.replay(events) or st.Way(
-        st.begin(
-            dossier.number,
-            dossier.machine.slot,
-            "",
-            service=not found.staff,
-            expected=dossier.account.expected,
-            has_door=BY_HAND not in dossier.machine.capabilities,
-        )
-    )
+    way = st.replay(events) or st.Way(st.begin_of(dossier, "", service=not found.staff))
     told = []
     for step in way.steps:
         name = step.name.lower()

@@ -13,7 +13,7 @@ import msgspec
 
 from table_controller.panel.devices import devices, problem
 from table_controller.panel.metrics import Tally
-from table_controller.panel.view import meter, view
+from table_controller.panel.view import meter, testing, view
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
@@ -172,6 +172,7 @@ class Live:
         said: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": problem(self._box.cause)}
         if controller is None:
             return said
+        said["testing"] = testing(controller.table)
         if role == SIGN:
             return said | {"meter": meter(controller.table), "game": controller.table.context.edition.title}
         said |= view(controller.table, role, controller.time_left())

@@ -320,6 +320,15 @@ def _meter_rules(table: Table) -> dict[str, str] | None:
     return {"seed": dollars(rules.seed), "rate": f"{rules.rate_bp / 100:g} %", "limit": dollars(rules.limit)}
 
 
+def testing(table: Table) -> list[str]:
+    """Return the machines that are in test mode: what they do is no game's, and everybody is told so."""
+    return [
+        f"{name} (dossier {slot.way.dossier})"
+        for name, slot in table.state.slots.items()
+        if slot.way is not None and slot.way.testing
+    ]
+
+
 def _slots(table: Table) -> list[dict[str, Any]]:
     return [
         {"name": name, "kind": slot.kind, "state": slot.state, "text": plain(slot.state), "deck": slot.deck}

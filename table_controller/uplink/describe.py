@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
     from table_controller.journal.copier import CopyState
     from table_controller.table.core import Table
+    from table_controller.table.state import Slot as TableSlot
 
 
 def describe_locked(game: str, chapter: str, cause: PitboxError | None, at: str) -> m.State:
@@ -66,12 +67,18 @@ def describe_state(table: Table, halted: PitboxError | None, seq: int, at: str) 
             )
             for prompt in state.prompts.values()
         ),
-        slots={name: m.Slot(kind=slot.kind, state=slot.state) for name, slot in state.slots.items()},
+        slots={name: _slot(slot) for name, slot in state.slots.items()},
         decks={
             name: m.Deck(state=deck.state, place=deck.place, verified=deck.verified)
             for name, deck in state.decks.items()
         },
     )  # fmt: skip
+
+
+def _slot(slot: TableSlot) -> m.Slot:
+    if slot.way is None:
+        return m.Slot(kind=slot.kind, state=slot.state)
+    return m.Slot(kind=slot.kind, state=slot.state, testing=slot.way.testing, step=slot.way.step)
 
 
 def describe_meters(table: Table, seq: int, at: str) -> m.Meters | None:

@@ -77,10 +77,12 @@ class Hold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Slot(msgspec.Struct, frozen=True, kw_only=True):
-    """One device's place."""
+    """One device's place. `testing`: it is in test mode, nothing that it does counts; `step`: next on its way back."""
 
     kind: str
     state: str
+    testing: bool = False
+    step: str = ""
 
 
 class Deck(msgspec.Struct, frozen=True, kw_only=True):

@@ -84,8 +84,11 @@ async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: 
         word = await _step(technician, "clear")
         assert (word.status, word.json["code"]) == (409, "PB-631"), "a word is no evidence"
         by = {"id": "F1", "pin": PIN}
+        assert (await floor.say("slot", slot=SLOT, order="clear", by=by)).status == 200
         early = await floor.say("slot", slot=SLOT, order="acknowledge", by=by)
-        assert (early.status, early.json["code"]) == (409, "PB-631"), "not before its way is gone"
+        assert early.status == 409, "not before its way is gone"
+        (reason,) = [each for each in early.json["reasons"] if "step" in each["text"]]
+        assert "next in dossier 1: clear: " in reason["evidence"]
 
 
 async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_path: Path) -> None:

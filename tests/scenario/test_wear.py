@@ -24,6 +24,7 @@ from table_controller.diagnosis.history import UNKNOWN, History, Row
 from table_controller.journal import records as rec
 from table_controller.journal.wording import content
 from table_controller.table import events as ev
+from tests.support import boxes
 from tests.support.boxes import Bench as BoxBench
 
 if TYPE_CHECKING:
@@ -173,15 +174,37 @@ def test_a_file_that_cannot_be_read_begins_a_history_anew_and_a_serial_number_is
     assert mended(book.read(odd)).mended == 7
 
 
-def test_a_technician_calls_a_machine_mended_by_its_serial_number(
+async def test_who_calls_a_machine_mended_is_written_down_and_its_base_begins_anew(tmp_path: Path) -> None:
+    bench = boxes.Bench(tmp_path)
+    box = await bench.start()
+    talk = await boxes.Talk(box).sign_on("F1", "T1")
+    assert (await talk.ask("mended", serial="SN7", by="T1")).startswith("PB-814"), "no histories are kept"
+    box.wear = book = WearBook(tmp_path / FOLDER)
+    book.write(Wear("SN7", cards=900, slot="shuffler.1"))
+    assert (await talk.ask("mended", serial="SN7", by="F1")).startswith("PB-813"), "a technician says it"
+    assert "known: SN7" in await talk.ask("mended", serial="SN8", by="T1")
+    assert bench.notes("mended") == []
+    assert await talk.ask("mended", serial="SN7", by="T1") == {"serial": "SN7"}
+    (note,) = bench.notes("mended")
+    assert note.who is not None
+    assert (note.who.credential, note.slot) == ("T1", "shuffler.1")
+    assert book.read("SN7").mended == 900
+    await box.stop()
+    bench.close()
+
+
+def test_nobody_calls_a_machine_mended_without_a_name_or_without_the_box(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     WearBook(tmp_path / FOLDER).write(Wear("SN7", cards=900))
-    assert main(["jams", "--data", str(tmp_path), "--mended", "SN7"]) == OK
-    assert "its base" in capsys.readouterr().out
-    assert WearBook(tmp_path / FOLDER).read("SN7").mended == 900
-    assert main(["jams", "--data", str(tmp_path), "--mended", "SN8"]) == USAGE
-    assert "known: SN7" in capsys.readouterr().err
+    assert main(["jams", "--data", str(tmp_path), "--mended", "SN7"]) == USAGE
+    assert "needs --as" in capsys.readouterr().err
+    pin = tmp_path / "pin"
+    pin.write_text("1")
+    words = ["--socket", str(tmp_path / "none.sock"), "--as", "T1", "--pin-file", str(pin)]
+    assert main(["jams", "--data", str(tmp_path), "--mended", "SN7", *words]) != OK
+    assert "PB-811" in capsys.readouterr().err
+    assert WearBook(tmp_path / FOLDER).read("SN7").mended == 0
 
 
 @pytest.mark.parametrize("slot", ["shuffler.1", "shoe.1"])

@@ -157,7 +157,7 @@ def test_a_link_to_a_port_and_another_device_file_of_it_are_that_port(folder: Pa
         (folder / "again").symlink_to(folder / "by-id")
         names = ["by-id", str(folder / "again")]
         if os.geteuid() == 0:
-            os.mknod(folder / "node", stat.S_IFCHR | 0o600, os.stat(name).st_rdev)
+            os.mknod(folder / "node", stat.S_IFCHR | 0o600, os.fstat(slave).st_rdev)
             names.append("node")
         for other in names:
             with pytest.raises(BadConfiguration, match="are at the same port"):

@@ -15,8 +15,8 @@ TECHNICIAN, FLOOR = "t-7", "f-2"
 PROOFS: dict[st.Step, st.Evidence] = {
     st.Step.CLEAR: st.Emptied(),
     st.Step.PATH_EMPTY: st.Looked(()),
-    st.Step.SENSOR_TEST: st.Tested(0, 1),
-    st.Step.MOTOR_TEST: st.Tested(0, 0),
+    st.Step.SENSOR_TEST: st.Tested(0, 0),
+    st.Step.MOTOR_JOG: st.Jogged("eject", False, 310, True),
     st.Step.ONE_CARD: st.Moved(1),
     st.Step.FULL_DECK: st.Moved(53),
     st.Step.COUNT: st.Counted(53, TECHNICIAN),
@@ -24,13 +24,25 @@ PROOFS: dict[st.Step, st.Evidence] = {
 }
 
 
-def way_of(*, service: bool = True, has_door: bool = True) -> tuple[st.Way, list[st.StepEvent]]:
-    events: list[st.StepEvent] = [
-        st.begin(4, "shuffler.1", TECHNICIAN, service=service, expected=53, has_door=has_door)
-    ]
-    way = st.replay(events)
+MOTORS = ("feed", "transport", "elevator", "eject")
+
+
+def begun(*, motors: tuple[str, ...] = MOTORS) -> tuple[st.Way, list[st.StepEvent]]:
+    """A way that began by itself."""
+    began = st.begin(4, "shuffler.1", "", service=True, expected=53, has_door=True, motors=motors)
+    way = st.replay([began])
     assert way is not None
-    return way, events
+    return way, [began]
+
+
+def way_of(
+    *, service: bool = True, has_door: bool = True, motors: tuple[str, ...] = MOTORS
+) -> tuple[st.Way, list[st.StepEvent]]:
+    """A way that the technician has taken up."""
+    by = "" if service else TECHNICIAN
+    began = st.begin(4, "shuffler.1", by, service=service, expected=53, has_door=has_door, motors=motors)
+    way, taken = st.take_up(st.Way(began), TECHNICIAN) if service else (st.Way(began), [])
+    return way, [began, *taken]
 
 
 def go(way: st.Way, events: list[st.StepEvent], *steps: st.Step) -> st.Way:
@@ -38,7 +50,13 @@ def go(way: st.Way, events: list[st.StepEvent], *steps: st.Step) -> st.Way:
         if step is st.Step.CLEAR:
             for is_open in (True, False):
                 way, more = st.take(way, st.DoorMoved(is_open), TECHNICIAN)
-                assert more == []
+                assert more == [st.Shown(4, TECHNICIAN, st.DoorMoved(is_open))]
+                events += more
+        if step is st.Step.MOTOR_JOG:
+            for motor in MOTORS[:-1]:
+                way, more = st.take(way, st.Jogged(motor, False, 310, True), TECHNICIAN)
+                assert not [event for event in more if isinstance(event, st.Ticked)], "every motor, not one"
+                events += more
         way, ticked = st.must_tick(way, step, PROOFS[step], FLOOR if step is st.Step.RETURN else TECHNICIAN)
         assert [tick.step for tick in ticked if isinstance(tick, st.Ticked)] == [step]
         events += ticked
@@ -58,14 +76,14 @@ def test_no_step_ticks_by_the_evidence_of_another(step: st.Step, proof: st.Step)
     way, events = way_of()
     way = go(way, events, *st.SERVICE[: st.SERVICE.index(step)])
     way, _ = st.take(way, st.DoorMoved(False), TECHNICIAN)
-    tests_both = {step, proof} == {st.Step.SENSOR_TEST, st.Step.MOTOR_TEST} and PROOFS[proof] == st.Tested(0, 0)
-    if step is proof or tests_both:
+    if step is proof and step is not st.Step.MOTOR_JOG:
         st.must_tick(way, step, PROOFS[proof], FLOOR)
     else:
         with pytest.raises(StepRefused):
             st.must_tick(way, step, PROOFS[proof], FLOOR)
         after, ticked = st.take(way, PROOFS[proof], FLOOR)
-        assert (after.done, ticked) == (way.done, [])
+        assert after.done == way.done
+        assert not [event for event in ticked if isinstance(event, st.Ticked)]
 
 
 @pytest.mark.parametrize("step", st.SERVICE[1:])
@@ -81,7 +99,9 @@ def test_no_step_ticks_before_its_turn(step: st.Step) -> None:
         (st.Step.CLEAR, st.Emptied(), "nobody has opened the door"),
         (st.Step.PATH_EMPTY, st.Looked(("lift",)), "sensor lift is dark"),
         (st.Step.SENSOR_TEST, st.Tested(2, 0), "2 sensors"),
-        (st.Step.MOTOR_TEST, st.Tested(0, 1), "1 motors"),
+        (st.Step.MOTOR_JOG, st.Tested(0, 0), "Jogged, turned: feed, transport, elevator, eject"),
+        (st.Step.MOTOR_JOG, st.Jogged("feed", False, 1150, False), "motor feed did not turn, and drew 1150 mA"),
+        (st.Step.MOTOR_JOG, st.Jogged("feed", True, 310, True), "not turned yet: transport, elevator, eject"),
         (st.Step.ONE_CARD, st.Moved(2), "not one"),
         (st.Step.FULL_DECK, st.Moved(52), "53 should have"),
         (st.Step.COUNT, st.Counted(52, TECHNICIAN), "53 should be there"),
@@ -96,11 +116,53 @@ def test_a_step_whose_evidence_is_bad_says_what_is_missing(step: st.Step, shown:
         st.must_tick(way, step, shown, FLOOR)
 
 
-def test_one_self_test_ticks_sensors_and_motors() -> None:
-    way, events = way_of()
+def test_where_no_motor_can_be_turned_by_itself_one_self_test_ticks_sensors_and_motors_and_the_step_says_so() -> None:
+    way, events = way_of(motors=())
     way = go(way, events, st.Step.CLEAR, st.Step.PATH_EMPTY)
+    assert "in its place SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
+    held, ticked = st.take(way, st.Tested(0, 1), TECHNICIAN)
+    assert held.next is st.Step.MOTOR_JOG
+    with pytest.raises(StepRefused, match="1 motors"):
+        st.must_tick(held, st.Step.MOTOR_JOG, st.Tested(0, 1), TECHNICIAN)
     way, ticked = st.take(way, st.Tested(0, 0), TECHNICIAN)
-    assert [tick.step for tick in ticked if isinstance(tick, st.Ticked)] == [st.Step.SENSOR_TEST, st.Step.MOTOR_TEST]
+    assert [tick.step for tick in ticked if isinstance(tick, st.Ticked)] == [st.Step.SENSOR_TEST, st.Step.MOTOR_JOG]
+
+
+def test_a_motor_that_stalls_after_it_turned_has_to_be_turned_again() -> None:
+    way, events = way_of()
+    way = go(way, events, *st.SERVICE[:4])
+    way, undone = st.take(way, st.Jogged("feed", True, 1150, False), TECHNICIAN)
+    assert undone == [st.Undone(4, st.Step.MOTOR_JOG, "motor feed did not turn")]
+    assert (way.next, way.jogged) == (st.Step.MOTOR_JOG, ())
+    assert st.wanted(way, st.Step.MOTOR_JOG) == "Jogged, turned: feed, transport, elevator, eject"
+
+
+def test_before_a_technician_takes_it_up_nothing_ticks() -> None:
+    way, _ = begun()
+    assert way.open == "begin: a technician takes it up"
+    for shown in (st.DoorMoved(True), st.DoorMoved(False), st.Emptied()):
+        way, events = st.take(way, shown, "")
+        assert (way.done, way.door, events) == ((), None, [])
+    with pytest.raises(StepRefused, match="nobody has taken dossier 4 up"):
+        st.must_tick(way, st.Step.CLEAR, st.Emptied(), TECHNICIAN)
+
+
+def test_whoever_took_it_up_has_worked_on_it_also_if_another_went_on() -> None:
+    way, events = begun()
+    way, taken = st.take_up(way, FLOOR, "shuffle")
+    assert st.take_up(way, FLOOR)[1] == []
+    way, left = st.leave(way)
+    assert way.open.startswith("begin")
+    with pytest.raises(StepRefused, match="nobody goes on"):
+        st.leave(way)
+    way, again = st.take_up(way, TECHNICIAN, "sort")
+    events += [*taken, *left, *again]
+    way = go(way, events, *st.SERVICE[:-1])
+    with pytest.raises(StepRefused, match="second person"):
+        st.must_tick(way, st.Step.RETURN, st.Returned(FLOOR, "floorperson"), FLOOR)
+    way, _ = st.must_tick(way, st.Step.RETURN, st.Returned("f-9", "floorperson"), "f-9")
+    assert (way.next, way.open, way.mode) == (None, "", "sort")
+    assert st.replay(events) is not None
 
 
 def test_a_new_fault_begins_the_way_anew_and_an_open_door_undoes_what_it_can_disturb() -> None:
@@ -127,13 +189,10 @@ def test_after_every_event_the_way_can_be_taken_up_again_from_what_was_written()
     written = msgspec.json.Decoder(list[st.StepEvent])
     for step in st.SERVICE[:6]:
         way = go(way, events, step)
-        again = st.replay(written.decode(msgspec.json.encode(events)))
-        assert again is not None
-        assert (again.done, again.people, again.began, again.next) == (way.done, way.people, way.began, way.next)
+        assert st.replay(written.decode(msgspec.json.encode(events))) == way
     way, undone = st.take(way, st.Faulted("Jam"), TECHNICIAN)
-    again = st.replay(written.decode(msgspec.json.encode([*events, *undone])))
-    assert again is not None
-    assert again.done == ()
+    assert st.replay(written.decode(msgspec.json.encode([*events, *undone]))) == way
+    assert (way.done, way.door, way.jogged) == ((), None, ())
 
 
 def test_a_machine_without_a_door_is_cleared_without_one() -> None:
@@ -144,8 +203,12 @@ def test_a_machine_without_a_door_is_cleared_without_one() -> None:
 def test_a_machines_own_events_are_the_evidence() -> None:
     assert st.evidence_of(sf.Completed(7, 53, 1000, sf.Mode.SHUFFLE, rejected=False)) == st.Moved(53)
     assert st.evidence_of(sf.Completed(7, 53, 1000, sf.Mode.SHUFFLE, rejected=True)) is None
+    assert st.evidence_of(sf.Completed(7, 1, 1000, sf.Mode.SHUFFLE, rejected=True)) == st.Moved(1)
     assert st.evidence_of(sf.SelfTested(7, 0b1010, 0b1)) == st.Tested(2, 1)
     assert st.evidence_of(sh.Door(True)) == st.DoorMoved(True)
+    assert st.evidence_of(sf.Jogged(7, sf.Motor.FEED, True, 310, True)) == st.Jogged("feed", True, 310, True)
+    assert st.motors_of("shuffler", [sf.COUNTS, sf.JOGS]) == MOTORS
+    assert st.motors_of("shoe", [sh.DISPENSES]) == ()
     assert st.evidence_of(sh.Unbalanced(None, 53, 52)) == st.Faulted("Unbalanced")
     assert st.evidence_of(sf.Intake(True)) is None
     assert st.looked([Level("gate", True, 110, 500), Level("lift", True, 110, 500)]) == st.Looked(("lift",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -13,6 +14,7 @@ from tests.support.states import answer, begin
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Awaitable
 
     from tests.support.states import Command
 
@@ -132,9 +134,16 @@ async def test_a_stop_while_the_gate_opens_or_a_test_runs_leaves_the_machine_at_
         assert b.told(m.Stopped) == []
 
 
+def _jog(motor: m.Motor, b: Bench) -> Awaitable[object]:
+    return b.driver.jog(b.next_id(), motor)
+
+
 async def test_a_jog_is_refused_while_the_path_is_dark_or_cards_are_in_reach_of_the_motor(seed: int) -> None:
     async with bench(seed) as b:
-        reasons = [await answer(b, lambda b, motor=motor: b.driver.jog(b.next_id(), motor)) for motor in m.Motor]
+        reasons = []
+        for motor in m.Motor:
+            jog: Command = partial(_jog, motor)
+            reasons.append(await answer(b, jog))
         assert reasons == [R.CARDS_IN_REACH, OK, OK, OK], "the deck lies in the intake"
         b.inject("dust:sensor=exit,percent=90")
         assert await answer(b, COMMANDS["Jog"]) is R.PATH_BLOCKED

@@ -233,12 +233,23 @@ export function follow(url, handlers, onLost = null) {
   let source = null;
   const banner = h("div", { class: "lost hidden", role: "alert" }, "No connection to the box: what you see may be old.");
   document.body.append(banner);
+  const tests = h("div", { class: "testing hidden", role: "status" });
+  document.body.append(tests);
+  const test = (names) => {
+    tests.textContent = names.length ? `TEST MODE: ${names.join(", ")}. Nothing that it does counts.` : "";
+    tests.classList.toggle("hidden", !names.length);
+  };
   const heard = () => { last = Date.now(); banner.classList.add("hidden"); if (onLost) onLost(false); };
   const open = () => {
     if (source) source.close();
     source = new EventSource(url);
     for (const [kind, handler] of Object.entries(handlers)) {
-      source.addEventListener(kind, (event) => { heard(); handler(JSON.parse(event.data)); });
+      source.addEventListener(kind, (event) => {
+        heard();
+        const now = JSON.parse(event.data);
+        if (kind === "state") test(now.testing || []);
+        handler(now);
+      });
     }
     source.addEventListener("beat", heard);
     source.addEventListener("gone", () => location.reload());

@@ -1,0 +1,101 @@
+"""The way back to service at a box of its own process: gone by commands, killed in the middle, taken up again."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from firmware_bridge.errors import PitboxError
+from simulators.house.far_table import FarTable
+from simulators.table import BENCH_PIN
+from table_controller.controller.client import Caller
+from tests.support.processes import pitbox
+from tests.support.running import RunningBox, running
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SLOT = "shuffler.1"
+pytestmark = pytest.mark.realtime
+
+
+def ask(box: RunningBox, do: str, *people: str, **details: Any) -> Any:
+    """Ask the box over its socket, signed on; return the answer, or the error's text."""
+    with Caller(box.socket) as caller:
+        for credential in people:
+            caller.ask("sign_on", credential=credential, pin=BENCH_PIN)
+        try:
+            return caller.ask(do, **details)
+        except PitboxError as refused:
+            return f"{refused.code} {refused}"
+
+
+def refused_by(box: RunningBox) -> str:
+    """What the table says to a floorperson who returns the machine."""
+    event = {"type": "SlotOrdered", "slot": SLOT, "act": "acknowledge"}
+    (against,) = ask(box, "say", "floor-1", event=event)["decisions"]
+    return " ".join(reason["evidence"] for reason in against["reasons"] if reason["key"] == "steps_open")
+
+
+@pytest.mark.timeout(180)
+async def test_a_box_that_is_killed_on_the_way_back_goes_on_where_it_was(tmp_path: Path) -> None:
+    pin = tmp_path / "pin"
+    pin.write_text(BENCH_PIN)
+
+    async def jam(config: Path, *words: str) -> str:
+        who = ("--as", "tech-1", "--pin-file", str(pin)) if words else ()
+        return await asyncio.to_thread(pitbox, "jam", "1", "--config", str(config), *words, *who)
+
+    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
+        machine: Any = table.machines[SLOT]
+        with running(table.config) as box:
+            await asyncio.to_thread(box.until, SLOT, "in_service")
+            machine.inject("dust:sensor=lift,percent=40")
+            await asyncio.to_thread(ask, box, "device", "tech-1", slot=SLOT, call="self_test", by="tech-1")
+            await asyncio.to_thread(box.until, SLOT, "faulted")
+            while not list((tmp_path / "data" / "dossiers").glob("*.steps")):  # noqa: ASYNC110 - another process writes
+                await asyncio.sleep(0.02)
+            machine.inject("mend")
+            assert "TEST MODE" not in await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
+            await jam(table.config, "--step", "begin")
+            machine.inject("clear_path")
+            for step in ("clear", "path_empty", "sensor_test"):
+                await jam(table.config, "--step", step)
+            told = await jam(table.config, "--order", "jog", "motor=feed", "reverse=yes")
+            assert "☑ sensor test" in told
+            assert "Jogged, turned: transport, elevator, eject" in told
+            box.end(signal.SIGKILL)
+        with running(table.config) as box:
+            await asyncio.to_thread(box.until, SLOT, "faulted")
+            far = await asyncio.to_thread(ask, box, "jam", dossier=1)
+            assert (far["next"], far["motors"]) == ("motor_jog", ["transport", "elevator", "eject"])
+            assert "IN TEST MODE" in await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
+            event = {"type": "SlotOrdered", "slot": SLOT, "act": "clear"}
+            await asyncio.to_thread(ask, box, "say", "tech-1", event=event)
+            assert "motor_jog: " in await asyncio.to_thread(refused_by, box)
+            assert "▶ one card" in await jam(table.config, "--step", "motor_jog")
+            assert "one_card: " in await asyncio.to_thread(refused_by, box)
+
+
+@pytest.mark.timeout(180)
+async def test_a_simulated_technician_goes_every_step_at_a_box_that_keeps_dossiers(tmp_path: Path) -> None:
+    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
+        with running(table.config):
+            await table.meet()
+            serving = table.controller.table.context.serves
+            await table.until(lambda: serving(SLOT), 3600.0)
+            table.machines[SLOT].inject("dust:sensor=lift,percent=40")
+            with pytest.raises(PitboxError):
+                await table.slots[SLOT].driver.self_test()
+            await table.until(lambda: not serving(SLOT), 3600.0)
+            table.people.look_again()
+            async with asyncio.timeout(120):
+                while not serving(SLOT):
+                    table.people.mend()
+                    await asyncio.sleep(0.1)
+            assert table.controller.table.state.slots[SLOT].way is None
+            told = await table.box.step(1, None, None)
+            assert (len(told["done"]), told["next"]) == (8, None)
