@@ -56,7 +56,7 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
 	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n $(WORKERS) --dist worksteal
 
-bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer
+bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer (about six minutes)
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
 	$(BIN)/python -m benchmarks.core
@@ -64,6 +64,7 @@ bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and pe
 	$(BIN)/python -m benchmarks.usb
 	$(BIN)/python -m benchmarks.lockout
 	$(BIN)/python -m benchmarks.journal
+	$(BIN)/python -m benchmarks.press
 	$(BIN)/python -m benchmarks.panel
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.mqtt

@@ -1,6 +1,6 @@
 """The box's end of every row of the press: `pitbox run` itself with a door for the benchmark, or a bare fan-out.
 
-Run by `benchmarks.press` as `python -m benchmarks.far_box service CONFIG` or `... bare|codec FOLDER`. Over the door, a
+Run by `benchmarks.press` as `python -m benchmarks.far_box service CONFIG` or `... bare|sealed FOLDER`. Over the door, a
 socket beside CONFIG or in FOLDER, the next round is opened, unmeasured; after a press it tells when six things had
 happened, by the clock that all processes of a computer share. Nothing is measured here.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from benchmarks.lockout import SEATS, Fan, bare_fan, codec_fan
+from benchmarks.lockout import SEATS, Fan, SessionFan, bare_fan, session_fan
 from devices.bet_sensor import messages as m
 from table_controller.cli.run import besides_of
 from table_controller.config import load_config
@@ -98,15 +98,15 @@ class Watched:
         self._sensors = [slot for slot in box.slots.values() if slot.kind.name == m.KIND]
         self._numbers = iter(range(1 << 40, 1 << 41))
         self.times = Times(MOMENTS[1:])
-        self._plain = self._controller.table.step
-        self._controller.table.step = self._step  # type: ignore[method-assign]
+        self._plain = self._controller.table.take
+        self._controller.table.take = self._take  # type: ignore[method-assign]
 
     async def ready(self) -> None:
         for slot in self._sensors:
             await slot.driver.ready()
             self._box.taps[slot.name].watchers.append(self._frame)
 
-    def _step(self, event: ev.Event) -> Any:
+    def _take(self, event: ev.Event) -> Any:
         if isinstance(event, ev.NoMoreBets):
             self.times.begin()
         decided = self._plain(event)
@@ -157,10 +157,11 @@ class _Press(asyncio.Protocol):
         self._pressed()
 
 
-async def _floor(folder: Path, make: Callable[..., tuple[Fan, Callable[[int], Any]]]) -> None:
+async def _floor(folder: Path, *, sealed: bool) -> None:
     times = Times(MOMENTS[1:3])
     with ExitStack() as closing:
-        fan, ask = make(folder, closing)
+        fan: Fan | SessionFan
+        fan, ask = await session_fan(folder, closing) if sealed else bare_fan(folder, closing)
         fan.on_write, fan.on_read = lambda: times.one("written"), lambda: times.one("confirmed")
         number = 0
 
@@ -182,7 +183,7 @@ async def _main(name: str, path: Path) -> None:
     if name == "service":
         await service(path)
     else:
-        await _floor(path, {"bare": bare_fan, "codec": codec_fan}[name])
+        await _floor(path, sealed=name == "sealed")
 
 
 if __name__ == "__main__":

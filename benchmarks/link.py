@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Round trips per row and round: long enough to settle, short enough that noise meets all rows alike.
 BATCH: Final = 100
-ROUNDS: Final = 150
+ROUNDS: Final = 100
 # How long (s) a far end may take to start or end, a reply to come and a batch to be done before the run is given up.
 START_PATIENCE: Final = 20.0
 TRIP_PATIENCE: Final = 5.0

@@ -24,8 +24,11 @@ from devices.bet_sensor import messages as m
 from devices.bet_sensor.driver import BetSensorDriver
 from devices.kinds import BET_SENSOR
 from devices.lockout import LockOut
-from firmware_bridge.frame import REQUEST
+from firmware_bridge.errors import LinkClosed
+from firmware_bridge.frame import FIRST_SEQ, NO_RE, REQUEST, to_wire
+from firmware_bridge.framer import Framer
 from firmware_bridge.handshake import Trust, greet
+from firmware_bridge.messages import encode
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
 from simulators.machine import approved
@@ -34,14 +37,14 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from firmware_bridge.link import Link
-    from firmware_bridge.messages import DeviceHello
+    from firmware_bridge.messages import DeviceHello, Message
 
     # Opens a round (unmeasured) and then locks it (measured); both take the round's number.
     Steps = tuple[Callable[[int], Awaitable[Any]], Callable[[int], Awaitable[Any]]]
 
 SEATS: Final = 6
 BATCH: Final = 40
-ROUNDS: Final = 150
+ROUNDS: Final = 80
 BATCH_PATIENCE: Final = 30.0
 # Of the design page: the bridge alone, and the whole service of which drivers and decisions are a part.
 BUDGET: Final = 1.3
@@ -127,6 +130,47 @@ async def _links(folder: Path, closing: ExitStack) -> list[tuple[Link, DeviceHel
         closing.callback(link.close)
         found.append((link, hello))
     return found
+
+
+class SessionFan:
+    """The host's end of the floor at the service's own far ends: a session by hand, from its handshake on."""
+
+    def __init__(self, links: list[tuple[Link, DeviceHello]]) -> None:
+        self._ends = [(link.wire.transport, link._sealer.seal) for link, _ in links]
+        self._left = 0
+        self._seq = FIRST_SEQ
+        self._done: asyncio.Future[None]
+        self.on_write: Callable[[], None] = _nobody
+        self.on_read: Callable[[], None] = _nobody
+        for link, _ in links:
+            transport = link.wire.transport
+            link.fail(LinkClosed("from here on by hand"))  # its timers too
+            transport.on_bytes = partial(self._readable, Framer().feed, link._opener.accepts, BET_SENSOR.decoder.decode)
+
+    def ask(self, message: Message) -> asyncio.Future[None]:
+        """Send a message to all six; return the future of the sixth answer."""
+        self._done = asyncio.get_running_loop().create_future()
+        self._left = len(self._ends)
+        self._seq = (self._seq + 1) & 0xFFFF
+        for transport, seal in self._ends:
+            transport.write(to_wire(*seal(0, REQUEST, self._seq, FIRST_SEQ, NO_RE, encode(message))))
+            self.on_write()
+        return self._done
+
+    def _readable(self, feed: Any, accepts: Any, decode: Any, chunk: bytes) -> None:
+        for frame in feed(chunk):
+            if accepts(frame):
+                decode(frame.payload)
+                self.on_read()
+                self._left -= 1
+                if not self._left:
+                    self._done.set_result(None)
+
+
+async def session_fan(folder: Path, closing: ExitStack) -> tuple[SessionFan, Callable[[int], Awaitable[Any]]]:
+    """Return a fan of locks over sessions by hand, and what asks all six."""
+    fan = SessionFan(await _links(folder, closing))
+    return fan, lambda number: fan.ask(m.Lock(number, number))
 
 
 async def _bridge(folder: Path, closing: ExitStack) -> Steps:

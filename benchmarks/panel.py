@@ -1,8 +1,9 @@
-"""Lock-out at a table that ten panels follow, beside the same table without any.
+"""A press at a box that ten panels follow, beside the same box without any page open.
 
-Both tables run whole rounds in this process, in turn, with their own machines; the ten browsers are one other process
-that signs on and reads its streams. Measured is the time from the step that calls no more bets until the step that
-takes the sixth sensor's latch: what a panel's work on the same event loop could hold up.
+Both boxes are the whole service in processes of their own, as in `benchmarks.press`, and serve a panel; the ten
+browsers at one of them are one more process that signs on and reads its streams. The boxes are pressed in turn, a few
+times each, so that whatever else the computer does meets both: the ratio is the median over these pairs, and p99 is of
+all presses.
 """
 
 from __future__ import annotations
@@ -11,52 +12,22 @@ import asyncio
 import json
 import subprocess
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
-from simulators.house.panel import PINS, people_file, show, silent_house
-from table_controller.table import events as ev
-
-if TYPE_CHECKING:
-    from simulators.house.table import House
+from benchmarks.link import far_end
+from benchmarks.press import GAME, Service, at_sensors, box, free_port
+from benchmarks.rows import arguments, print_at_most, print_table
+from simulators.house.far_table import FarTable
+from simulators.table import BENCH_PIN
 
 PANELS: Final = 10
-SEATS: Final = 6
-BATCH: Final = 4
-ROUNDS: Final = 25
-# Bets fall so close (s) before the call that their pictures are drawn while sensors lock.
-PACE: Final = 0.02
+# Presses in a row at one box, before the other's turn.
+PAIR: Final = 4
+ROUNDS: Final = 200
 BUDGET: Final = 1.5
-
-
-async def _measured(house: House) -> list[float]:
-    """Play a few rounds; return how long each lock-out took."""
-    took: list[float] = []
-    table = house.controller.table
-    plain = table.step
-    began, latched = 0.0, 0
-
-    def step(event: ev.Event) -> Any:
-        nonlocal began, latched
-        if isinstance(event, ev.NoMoreBets):
-            began, latched = perf_counter(), 0
-        decided = plain(event)
-        if isinstance(event, ev.SeatLatched):
-            latched += 1
-            if latched == SEATS:
-                took.append(perf_counter() - began)
-        return decided
-
-    table.step = step  # type: ignore[method-assign]
-    try:
-        while len(took) < BATCH:
-            await house.round((1, 2, 3, 4, 5, 6))
-    finally:
-        table.step = plain  # type: ignore[method-assign]
-    return took
 
 
 async def _browse(port: int) -> None:
@@ -72,7 +43,7 @@ async def _browse(port: int) -> None:
 
 
 async def _follow(port: int, id_: str, *, machines: bool) -> None:
-    body = json.dumps({"who": {"id": id_, "pin": PINS[id_]}})
+    body = json.dumps({"who": {"id": id_, "pin": BENCH_PIN}})
     head = f"Host: 127.0.0.1:{port}\r\n"
     cookie = ""
     while not cookie:
@@ -95,46 +66,35 @@ def _browsers(port: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-class _Tables:
-    """Two tables alike; a panel and its ten browsers at the second."""
+async def _box(folder: Path, name: str, closing: AsyncExitStack) -> tuple[Service, int]:
+    """Start a table of its own; return its dealer and its panel's port."""
+    place, sensors = folder / name, folder / f"{name} sensors"
+    place.mkdir()
+    sensors.mkdir()
+    closing.enter_context(far_end("fan_session", sensors))
+    table = FarTable(place, GAME, seed=1)
+    table.panel_port = free_port()
+    await closing.enter_async_context(table)
+    at_sensors(table.config, sensors)
+    closing.enter_context(box("service", table.config))
+    service = await Service(name).start(place)
+    closing.push_async_callback(service.hang_up)
+    return service, table.panel_port
 
-    def __init__(self, runner: asyncio.Runner, folder: Path) -> None:
-        self._runner = runner
-        self.alone, self.followed = runner.run(self._open()), runner.run(self._open())
-        self._panel, self._browsers = runner.run(self._show(folder))
 
-    async def _open(self) -> House:
-        house, hands = silent_house("face_up_pai_gow", speed=400.0, pace=PACE)
-        hands.silent = False
-        await house.open("blue", "red")
-        return house
-
-    async def _show(self, folder: Path) -> tuple[asyncio.Task[None], subprocess.Popen[bytes]]:
-        ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        panel = asyncio.create_task(show(self.followed, people_file(folder), on_ready=ready.set_result))
-        port = await ready
+async def _measure(folder: Path, rounds: int) -> tuple[Service, Service]:
+    async with AsyncExitStack() as closing:
+        alone, _ = await _box(folder, "no panel", closing)
+        followed, port = await _box(folder, f"{PANELS} panels", closing)
         browsers = _browsers(port)
+        closing.callback(browsers.communicate)
         assert browsers.stdout is not None
         said = await asyncio.to_thread(browsers.stdout.readline)
         assert said == b"following\n", said
-        return panel, browsers
-
-    def rows(self) -> list[Row]:
-        return [
-            Row("no panel", lambda: self._runner.run(_measured(self.alone))),
-            Row(f"{PANELS} panels", lambda: self._runner.run(_measured(self.followed))),
-        ]
-
-    def close(self) -> None:
-        self._browsers.communicate()
-
-        async def end() -> None:
-            self._panel.cancel()
-            await asyncio.wait({self._panel})
-            await self.alone.close()
-            await self.followed.close()
-
-        self._runner.run(end())
+        for number in range(rounds + 1):  # the first only warms up
+            for host in (alone, followed) if number % 2 else (followed, alone):
+                await host.batch(keep=number > 0, presses=PAIR)
+    return alone, followed
 
 
 def main() -> None:
@@ -142,17 +102,14 @@ def main() -> None:
     if sys.argv[1:2] == ["--browse"]:
         asyncio.run(_browse(int(sys.argv[2])))
         return
-    rounds = arguments("Lock-out with ten panels and without.", "python -m benchmarks.panel --rounds 10", ROUNDS)
-    with TemporaryDirectory() as folder, asyncio.Runner() as runner:
-        tables = _Tables(runner, Path(folder))
-        rows = tables.rows()
-        interleave(rows, rounds)
-        tables.close()
-        alone, followed = rows
-        print_table("no more bets -> sixth sensor's latch taken, machines in the same process", rows, [alone])
-        print_at_most("ten panels / no panel, p50", BUDGET, followed.ratio(alone))
-        p99 = followed.percentile(0.99) / alone.percentile(0.99)
-        print_at_most("ten panels / no panel, p99", BUDGET, p99)
+    rounds = arguments("A press with ten panels and without.", "python -m benchmarks.panel --rounds 10", ROUNDS)
+    with TemporaryDirectory() as folder:
+        alone, followed = asyncio.run(_measure(Path(folder), rounds))
+    rows = [host.rows[moment] for moment in ("written", "confirmed", "decided") for host in (alone, followed)]
+    print_table(f'press of "no more bets", {PANELS} pages follow one of two boxes', rows, [rows[0], rows[2]])
+    for without, with_ in (rows[:2], rows[2:4]):
+        print_at_most(f"{with_.name} / without, p50", BUDGET, with_.ratio(without))
+        print_at_most(f"{with_.name} / without, p99", BUDGET, with_.percentile(0.99) / without.percentile(0.99))
 
 
 if __name__ == "__main__":

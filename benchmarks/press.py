@@ -2,9 +2,9 @@
 
 Every row is three processes: a dealer here, who presses over a socket; the box, which is `pitbox run` with journal,
 control socket and panel on, or no more than a fan-out to six ptys; and six sensors that do no more than confirm. So
-every row has the same way in and the same far end. Before every press all of them have rested for a moment, as at a
-table, where a press comes out of the blue. One press gives all moments of a row: the sixth lock written, the sixth
-confirmation read, the sixth latch decided, and the press on disk.
+every row has the same way in, and the fan-out with codec and MAC has the service's very far end. Before every press all
+of them have rested for a moment, as at a table, where a press comes out of the blue. One press gives all moments of a
+row: the sixth lock written, the sixth confirmation read, the sixth latch decided, and the press on disk.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ class Host:
         """Press; return when that was on disk, if it comes to disk."""
         raise NotImplementedError
 
-    async def batch(self, *, keep: bool) -> None:
+    async def batch(self, *, keep: bool, presses: int = BATCH) -> None:
         """Press some times."""
         took: dict[str, list[float]] = {moment: [] for moment in self.rows}
         reader, writer = self._door
-        for _ in range(BATCH):
+        for _ in range(presses):
             async with asyncio.timeout(PRESS_PATIENCE):
                 writer.write(b"%d\n" % next(self._numbers))
                 assert await reader.readline() == b"{}\n"
@@ -115,8 +115,8 @@ class Floor(Host):
 class Service(Host):
     """The whole service: a dealer signed on over the control socket."""
 
-    def __init__(self) -> None:
-        super().__init__("service", (*MOMENTS, "durable"))
+    def __init__(self, name: str = "service") -> None:
+        super().__init__(name, (*MOMENTS, "durable"))
         self._client: BoxClient
 
     async def start(self, folder: Path) -> Service:
@@ -180,15 +180,15 @@ def at_sensors(config: Path, folder: Path) -> None:
 async def _measure(folder: Path, rounds: int) -> tuple[Floor, Floor, Service]:
     with ExitStack() as stack:
 
-        def far(kind: str) -> Path:
-            place = folder / kind
+        def far(kind: str, name: str) -> Path:
+            place = folder / name
             place.mkdir()
             stack.enter_context(far_end(kind, place))
             return place
 
         floors = []
-        for name, title in (("bare", "bare"), ("codec", "codec + MAC")):
-            place = far(f"fan_{name}")
+        for name, title, end in (("bare", "bare", "fan_bare"), ("sealed", "codec + MAC", "fan_session")):
+            place = far(end, name)
             stack.enter_context(box(name, place))
             floors.append(await Floor(title).start(place))
         at = folder / "table"
@@ -196,7 +196,7 @@ async def _measure(folder: Path, rounds: int) -> tuple[Floor, Floor, Service]:
         table = FarTable(at, GAME, seed=1)
         table.panel_port = free_port()
         async with table:
-            at_sensors(table.config, far("fan_session"))
+            at_sensors(table.config, far("fan_session", "sensors"))
             with box("service", table.config):
                 service = await Service().start(at)
                 hosts: list[Host] = [*floors, service]

@@ -449,6 +449,12 @@ class RestoreRefused(JournalError):
     number = 722
 
 
+class JournalGone(JournalError):
+    """There is no journal where this table's should be, and something remembers that there was one."""
+
+    number = 723
+
+
 # --- recovery: the journal holds, and cannot be taken ---------------------------------------------------------
 
 

@@ -37,7 +37,16 @@ class Framer:
     def feed(self, chunk: bytes) -> list[Frame]:
         """Take a chunk; return the frames that it completed, in order. Never raises, whatever the bytes."""
         counters = self.counters
-        counters.bytes_in += len(chunk)
+        size = len(chunk)
+        counters.bytes_in += size
+        if size and chunk.find(b"\0") == size - 1 and not self._rest and not self._skipping:  # one whole frame
+            frame = self._frame(chunk[:-1])
+            if frame is None:
+                counters.bytes_dropped += size
+                return []
+            counters.frames += 1
+            counters.bytes_framed += size
+            return [frame]
         parts = (self._rest + chunk).split(b"\0") if self._rest else chunk.split(b"\0")
         rest = parts.pop()
         frames: list[Frame] = []
@@ -65,18 +74,17 @@ class Framer:
             return None
         if not stuffed:  # an idle delimiter: legal, used to flush noise
             return None
-        counters = self.counters
         if len(stuffed) >= MAX_WIRE:
-            counters.too_long += 1
+            self.counters.too_long += 1
             return None
         body = cobs.decode(stuffed)
         if body is None:
-            counters.bad_stuffing += 1
+            self.counters.bad_stuffing += 1
             return None
         if not crc_fits(body):
-            counters.bad_crc += 1
+            self.counters.bad_crc += 1
             return None
         frame = parse(body)
         if frame is None:
-            counters.bad_header += 1
+            self.counters.bad_header += 1
         return frame

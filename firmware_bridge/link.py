@@ -54,7 +54,8 @@ HEARTBEAT: Final = 1.0
 SILENCE: Final = 3.5
 # The host waits this long (s): a device that shows its life every second is answered, and needs no question besides.
 HOST_HEARTBEAT: Final = 1.2
-# After a heartbeat and a half without hearing, knock this often (s): three lost heartbeats are not yet silence.
+# After this long without hearing (s), knock this often: three lost heartbeats are not yet silence.
+ANXIOUS: Final = 1.5 * HEARTBEAT
 KNOCK: Final = 0.25
 
 _HINTS: Final = decoder(HandshakeToHost)
@@ -327,15 +328,16 @@ class Link:
         type_ = frame.type
         if type_ == fr.HANDSHAKE:  # a welcome once more; it acknowledges nothing
             return
-        self._take_ack(frame.ack, now)
-        if type_ != fr.ACK:
-            self._echo = frame.counter & 0xFFFF
-        if type_ == fr.PING:
-            self._acknowledge()
-        elif type_ == fr.ACK:
+        if self._unacked:
+            self._take_ack(frame.ack, now)
+        if type_ == fr.ACK:
             self._trip.echoed(frame.seq, now)
             if frame.re != fr.NO_RE:
                 self._fill_gap(frame.ack, now)
+            return
+        self._echo = frame.counter & 0xFFFF
+        if type_ == fr.PING:
+            self._acknowledge()
         else:
             self._take_sequenced(frame, now)
 
@@ -387,7 +389,7 @@ class Link:
 
     def _take_ack(self, ack: int, now: float) -> None:
         unacked = self._unacked
-        if not unacked or not 0 < (ack - unacked[0].seq) & 0xFFFF <= len(unacked):
+        if not 0 < (ack - unacked[0].seq) & 0xFFFF <= len(unacked):
             return
         newest, copies = unacked[0], False
         while unacked and (ack - unacked[0].seq) & 0xFFFF:
@@ -397,7 +399,7 @@ class Link:
             self._trip.took(now - newest.sent_at)
         self._backoff = 1
         if unacked:
-            self._arm(unacked[0].sent_at + self.rto)
+            self._arm(unacked[0].sent_at + self._trip.rto)
         if self._queue or self._urgent:
             self._flush()
 
@@ -434,29 +436,37 @@ class Link:
             self._repeat_unacknowledged(now)
         if self._questions or self._queue or self._urgent:
             self._expire_questions(now)
-        if self.down is None and self._ack_due and now >= self._ack_due:
+        if self.down is not None:
+            return
+        if self._ack_due and now >= self._ack_due:
             self._acknowledge()
-        if self.down is None and now >= self._next_ping(now):
+        ping = self._next_ping(now)
+        if now >= ping:
             self._trip.departs(self._sealer.counter, now)
             self._write(0, fr.PING, 0, fr.NO_RE, b"")
-        if self.down is None:
-            self._arm(self._next_due(now))
+            ping = self._next_ping(now)
+        due = self._next_due(min(ping, self._last_heard + SILENCE))
+        self._arm(max(now + 0.001, due))  # never spin
 
     def _next_ping(self, now: float) -> float:
-        anxious = self._last_heard + 1.5 * HEARTBEAT
-        return self._last_sent + KNOCK if now >= anxious else min(self._last_sent + self._heartbeat, anxious)
+        """Return when to show that we live."""
+        anxious = self._last_heard + ANXIOUS
+        if now >= anxious:
+            return self._last_sent + KNOCK
+        ping = self._last_sent + self._heartbeat
+        return min(anxious, ping)
 
-    def _next_due(self, now: float) -> float:
-        due = min(self._next_ping(now), self._last_heard + SILENCE)
-        if self._ack_due:
-            due = min(due, self._ack_due)
+    def _next_due(self, due: float) -> float:
+        """Return when there is something to do next, at `due` at the latest."""
+        if self._ack_due and self._ack_due < due:
+            due = self._ack_due
         if self._unacked:
             due = min(due, self._unacked[0].sent_at + self._trip.rto * self._backoff)
         if self._questions or self._urgent or self._queue:
             for out in (*self._questions.values(), *self._urgent, *self._queue):
-                if out.waiter is not None:
-                    due = min(due, out.deadline)
-        return max(due, now + 0.001)  # never spin
+                if out.waiter is not None and out.deadline < due:
+                    due = out.deadline
+        return due
 
     def _repeat_unacknowledged(self, now: float) -> None:
         """Repeat the first unacknowledged frame; the other end holds what came after it.

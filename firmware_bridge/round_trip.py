@@ -12,8 +12,10 @@ MIN_RTO: Final = 0.060
 MAX_RTO: Final = 2.0
 # Before the first measurement (s): a 100-byte frame and its answer at 9600 baud take 0.2 s.
 FIRST_RTO: Final = 0.500
-# Departures that are remembered for the echo in acknowledgements: a window of frames, each with a few copies.
+# So many frames back (a power of two) departures are remembered, for the echo in acknowledgements: a window of frames,
+# each with a few copies.
 DEPARTURES: Final = 64
+_SLOT: Final = DEPARTURES - 1
 
 
 class RoundTrip:
@@ -24,25 +26,25 @@ class RoundTrip:
         self.smoothed = 0.0  # s; 0 before the first measurement
         self._deviation = 0.0
         self._measured = False
-        self._departures: dict[int, float] = {}  # by the low half of the counter
+        self._departures = [(-1, 0.0)] * DEPARTURES  # the low half of the counter, and when
 
     def departs(self, counter: int, now: float) -> None:
         """Note that the frame with this counter leaves now."""
-        self._departures[counter & 0xFFFF] = now
-        if len(self._departures) > DEPARTURES:
-            del self._departures[next(iter(self._departures))]
+        self._departures[counter & _SLOT] = counter & 0xFFFF, now
 
     def echoed(self, counter: int, now: float) -> None:
         """An acknowledgement names the frame that arrived last."""
-        departed = self._departures.get(counter)
-        if departed is not None:
-            self.took(now - departed)
+        departed, at = self._departures[counter & _SLOT]
+        if departed == counter:
+            self.took(now - at)
 
     def took(self, seconds: float) -> None:
         """Learn one round trip; the deviation covers the other end's delayed acknowledgement."""
         if self._measured:
-            self._deviation += (abs(seconds - self.smoothed) - self._deviation) / 4
-            self.smoothed += (seconds - self.smoothed) / 8
+            off = seconds - self.smoothed
+            self._deviation += (abs(off) - self._deviation) / 4
+            self.smoothed += off / 8
         else:
             self.smoothed, self._deviation, self._measured = seconds, seconds / 2, True
-        self.rto = min(MAX_RTO, max(MIN_RTO, self.smoothed + 4 * self._deviation + ACK_DELAY))
+        rto = self.smoothed + 4 * self._deviation + ACK_DELAY
+        self.rto = MIN_RTO if rto < MIN_RTO else min(rto, MAX_RTO)

@@ -9,24 +9,25 @@ from __future__ import annotations
 import asyncio
 import heapq
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Timer:
-    """A callback that is due at one instant of device time."""
+class Timer(list[Any]):
+    """A callback that is due at one instant of device time, as the heap keeps it: [instant, order, callback]."""
 
-    __slots__ = ("at", "call")
+    __slots__ = ()
 
-    def __init__(self, at: float, call: Callable[[], None]) -> None:
-        self.at = at
-        self.call: Callable[[], None] | None = call
+    @property
+    def over(self) -> bool:
+        """True once it was called or cancelled."""
+        return self[2] is None
 
     def cancel(self) -> None:
         """Never call it."""
-        self.call = None
+        self[2] = None
 
 
 class DeviceClock:
@@ -36,9 +37,10 @@ class DeviceClock:
         self._loop = asyncio.get_running_loop()
         self._speed = speed
         self._start = self._loop.time()
-        self._heap: list[tuple[float, int, Timer]] = []
+        self._heap: list[Timer] = []
         self._order = count()
         self._handle: asyncio.TimerHandle | None = None
+        self._handle_at = 0.0
         self._inside: float | None = None
         self._reached = 0.0
 
@@ -49,16 +51,15 @@ class DeviceClock:
             return self._inside
         now = max(self._reached, (self._loop.time() - self._start) * self._speed)
         heap = self._heap
-        while heap and heap[0][2].call is None:
+        while heap and heap[0][2] is None:
             heapq.heappop(heap)
         return min(now, heap[0][0]) if heap else now
 
     def after(self, seconds: float, call: Callable[[], None]) -> Timer:
         """Call once, this many device seconds from now."""
         inside = self._inside
-        at = (self.now if inside is None else inside) + seconds
-        timer = Timer(at, call)
-        heapq.heappush(self._heap, (at, next(self._order), timer))
+        timer = Timer(((self.now if inside is None else inside) + seconds, next(self._order), call))
+        heapq.heappush(self._heap, timer)
         if inside is None:  # else the running pass looks at the heap again
             self._arm()
         return timer
@@ -72,26 +73,27 @@ class DeviceClock:
 
     def _arm(self) -> None:
         heap = self._heap
-        while heap and heap[0][2].call is None:
+        while heap and heap[0][2] is None:
             heapq.heappop(heap)
         if not heap:
             return  # one that is set for nothing finds nothing
         at = self._start + heap[0][0] / self._speed
         if self._handle is not None:
-            if self._handle.when() <= at:
+            if self._handle_at <= at:
                 return
             self._handle.cancel()
-        self._handle = self._loop.call_at(at, self._run)
+        self._handle, self._handle_at = self._loop.call_at(at, self._run), at
 
     def _run(self) -> None:
         self._handle = None
         limit = max(self._reached, (self._loop.time() - self._start) * self._speed) + 1e-9
         try:
             while self._heap and self._heap[0][0] <= limit:
-                at, _, timer = heapq.heappop(self._heap)
-                if timer.call is not None:
+                at, _, call = timer = heapq.heappop(self._heap)
+                if call is not None:
+                    timer[2] = None
                     self._inside = self._reached = at
-                    timer.call()
+                    call()
         finally:
             self._inside = None
             self._arm()

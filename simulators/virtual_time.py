@@ -128,27 +128,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _run_once(self) -> None:
         """Run what is ready, then move the clock to the next timer, until somebody stops the loop."""
         ready, files, heap = self._ready, self._files, self._heap
-        take, add, now = ready.popleft, ready.append, self._now
         while not self._stopping:
             if len(files) > _OWN_FILES:
                 self._process_events(self._selector.select(0))
-            if not ready:
-                while heap and heap[0][2] is None:
-                    heappop(heap)
-                    self._cancelled -= 1
-                if not heap:
-                    raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
-                if heap[0][0] > now:
-                    self._now = now = heap[0][0]
-            while heap and heap[0][0] < now + _RESOLUTION:
-                timer = heappop(heap)
-                if timer[2] is None:
-                    self._cancelled -= 1
-                else:
-                    timer[5] = None
-                    add(timer)
+            if not ready or (heap and heap[0][0] < self._now + _RESOLUTION):
+                self._come_due()
             for _ in range(len(ready)):
-                _, _, callback, args, context, _ = handle = take()
+                _, _, callback, args, context, _ = handle = ready.popleft()
                 if callback is None:
                     continue
                 try:
@@ -161,6 +147,25 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 except BaseException as error:  # noqa: BLE001 - as every loop does: who fails is told of, the rest goes on
                     told = {"message": f"Exception in {callback!r}", "exception": error, "handle": handle}
                     self.call_exception_handler(told)
+
+    def _come_due(self) -> None:
+        """Make ready what is due; if nothing is ready, move the clock to the next timer first."""
+        ready, heap = self._ready, self._heap
+        while heap and heap[0][2] is None:
+            heappop(heap)
+            self._cancelled -= 1
+        if not ready:
+            if not heap:
+                raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
+            self._now = max(self._now, heap[0][0])
+        limit = self._now + _RESOLUTION
+        while heap and heap[0][0] < limit:
+            timer = heappop(heap)
+            if timer[2] is None:
+                self._cancelled -= 1
+            else:
+                timer[5] = None
+                ready.append(timer)
 
     def run_in_executor(self, _executor: Any, func: Any, *_: Any) -> NoReturn:  # type: ignore[override]
         """Refuse: a thread's timing is not virtual."""

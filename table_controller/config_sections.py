@@ -217,7 +217,7 @@ class People(Section, frozen=True):
         Meta(
             ge=10,
             le=86_400,
-            description="an irregularity that nobody has cleared after so many seconds is escalated, and again each time",
+            description="an irregularity that nobody clears is escalated after so many seconds, and again each time",
         ),
     ] = 300
 

@@ -107,7 +107,8 @@ class Checker:
     def holds(self, id_: str, role: str, proof: str = "") -> bool:
         """Tell whether a credential that was proved before was not revoked since, nor has another role.
 
-        With `proof`, nor another PIN: whoever learnt the old one is sent away by the change. A file that cannot be read now revokes nobody; nobody new signs on with it either.
+        With `proof`, nor another PIN: whoever learnt the old one is sent away by the change. A file that cannot be
+        read now revokes nobody; nobody new signs on with it either.
         """
         with self._lock:
             try:

@@ -21,11 +21,14 @@ from simulators.models import MODELS, make
 from simulators.mutants import check_mutant, spoil
 from simulators.table import BENCH_PEOPLE, BENCH_PIN, GAMES, STARTS, lay_out_people, layout, make_table, table_toml
 from simulators.usbip.server import UsbIpServer
+from table_controller.cli.subcommands import Subcommands, run
 
 if TYPE_CHECKING:
     import argparse
 
     from simulators.machine import Machine
+
+__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
 HELP = "simulated machines on the bench: start them, inject faults, see where every card really is"
 _USB = f"export it over USB/IP on loopback instead of a pty, at this TCP port (default {DEFAULT_PORT}, 0 for any)"
@@ -36,14 +39,14 @@ TABLE: Final = "table"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
+    command = Subcommands(parser, "sim").add
 
-    up = commands.add_parser(
-        "up",
-        help="start a machine, or a whole table's machines, and keep them until Ctrl-C",
-        epilog="models:\n" + "\n".join(f"  {name:22s} {model.about}" for name, model in MODELS.items()),
-        formatter_class=parser.formatter_class,
-    )
+    up = command(
+        "up", "start a machine, or a whole table's machines, and keep them until Ctrl-C",
+        "up table --game face_up_pai_gow --folder /tmp/table", _up,
+    )  # fmt: skip
+    models = "\n".join(f"  {name:22s} {model.about}" for name, model in MODELS.items())
+    up.epilog = f"models:\n{models}\n\n{up.epilog}"
     up.add_argument("model", choices=[*MODELS, TABLE], metavar="MODEL", help=f"one of the models below, or {TABLE}")
     up.add_argument("--game", choices=list(GAMES), default="face_up_pai_gow", help=f"with {TABLE}: whose table")
     up.add_argument("--start", choices=list(STARTS), help=f"with {TABLE}: how the starting position is found")
@@ -54,41 +57,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
     up.add_argument("--usb", type=int, nargs="?", const=DEFAULT_PORT, metavar="PORT", help=_USB)
     up.add_argument("--mutant", metavar="NAME", help="a deliberate mistake in it, as in docs/conformance.md")
-    up.set_defaults(what=_up)
 
-    inject = commands.add_parser("inject", help="let a fault happen, or hands do something, in a running machine")
+    inject = command(
+        "inject", "let a fault happen, or hands do something, in a running machine",
+        "inject shuffler.1 jam:segment=lift,card=27", _inject,
+    )  # fmt: skip
     inject.add_argument("name", help="as in `pitbox sim list`")
     inject.add_argument("fault", help="NAME or NAME:DETAIL=VALUE,...; `pitbox sim faults` lists them")
-    inject.set_defaults(what=_inject)
 
-    world = commands.add_parser("world", help="where every card of a running machine really is")
-    world.add_argument("name")
-    world.set_defaults(what=_world)
+    world = command("world", "where every card of a running machine really is", "world shuffler.1", _world)
+    world.add_argument("name", help="as in `pitbox sim list`")
 
-    commands.add_parser("list", help="the machines that are running").set_defaults(what=_list)
-    faults = commands.add_parser("faults", help="the vocabulary of faults")
+    show = command("list", "the machines that are running", "list --folder /tmp/table", _list)
+    faults = command("faults", "the vocabulary of faults", "faults shuffler", _faults)
     faults.add_argument("kind", nargs="?", choices=list(OWN), metavar="KIND", help="only what can happen to this kind")
-    faults.set_defaults(what=_faults)
 
-    incidents = commands.add_parser("incidents", help="replay what really went wrong at card tables, and compare")
+    incidents = command(
+        "incidents",
+        "replay what really went wrong at card tables, and compare",
+        "incidents damaged_card",
+        show_incidents,
+    )
     incidents.add_argument("id", nargs="*", help="only these (default: all)")
     incidents.add_argument("--seed", type=int, default=1, help="the same seed gives the same replay (default 1)")
-    incidents.set_defaults(what=show_incidents)
 
     soak.add_arguments(
-        commands.add_parser(
-            "soak", help="whole tables in virtual time, with whatever goes wrong; the truth is compared"
+        command(
+            "soak", "whole tables in virtual time, with whatever goes wrong; the truth is compared",
+            "soak --game dj_wild --rounds 50 --seed 7 --faults storm", lambda args: int(args.what(args)),
         )
-    )
+    )  # fmt: skip
 
-    for command in (up, inject, world, commands.choices["list"]):
-        command.add_argument("--folder", type=Path, help="where ports, keys and sockets are (default: per user)")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Do what was asked."""
-    code: int = args.what(args)
-    return code
+    for each in (up, inject, world, show):
+        each.add_argument("--folder", type=Path, help="where ports, keys and sockets are (default: per user)")
 
 
 def _up(args: argparse.Namespace) -> int:

@@ -301,9 +301,11 @@ class MoneyChecker:
         if isinstance(people, Winners):
             if people.paid_twice:
                 raise Broken("hits", f"paid twice, in two amounts: {people.paid_twice}")
-            if (told.paid, told.envy) != (people.paid, people.envy):
-                wrong = told.paid.items() ^ people.paid.items() or told.envy.items() ^ people.envy.items()
-                raise Broken("hits", f"what was booked and what was handed out differ: {sorted(wrong)}")
+            if told.paid != people.paid:
+                wrong = sorted(set(told.paid.items()) ^ set(people.paid.items()))
+                raise Broken("hits", f"what was booked and what was handed out differ: {wrong}")
+            if told.envy != people.envy:
+                raise Broken("hits", f"envy was booked as {told.envy} and handed out as {people.envy}")
             for key, paid in told.paid.items():
                 if paid.hand != people.hand_of(*key):
                     raise Broken("hits", f"round and seat {key}: paid for {paid.hand}, and it was another hand")

@@ -80,7 +80,9 @@ class SimulatedShuffler(Machine):
     def _hands(self, fault: Fault) -> str:
         match fault.kind.name:
             case "load":
-                return f"{self.world.move_all(TRAY, self.mechanics.intake)} cards put into the intake"
+                return f"{self._load(fault.whole('cards'))} cards put into the intake"
+            case "take_intake":
+                return f"{self.world.move_all(self.mechanics.intake, TRAY)} cards taken out of the intake"
             case "missing_card":
                 return lose_card(self.world, self._rng, self._pile())
             case "foreign_card":
@@ -95,6 +97,14 @@ class SimulatedShuffler(Machine):
                 return self._swap_batches()
             case name:
                 raise BadFault(f"{name} is not for this model of shuffler")
+
+    def _load(self, cards: int) -> int:
+        if not cards:
+            return self.world.move_all(TRAY, self.mechanics.intake)
+        taken = self.world.at(TRAY)[:cards]
+        for card in taken:
+            self.world.move(card, self.mechanics.intake)
+        return len(taken)
 
     def _pile(self) -> str:
         """Where the cards can be reached by hand."""

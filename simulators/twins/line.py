@@ -34,6 +34,7 @@ class Line:
         self._junk_bytes = 0
         self._split = False
         self._byte_time = 0.0
+        self._worse = False  # than a good line
         self._free_at = [0.0, 0.0]  # when each direction's line is free again
         self._rest = b""
 
@@ -52,7 +53,8 @@ class Line:
     def write(self, data: bytes) -> None:
         """Send one frame towards the box."""
         if not self._worse:
-            self._to_box(data)
+            if self._inner is not None:
+                self._inner.write(data)
             return
         for piece in self._impair(data):
             self._carry(piece, 0, self._to_box)
@@ -88,6 +90,7 @@ class Line:
             if breakable is None:
                 raise BadFault(f"{name} does not happen to the port that this machine is plugged into")
             breakable(fault)
+        self._worse = bool(self._rates or self._next or self._split or self._byte_time)
 
     def _from_box(self, data: bytes) -> None:
         if not self._worse and not self._rest:
@@ -97,10 +100,6 @@ class Line:
         for frame in frames:
             for piece in self._impair(frame + b"\0"):
                 self._carry(piece, 1, self._to_machine)
-
-    @property
-    def _worse(self) -> bool:
-        return bool(self._rates or self._next or self._split or self._byte_time)
 
     def _lost(self, cause: LinkError) -> None:
         self._inner = None

@@ -25,11 +25,12 @@ class _Sums:
         self.least = 0
 
     def add(self, micros: int) -> None:
-        self.least = min(self.least, micros) if self.cards else micros
+        if micros < self.least or not self.cards:
+            self.least = micros
+        self.most = max(self.most, micros)
         self.cards += 1
         self.total += micros
         self.squares += micros * micros
-        self.most = max(self.most, micros)
         self.last = micros
 
     def transit(self) -> Transit:

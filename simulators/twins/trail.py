@@ -18,20 +18,20 @@ class EdgeTrail:
 
     def __init__(self, clock: DeviceClock) -> None:
         self._clock = clock
-        self._edges: deque[Edge] = deque(maxlen=MOST_EDGES)
+        self._edges: deque[tuple[IntEnum, bool, float]] = deque(maxlen=MOST_EDGES)
         self._halt: Trail | None = None
-
-    def _now(self) -> int:
-        return round(self._clock.now * 1e6)
 
     def edge(self, sensor: IntEnum, blocked: bool) -> None:
         """Note an edge."""
-        self._edges.append(Edge(int(sensor), blocked, self._now()))
+        self._edges.append((sensor, blocked, self._clock.now))
+
+    def _newest(self) -> list[Edge]:
+        return [Edge(int(sensor), blocked, round(at * 1e6)) for sensor, blocked, at in self._edges]
 
     def halt(self, waited: float, currents: list[int]) -> None:
         """Note that motion breaks off: after so many seconds of waiting, with these currents."""
-        self._halt = Trail(list(self._edges), self._now(), round(waited * 1e6), currents)
+        self._halt = Trail(self._newest(), round(self._clock.now * 1e6), round(waited * 1e6), currents)
 
     def message(self) -> Trail:
         """Return what led to the last halt; before the first one, the newest edges."""
-        return self._halt or Trail(list(self._edges), None, 0, [])
+        return self._halt or Trail(self._newest(), None, 0, [])

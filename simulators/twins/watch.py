@@ -86,7 +86,8 @@ class PathWatch:
 
     def alarm(self, seconds: float, call: Callable[[], None]) -> None:
         """Call once after so many device seconds, unless something else is expected before."""
-        self.stop()
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = self._clock.after(seconds, call)
 
     def stop(self) -> None:
@@ -97,9 +98,9 @@ class PathWatch:
 
     def front(self, sensor: IntEnum) -> None:
         """A leading edge: the card came through one segment and is in the next."""
-        ended = self.ended_at(sensor)
-        self.log.transit(ended, self._clock.now - self._since)
-        self._front_at[sensor] = self._clock.now
+        ended, now = self._ended[sensor], self._clock.now
+        self.log.transit(ended, now - self._since)
+        self._front_at[sensor] = now
         self.expect(self._following[ended])
 
     def back(self, sensor: IntEnum) -> Pulse:
@@ -108,7 +109,7 @@ class PathWatch:
         pulse = judge(length, self.log.passing(sensor))
         if pulse is Pulse.CARD:
             self.log.passed(sensor, length)
-            following = self._following[self.ended_at(sensor)]
+            following = self._following[self._ended[sensor]]
             if following in self._layout.rests:
                 self.log.transit(following, length)
         return pulse

@@ -51,10 +51,19 @@ class World:
 
     def move(self, card: Card, to: str, *, bottom: bool = False) -> None:
         """Take a card from where it is and lay it on top of another place (or under it)."""
-        self._lying[self._where[card.id]].remove(card.id)
-        self._where[card.id] = to
-        pile = self._lying.setdefault(to, [])
-        pile.insert(0 if bottom else len(pile), card.id)
+        id_ = card.id
+        pile = self._lying[self._where[id_]]
+        if pile[-1] == id_:  # most are taken from the top
+            pile.pop()
+        else:
+            pile.remove(id_)
+        self._where[id_] = to
+        if to not in self._lying:
+            self._lying[to] = [id_]
+        elif bottom:
+            self._lying[to].insert(0, id_)
+        else:
+            self._lying[to].append(id_)
 
     def move_all(self, source: str, to: str) -> int:
         """Move a whole pile as it lies; return how many cards it had."""
@@ -67,9 +76,13 @@ class World:
         """Return the cards at a place, from the bottom."""
         return [self._cards[id_] for id_ in self._lying.get(place, [])]
 
+    def top(self, place: str, cards: int) -> list[Card]:
+        """Return so many cards at a place, or as many as there are, the topmost last."""
+        return [self._cards[id_] for id_ in self._lying.get(place, [])[-cards:]]
+
     def count(self, place: str) -> int:
         """Return how many cards are at a place."""
-        return len(self._lying.get(place, []))
+        return len(self._lying.get(place, ()))
 
     def playing_cards(self, place: str) -> int:
         """Return how many cards are at a place, cover cards left out."""

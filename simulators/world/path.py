@@ -37,6 +37,8 @@ FREE_CURRENT: Final = 310
 STUCK_CURRENT: Final = 1150
 # What lies in the path keeps so much of the light off a sensor (share, least and most): always enough to darken it.
 SHADE: Final = (0.5, 0.85)
+# Timers of cards under way are looked through for those that are over when there are so many.
+_MANY: Final = 32
 
 
 class Layout(NamedTuple):
@@ -94,6 +96,16 @@ class CardPath:
         self._places = {segment: self.place(segment.name.lower()) for segment in layout.segments}
         self._following = dict(pairwise(layout.segments))
         self._motors, self._sensors = tuple(layout.motors), tuple(layout.sensors)
+        self._words = layout.words(layout.segments)
+        self._legs = {segment: layout.leg(segment) for segment in layout.segments}
+        self._before = {  # the sensors that a card has passed in its leg when it reaches one
+            sensor: tuple(
+                end
+                for before, end in layout.ends.items()
+                if before < segment and layout.leg(before) == layout.leg(segment)
+            )
+            for segment, sensor in layout.ends.items()
+        }
 
     # --- places ----------------------------------------------------------------------------------------------
 
@@ -109,10 +121,13 @@ class CardPath:
 
     def blocked(self, sensor: IntEnum) -> bool:
         """Tell what a sensor shows."""
-        if sensor in self.piles:
-            return self.world.count(self.piles[sensor]) > 0
+        pile = self.piles.get(sensor)
+        if pile is not None:
+            return self.world.count(pile) > 0
+        if sensor in self._blocked:
+            return True
         dimmed = self._dust[sensor] > 0 or self._shade[sensor] > 0
-        return sensor in self._blocked or (dimmed and self._level(sensor) < THRESHOLD)
+        return dimmed and self._level(sensor) < THRESHOLD
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -125,7 +140,7 @@ class CardPath:
 
     def pattern(self) -> int:
         """Return which sensors are blocked, one bit each."""
-        return sum(1 << sensor for sensor in self._sensors if self.blocked(sensor))
+        return sum([1 << sensor for sensor in self._sensors if self.blocked(sensor)])
 
     def currents(self) -> list[int]:
         """Return every motor's current in mA."""
@@ -218,13 +233,13 @@ class CardPath:
 
     def _travel(self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None]) -> None:
         """Move cards through a segment to the sensor at its end, then on."""
-        self._lay(cards, self.segment_place(segment))
+        self._lay(cards, self._places[segment])
         took = self._transit(segment)
         if self._sticks(segment):
             self._stick(segment, reached=self.rng.random() * took)
             return
-        torn = self._due("torn_card", segment)
-        self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn is not None))
+        torn = self._due("torn_card", segment) is not None
+        self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn))
 
     def _transit(self, segment: IntEnum) -> float:
         new = self.layout.transit[segment]
@@ -246,7 +261,7 @@ class CardPath:
             self._edge(sensor, True)
             self._after(passing * 0.35, lambda: self._edge(sensor, False))
             return
-        self._lay(cards, self.segment_place(following))
+        self._lay(cards, self._places[following])
         if following in self.layout.rests:
             if self._sticks(following):
                 self._edge(sensor, True)
@@ -264,16 +279,15 @@ class CardPath:
                 self._after(passing, lambda: self._edge(sensor, False))
             self._stick(following, reached=stuck_after)
         else:
-            torn_next = self._due("torn_card", following)
+            torn_next = self._due("torn_card", following) is not None
             self._after(passing, lambda: self._edge(sensor, False))
-            self._after(took, lambda: self._reach(cards, following, lag, arrive, torn=torn_next is not None))
+            self._after(took, lambda: self._reach(cards, following, lag, arrive, torn=torn_next))
         self._edge(sensor, True)
 
     def _rest(self, arrive: Callable[[], None], sensor: IntEnum) -> None:
         """The card has come to rest, clear of the last sensor and of those before it."""
-        ended = next(segment for segment, end in self.layout.ends.items() if end is sensor)
-        for segment, before in self.layout.ends.items():
-            if segment < ended and self.layout.leg(segment) == self.layout.leg(ended) and before in self._blocked:
+        for before in self._before[sensor]:
+            if before in self._blocked:
                 self._edge(before, False)
         arrive()
         self._edge(sensor, False)
@@ -296,6 +310,8 @@ class CardPath:
         """Tell whether the card that enters a segment stays in it; what lies there shades the sensor at its end."""
         if self.layout.moves[segment] in self._seized:
             return True
+        if not self._pending:
+            return False
         if self._due("foreign_object", segment):
             self._shade[self.layout.ends[segment]] = self.rng.uniform(*SHADE)
             return True
@@ -305,10 +321,10 @@ class CardPath:
         """Return how many times as long as another the card under way takes through a segment, if it is bent."""
         if not self._pending:
             return 1.0
-        leg, segments = self.layout.leg(segment), self.layout.words(self.layout.segments)
+        leg = self._legs[segment]
         for fault in self._pending:
             if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[leg]):
-                sticks_in = fault.one_of("segment", segments)
+                sticks_in = fault.one_of("segment", self._words)
                 if sticks_in >= segment and self.layout.leg(sticks_in) == leg:
                     return 1 + fault.number("percent") / 100
         return 1.0
@@ -324,9 +340,9 @@ class CardPath:
             self.on_edge(sensor, blocked)
 
     def _after(self, seconds: float, call: Callable[[], None]) -> None:
-        now = self.clock.now
-        self._timers = [timer for timer in self._timers if timer.call is not None and timer.at >= now]
-        self._timers.append(self.clock.after(max(0.0, seconds), call))
+        if len(self._timers) >= _MANY:
+            self._timers = [timer for timer in self._timers if not timer.over]
+        self._timers.append(self.clock.after(seconds if seconds > 0 else 0.0, call))
 
     def _run_motors(self, *motors: IntEnum) -> None:
         self._currents = {motor: FREE_CURRENT if motor in motors else IDLE_CURRENT for motor in self._motors}
@@ -335,11 +351,11 @@ class CardPath:
         """Return and use up a pending fault of this name that fits the card now moving."""
         if not self._pending:
             return None
-        leg = 0 if segment is None else self.layout.leg(segment)
+        leg = 0 if segment is None else self._legs[segment]
         for fault in self._pending:
             if fault.kind.name != name:
                 continue
-            if segment is not None and fault.one_of("segment", self.layout.words(self.layout.segments)) != segment:
+            if segment is not None and fault.one_of("segment", self._words) != segment:
                 continue
             if fault.whole("card") in (0, self._moved[leg]):
                 self._pending.remove(fault)

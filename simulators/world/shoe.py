@@ -30,6 +30,8 @@ QUICKEST_HAND: Final = 1.5
 HAND_PAUSE: Final = 0.4
 # Sensors that a manual shoe has.
 MANUAL: Final = (Sensor.WELL, Sensor.DRAW, Sensor.EXIT)
+# Which segments end and begin where a reader looks at the piece that passes: after its sensor, and before.
+_READ: Final = {Sensor.FEED: (Segment.STORE, Segment.FEED), Sensor.DRAW: (Segment.EXIT, Segment.DRAW)}
 
 PATH: Final = Layout(
     Segment,
@@ -99,8 +101,8 @@ class ManualShoeMechanics(CardPath):
 
     def surface(self, sensor: Sensor) -> Surface:
         """Tell what the reader beside a sensor sees, at the leading edge."""
-        after, before = {Sensor.FEED: (Segment.STORE, Segment.FEED), Sensor.DRAW: (Segment.EXIT, Segment.DRAW)}[sensor]
-        pieces = self.world.at(self.segment_place(after)) or self.world.at(self.segment_place(before))  # a torn one
+        after, before = _READ[sensor]
+        pieces = self.world.at(self._places[after]) or self.world.at(self._places[before])  # a torn one
         card = pieces[-1]
         if card.face == COVER:
             return Surface.COVER
@@ -186,7 +188,7 @@ class ManualShoeMechanics(CardPath):
             self._hand_after(HAND_PAUSE, self._pull_next)
 
     def _hand_after(self, seconds: float, call: Callable[[], None]) -> None:
-        self._hand = [timer for timer in self._hand if timer.call is not None and timer.at >= self.clock.now]
+        self._hand = [timer for timer in self._hand if not timer.over]
         self._hand.append(self.clock.after(seconds, call))
 
     def _drop_hand(self) -> None:
@@ -246,10 +248,10 @@ class ShoeMechanics(ManualShoeMechanics):
         CardPath.inject(self, fault)
 
     def _run(self, segment: Segment, place: str, arrive: Callable[[list[Card]], None], *motors: IntEnum) -> None:
-        pile = self.world.at(place)
+        pile = self.world.top(place, 2)
         self._run_motors(*motors)
         if pile:
-            self._moved[PATH.leg(segment)] += 1
+            self._moved[self._legs[segment]] += 1
             self._send(pile, segment, arrive, self._due("double_feed", segment) if len(pile) > 1 else None)
 
     def _store(self, cards: list[Card]) -> None:

@@ -129,7 +129,7 @@ class ShufflerMechanics(CardPath):
 
     def feed(self) -> None:
         """Draw the top card from the intake and bring it to where the elevator then stands."""
-        pile = self.world.at(self.intake)
+        pile = self.world.top(self.intake, 2)
         self._run_motors(Motor.FEED, Motor.TRANSPORT, Motor.ELEVATOR)
         if pile:
             self._moved[0] += 1
@@ -140,7 +140,7 @@ class ShufflerMechanics(CardPath):
         self._push_out(compartment, self.gate)
 
     def _push_out(self, compartment: int, to: str) -> None:
-        pile = self.world.at(self.compartment(compartment))
+        pile = self.world.top(self.compartment(compartment), 1)
         self._run_motors(Motor.EJECT, Motor.TRANSPORT)
         if pile:
             self._moved[1] += 1
@@ -177,6 +177,8 @@ class ShufflerMechanics(CardPath):
 
     def _slips(self, cards: list[Card]) -> bool:
         """Tell whether cards that are being stored slip behind the shelves, out of every sensor's sight."""
+        if not self._pending and not self._slipping:
+            return False
         if many := self._due("cards_left_inside"):
             self._slipping = many.whole("count")
         if self._slipping:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import getpass
 import os
-import sys
 import tomllib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import BadConfiguration, NotAllowed
+from firmware_bridge.errors import BadConfiguration
+from table_controller.cli.pins import add_pin_argument, ask_pin
 from table_controller.controller.client import Caller
 
 if TYPE_CHECKING:
@@ -34,10 +33,9 @@ def add_box_arguments(parser: argparse.ArgumentParser, *, people: int = 0) -> No
     parser.add_argument("--socket", type=Path, metavar="PATH", help="its control socket, if not as configured")
     if people:
         parser.add_argument("--as", dest="by", required=True, metavar="CRED", help="the credential that says it")
-        parser.add_argument("--pin-file", type=Path, metavar="FILE", help="a file with its PIN (default: asked for)")
+        add_pin_argument(parser)
     if people > 1:
         parser.add_argument("--second", metavar="CRED", help="the other credential, where two people are asked for")
-        parser.add_argument("--second-pin-file", type=Path, metavar="FILE", help="a file with that one's PIN")
 
 
 def socket_of(args: argparse.Namespace) -> Path:
@@ -76,23 +74,12 @@ def box(args: argparse.Namespace) -> Iterator[Caller]:
 
 def sign_on(caller: Caller, args: argparse.Namespace) -> dict[str, Any]:
     """Sign on whoever was named; return what a `say` needs to know of them."""
-    found: dict[str, Any] = {"by": _sign_on(caller, args.by, args.pin_file)}
+    found: dict[str, Any] = {"by": _sign_on(caller, args, args.by)}
     if getattr(args, "second", None):
-        found["second"] = _sign_on(caller, args.second, args.second_pin_file)
+        found["second"] = _sign_on(caller, args, args.second)
     return found
 
 
-def _sign_on(caller: Caller, credential: str, file: Path | None) -> str:
-    told = caller.ask("sign_on", credential=credential, pin=_pin(credential, file))
+def _sign_on(caller: Caller, args: argparse.Namespace, credential: str) -> str:
+    told = caller.ask("sign_on", credential=credential, pin=ask_pin(args, credential))
     return str(told["credential"])
-
-
-def _pin(credential: str, file: Path | None) -> str:
-    if file is not None:
-        try:
-            return file.read_text("utf-8").rstrip("\r\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadConfiguration(f"{file}: {error}") from error
-    if not sys.stdin.isatty():
-        raise NotAllowed("no terminal to ask for the PIN; name a file with --pin-file")
-    return getpass.getpass(f"PIN of {credential}: ")

@@ -11,7 +11,15 @@ import msgspec
 from devices.kinds import kind_named
 from devices.report import LinkDown, Reported
 from devices.service import IN_SERVICE
-from firmware_bridge.errors import ConfigurationError, EnrolledKey, LinkSilent, NotInService, PitboxError
+from firmware_bridge.errors import (
+    BoxRuns,
+    ConfigurationError,
+    EnrolledKey,
+    LinkSilent,
+    NoBox,
+    NotInService,
+    PitboxError,
+)
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
 from firmware_bridge.transport.ports import open_port
@@ -43,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     if not 0 < args.seconds <= 600:
         raise ConfigurationError("--seconds takes a number up to 600")
     config = load_config(args.config)
+    _no_box(config)
     for slot in config.slots:
         if slot.key.enrolled:
             raise EnrolledKey(
@@ -56,6 +65,20 @@ def run(args: argparse.Namespace) -> int:
         for sentence in _not_whole(found):
             screen.line(sentence, "bold red")
     return next((exit_code(slot.cause) for slot in found if slot.state != IN_SERVICE), OK)
+
+
+def _no_box(config: TableConfig) -> None:
+    """Raise BoxRuns if the table's own box answers: it holds every port, and knows more than we could find out."""
+    from table_controller.controller.client import Caller
+
+    try:
+        Caller(config.control.socket, patience=1.0).close()
+    except NoBox:
+        return
+    except PitboxError:  # there is one, and it does not talk to this user
+        pass
+    ask = f"pitbox status --config {config.path}"
+    raise BoxRuns(f"the box of {config.name} runs and holds its ports; ask it instead: {ask}")
 
 
 class Found(msgspec.Struct, frozen=True):

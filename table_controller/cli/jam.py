@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from firmware_bridge.errors import BadDossier, ConfigurationError
 from table_controller.cli import OK
 from table_controller.cli.box_link import add_box_arguments, box, data_of, sign_on, socket_of
+from table_controller.cli.pins import add_pin_argument
 from table_controller.diagnosis import store
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cards", type=int, metavar="N", help="with --step count: how many were counted by hand")
     add_box_arguments(parser)
     parser.add_argument("--as", dest="by", metavar="CRED", help="with --step: the credential that says it")
-    parser.add_argument("--pin-file", type=Path, metavar="FILE", help="a file with its PIN (default: asked for)")
+    add_pin_argument(parser)
     parser.add_argument("--list", action="store_true", help="one line for every dossier, the newest first")
     parser.add_argument("--json", action="store_true", help="print the diagnosis as data")
 

@@ -1,6 +1,6 @@
 """`pitbox journal`: read, check, export and restore a table's journal. What records mean is told elsewhere.
 
-Everything but `restore` and `begin-copy` only reads, beside a box that writes or without one.
+Everything but `restore`, `begin` and `begin-copy` only reads, beside a box that writes or without one.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError, RestoreRefused
 from table_controller.cli import FAULT, OK
-from table_controller.cli.pins import add_people_arguments, ask_pin, people_file
-from table_controller.journal import reader
+from table_controller.cli.pins import add_people_arguments
+from table_controller.cli.subcommands import Subcommands, run
+from table_controller.cli.two_people import add_two_arguments, named, proved
+from table_controller.journal import anchor, reader
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-HELP = "read a table's journal: tail, verify, export, show a round; begin its second copy, restore from it"
+__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
+
+HELP = "read a table's journal: tail, verify, export, show a round; begin its second copy, restore from it, begin anew"
 EXAMPLE = "pitbox journal show /var/lib/pitbox/journal 812"
 
 _LINES: Final = 20
@@ -29,22 +33,13 @@ _LOOK: Final = 0.5
 _HEAD_DIGITS: Final = 64
 # The two people who answer for a restore: one of the floor, one who keeps the books.
 _PEOPLE: Final = ("floorperson", "auditor")
+# And those who answer for a new beginning: they stand before the box, and the books begin with the record of it.
+_BEGINNERS: Final = ("technician", "floorperson")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parsers = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
-
-    def command(
-        name: str, about: str, example: str, do: Callable[[argparse.Namespace], int]
-    ) -> argparse.ArgumentParser:
-        made = parsers.add_parser(
-            name, help=about, description=about, epilog=f"example: pitbox journal {example}",
-            formatter_class=parser.formatter_class,
-        )  # fmt: skip
-        made.set_defaults(do=do)
-        return made
-
+    command = Subcommands(parser, "journal").add
     tail = command(
         "tail", "print the newest records, one on a line", "tail -n 5 --follow /var/lib/pitbox/journal", _tail
     )
@@ -77,17 +72,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     restore.add_argument("--from", dest="copy", required=True, metavar="COPY", help="the copy, or a damaged journal")
     restore.add_argument("--to", required=True, metavar="FOLDER", help="an empty folder, or one that is not there yet")
-    for role in _PEOPLE:
-        restore.add_argument(f"--{role}", metavar="CRED", help=f"the credential of the {role} who answers for it")
+    add_two_arguments(restore, _PEOPLE)
     add_people_arguments(restore)
     restore.add_argument("--against", metavar="HEAD", help="a head that left the box: it must be among the records")
     restore.add_argument("--accept-loss", action="store_true", help="take what is before the first bad record")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Do what was asked for."""
-    done: int = args.do(args)
-    return done
+    anew = command(
+        "begin", "begin a new journal where one was lost, with every meter at its seed, under two credentials",
+        "begin --config /etc/pitbox/table.toml --technician T3 --floorperson F17", _begin,
+    )  # fmt: skip
+    add_two_arguments(anew, _BEGINNERS)
+    add_people_arguments(anew)
 
 
 def _folder(name: str) -> Path:
@@ -207,36 +201,19 @@ def _begin_copy(args: argparse.Namespace) -> int:
     return OK
 
 
-def _proved(args: argparse.Namespace, by: dict[str, str]) -> dict[str, str]:
-    """Have both people prove their credentials; each must have its role, and they must be two."""
-    from table_controller.people_check import Checker
-
-    checker = Checker(people_file(args))
-    found = {role: checker.check(id_, ask_pin(args, id_)) for role, id_ in by.items()}
-    for role, who in found.items():
-        if who.role != role:
-            raise RestoreRefused(f"a restore is answered for by a {role}, and {who.id} is a {who.role}")
-    one, other = found.values()
-    if one.same(other):
-        raise RestoreRefused("a restore is answered for by two people; these credentials are one person's")
-    return {role: who.id for role, who in found.items()}
-
-
 def _restore(args: argparse.Namespace) -> int:
     from table_controller.journal.accounts import book_of
     from table_controller.journal.copy import restore
     from table_controller.ledger.money import dollars
 
-    by = {role: (getattr(args, role) or "").strip() for role in _PEOPLE}
-    missing = [role for role, credential in by.items() if not credential]
-    if missing:
-        raise RestoreRefused(f"a restore is answered for by two people; the {' and the '.join(missing)} is missing")
-    if len({credential.casefold() for credential in by.values()}) < len(by):
-        raise RestoreRefused(f"a restore is answered for by two people; {args.auditor} is one")
+    who = named(args, _PEOPLE, "a restore")
     against = _head(args.against)
     source, target = _folder(args.copy), Path(args.to)
-    by = _proved(args, by)
+    by = {role: person.id for role, person in proved(args, who, "a restore").items()}
     ack = restore(source, target, against=against, accept_loss=args.accept_loss, by=by)
+    if anchor.read_anchor(target.parent) is not None:  # two people have answered for what is not there any more
+        (last,) = reader.read(target, ack.seq, ack.seq)
+        anchor.lay(target.parent, reader.begin(target).journal, last)
     people = " and ".join(f"{role} {credential}" for role, credential in by.items())
     print(f"restored into {target}: records up to {ack.seq - 1}, and record {ack.seq} which names {people}")
     print(f"head {ack.head.hex()}")
@@ -252,3 +229,46 @@ def _restore(args: argparse.Namespace) -> int:
     ):  # fmt: skip
         print(f"  {name:24s}{dollars(amount):>24s}")
     return OK if sum(book.held.values()) == 0 else FAULT
+
+
+def _begin(args: argparse.Namespace) -> int:
+    from table_controller.config import DEFAULT, load_config
+    from table_controller.controller.data_folder import DataFolder
+    from table_controller.journal import records as rec
+    from table_controller.journal.store import Store
+    from table_controller.journal.versions import digests_of
+    from table_controller.table.events import Person
+
+    if args.people is not None:
+        raise ConfigurationError("a journal is begun for a table: name its table.toml with --config")
+    who = named(args, _BEGINNERS, "a new journal")
+    config = load_config(args.config or DEFAULT)
+    folder, data = config.journal.folder, DataFolder(config.data)
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise RestoreRefused(f"{folder} is not empty; what is there is kept as evidence: move it away first")
+        found = proved(args, who, "a new journal")
+        one, two = (Person(person.role, person.id) for person in found.values())
+        lost = anchor.read_anchor(config.data)
+        before = "nothing is known of one before it" if lost is None else (
+            f"of the one before it, {lost.journal.hex()}, record {lost.seq} with the head {lost.head.hex()} was on disk"
+        )  # fmt: skip
+        digests = digests_of(config.edition, config.submission, config.kinds)
+        store = Store.open(folder, version=rec.VERSION, digests=digests, policy=config.journal.policy)
+        try:
+            note = rec.Note("begun", f"a new journal was begun, every meter at its seed; {before}", who=one, second=two)
+            (record,) = store.append(
+                [(rec.NOTE, time.time_ns(), time.monotonic_ns(), store.boot, rec.encode_body(note))]
+            )
+        finally:
+            store.close()
+        last = store.last()
+        assert last is not None
+        anchor.lay(config.data, store.journal, last)
+    finally:
+        data.close()
+    print(f"a new journal begins in {folder}; record {record.seq} names technician {one.credential} and floorperson "
+          f"{two.credential}")  # fmt: skip
+    print(before)
+    print("Start the box, then bring the meters to the last figures that left it: pitbox say correct_meter")
+    return OK

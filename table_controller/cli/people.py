@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from table_controller import people
 from table_controller.cli import OK
 from table_controller.cli.pins import add_people_arguments, ask_pin, people_file
+from table_controller.cli.subcommands import Subcommands, run
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+
+    from table_controller.cli.subcommands import Do
+
+__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
 HELP = "credentials of dealers, floorpersons, technicians and auditors: add, list, revoke, change a PIN"
 EXAMPLE = "pitbox people add F17 --role floorperson --config /etc/pitbox/table.toml"
@@ -18,16 +22,10 @@ EXAMPLE = "pitbox people add F17 --role floorperson --config /etc/pitbox/table.t
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parsers = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
+    commands = Subcommands(parser, "people")
 
-    def command(
-        name: str, about: str, example: str, do: Callable[[argparse.Namespace], int]
-    ) -> argparse.ArgumentParser:
-        made = parsers.add_parser(
-            name, help=about, description=about, epilog=f"example: pitbox people {example}",
-            formatter_class=parser.formatter_class,
-        )  # fmt: skip
-        made.set_defaults(do=do)
+    def command(name: str, about: str, example: str, do: Do) -> argparse.ArgumentParser:
+        made = commands.add(name, about, example, do)
         add_people_arguments(made, pins=name in ("add", "pin"))
         return made
 
@@ -42,12 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         command(name, about, f"{name} F17", do).add_argument("id", metavar="ID", help="the credential")
     add.add_argument("id", metavar="ID", help="the credential, as on the badge; no name, for the journal records it")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Do what was asked for."""
-    done: int = args.do(args)
-    return done
 
 
 def _add(args: argparse.Namespace) -> int:

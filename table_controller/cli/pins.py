@@ -21,10 +21,15 @@ def add_people_arguments(parser: argparse.ArgumentParser, *, pins: bool = True) 
         "--config", type=Path, metavar="FILE", help="the table.toml that names it (default: /etc/pitbox/table.toml)"
     )
     if pins:
-        parser.add_argument(
-            "--pin-file", type=Path, metavar="FILE",
-            help="lines of a credential and its PIN, mode 0600, instead of asking on the terminal",
-        )  # fmt: skip
+        add_pin_argument(parser)
+
+
+def add_pin_argument(parser: argparse.ArgumentParser) -> None:
+    """Describe where PINs come from: the same file for everybody who is named."""
+    parser.add_argument(
+        "--pin-file", type=Path, metavar="FILE",
+        help="lines of a credential and its PIN, mode 0600, instead of asking on the terminal",
+    )  # fmt: skip
 
 
 def people_file(args: argparse.Namespace) -> Path:

@@ -1,9 +1,9 @@
 """Fail-safe first: while machines are being made safe, what they confirm is only read, and the disk waits.
 
 A lock is confirmed within a millisecond, and between the first confirmation and the sixth the loop has one thing to do:
-read the next. What they mean is taken once all of them are there, in the order in which they came. The disk's thread
-shares the interpreter with the loop; held back, it takes no turns from it, and the call and its confirmations are one
-commit. Decides nothing.
+read the next. The call is written down, and what they mean is taken, once all of them are there, in the order in which
+they came. The disk's thread shares the interpreter with the loop; held back, it takes no turns from it, and the call
+and its confirmations are one commit. Decides nothing.
 """
 
 from __future__ import annotations

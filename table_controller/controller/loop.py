@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from table_controller.controller.recorder import Recorder
     from table_controller.controller.slot import Slot
     from table_controller.journal.chain import Record
+    from table_controller.journal.records import Stamp
     from table_controller.table.core import Table
 
 
@@ -129,14 +130,22 @@ class Controller:
 
     def _step(self, event: ev.Event) -> None:
         now = self._recorder.stamp()
-        if isinstance(event, ev.Due):
-            self._recorder.timers.came(event.timer)
         try:
-            decisions = self.table.step(event)
+            taken = len(first := self.table.take(event))
+            self._make_safe(first)  # before anything else that follows is so much as looked for
+            decisions = self.table.go_on(event)
         except Exception as bug:  # noqa: BLE001 - whatever it is, the machines are made safe
             self._core_failed(event, bug)
             return
-        self._make_safe(decisions)
+        self._make_safe(decisions[taken:])
+        record = partial(self._record, event, decisions, now)
+        if not self.hold.later(record):
+            record()
+
+    def _record(self, event: ev.Event, decisions: list[Decision], now: Stamp) -> None:
+        """Hand a step to the journal, and keep what it says of time."""
+        if isinstance(event, ev.Due):
+            self._recorder.timers.came(event.timer)
         self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions))
         for decision in decisions:
             if isinstance(decision, Deadline):
@@ -177,6 +186,7 @@ class Controller:
     @property
     def newest(self) -> int:
         """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
+        self.hold.catch_up()  # what is held back has no number yet
         return self._recorder.newest
 
     def time_left(self) -> dict[str, float]:
@@ -187,11 +197,13 @@ class Controller:
     def note(self, note: Note) -> None:
         """Write down what is no step of the table; once halted or closed nothing is written."""
         if self.halted is None and not self._closed:
+            self.hold.catch_up()
             self._recorder.note(note)
 
     async def noted(self, note: Note) -> None:
         """Write something down and wait until it is on disk; JournalFailed if it never will be."""
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.hold.catch_up()
         self._recorder.note(note, lambda _: None if durable.done() else durable.set_result(None))
         while self.halted is None and not self._closed:
             done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
@@ -259,6 +271,7 @@ class Controller:
         context = {"message": f"the core failed at {type(event).__name__}", "exception": bug}
         asyncio.get_running_loop().call_exception_handler(context)
         failed = BoxFailed(f"the core failed at {type(event).__name__}: {bug!r}")
+        self.hold.catch_up()
         self._recorder.note(Note("failed", f"{failed.code}: {failed}"))
         self.halted = failed
         number = BARE + self._recorder.stamp().wall_ns // 1000
@@ -290,6 +303,7 @@ class Controller:
 
         From there an upgrade may begin; in the middle of a round there is nothing to begin from.
         """
+        self.hold.catch_up()
         if self.halted is None and not self._closed and self.table.state.round.state == mc.IDLE:
             self._recorder.snapshot(self.table)
 

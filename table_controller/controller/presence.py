@@ -58,7 +58,7 @@ class Presence:
         self._note = note
 
     def signed_on(self, who: ev.Person, proof: str = "") -> None:
-        """Somebody proved who they are, `proof` names the PIN. Another dealer than the last one takes the table over."""
+        """Somebody proved who they are by the PIN of `proof`. Another dealer than the last one takes the table over."""
         if who.role != "dealer":
             self._note(rec.Note("signed_on", f"{who.role} {who.credential} signed on", who=who))
             return

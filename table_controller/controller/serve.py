@@ -13,7 +13,7 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import DataFolderUnusable
+from firmware_bridge.errors import DataFolderUnusable, JournalError
 from table_controller.config_check import unusable_here
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
@@ -23,6 +23,7 @@ from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.notify import Notifier
 from table_controller.controller.self_check import check_software, compare_whole, look_around
+from table_controller.journal import anchor
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
 from table_controller.journal.records import VERSION
@@ -31,6 +32,7 @@ from table_controller.journal.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
+    from pathlib import Path
 
     from table_controller.config import TableConfig
     from table_controller.journal.copier import CopyState
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# An empty folder is a new table's, or a disk that is not mounted: only people know which.
+# The anchor is written anew after so long (s) if anything was recorded; one sync, aside.
+ANCHOR_EVERY: Final = 30.0
+# Nothing remembers a journal here: a new table, most likely, but only people know.
 _NEW_JOURNAL: Final = (
     "a new journal begins here, and every meter at its seed; if this table was played before, stop the box and mount "
     "its disk, or restore its journal from the copy (pitbox journal restore)"
@@ -82,13 +86,21 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
 
     def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
         policy, folder = config.journal.policy, config.journal.folder
+        anchor.check(data.path, folder, config.journal.copy)
         store = Store.open(folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now)
+        try:
+            _anchored(store, data.path)
+        except JournalError:
+            store.close()
+            raise
+        opened.append(store)
         return store, Writer(store, _taken_over)
 
     def copier(store: Any) -> Copier:
         copy = config.journal.copy
         return Copier(store, None if copy is None else Copy(config.journal.folder, copy), _copied)
 
+    opened: list[Store] = []
     control = Control(box, config.control.socket)
     try:
         await box.begin(open_journal, copier)
@@ -103,6 +115,8 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
         gc.freeze()  # what is there now stays; the collector need not walk it in the middle of a deal
         notifier.ready(phase)
         box.supervise("watchdog", notifier.watchdog)
+        for store in opened:
+            box.supervise("anchor", partial(_keep_anchor, box, store, data.path))
         box.supervise("manifest", lambda: compare_whole(box, config))
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
         await stop.wait()
@@ -110,8 +124,38 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
     finally:
         notifier.stopping()
         await box.stop()
+        for store in opened:
+            _anchored_at_last(store, data.path)
         await control.close()
         log.info("ended")
+
+
+def _anchored(store: Store, data: Path) -> None:
+    """Remember outside the journal's folder how far the journal reaches."""
+    last = store.last()
+    assert last is not None
+    if anchor.read_anchor(data) is None:
+        anchor.lay(data, store.journal, last)
+    else:
+        anchor.keep(data, store.journal, last)
+
+
+def _anchored_at_last(store: Store, data: Path) -> None:
+    """The same at the end of a box, which a disk that failed does not hold up: an older anchor is still true."""
+    try:
+        _anchored(store, data)
+    except JournalError as error:
+        log.error("%s %s", error.code, error)  # noqa: TRY400 - the message is what people need
+
+
+async def _keep_anchor(box: Box, store: Store, data: Path) -> None:
+    """Remember it again now and then: what lies between is what a box that is switched off could be made to forget."""
+    last = store.last()
+    while True:
+        await asyncio.sleep(ANCHOR_EVERY)
+        if store.last() != last:
+            last = store.last()
+            await box.aside(lambda: _anchored(store, data))
 
 
 async def _open(control: Control, box: Box) -> None:

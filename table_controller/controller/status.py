@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
 from table_controller.controller.supervise import TaskState
 from table_controller.table.decisions import Prompt, Reason
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # The number of the control socket's protocol, raised when an old client would misunderstand.
 PROTOCOL: Final = 1
+# The state of a slot that would serve if the box were not locked or halted.
+LOCKED: Final = "locked"
 # What is asked of the permits, by kind of device.
 _ACTS: Final[dict[str, tuple[Any, ...]]] = {
     "shuffler": ("shuffle", "eject", "clear_out", "return_to_service", "test"),
@@ -177,8 +180,11 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     known = box.controller.table.state.slots[slot.name] if box.controller is not None else None
     hello = slot.driver.reported.hello if slot.driver.reported is not None else None
     port = next(place.port for place in box.plan.places if place.name == slot.name)
+    state = slot.service.state if known is None else known.state
+    if state == IN_SERVICE and box.cause is not None:
+        state = LOCKED  # the machine could serve, and nobody lets it
     return SlotStatus(
-        slot.name, slot.kind.name, slot.service.state if known is None else known.state, slot.view.connected, port,
+        slot.name, slot.kind.name, state, slot.view.connected, port,
         "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
         None if known is None else known.deck, problem(slot.cause), link_of(slot.driver), box.testing.get(slot.name),
     )  # fmt: skip

@@ -58,10 +58,10 @@ def _slots(data: bytes) -> list[tuple[int, Tip]]:
     return sorted(found, key=lambda slot: slot[0])
 
 
-def read_tip(folder: Path) -> Tip | None:
+def read_tip(folder: Path, name: str = NAME) -> Tip | None:
     """Return the newest readable tip. None: there is no file. ValueError: there is one and neither slot can be read."""
     try:
-        data = (folder / NAME).read_bytes()
+        data = (folder / name).read_bytes()
     except FileNotFoundError:
         return None
     slots = _slots(data)
@@ -70,7 +70,7 @@ def read_tip(folder: Path) -> Tip | None:
     return slots[-1][1]
 
 
-def create_tip(folder: Path, journal: bytes) -> None:
+def create_tip(folder: Path, journal: bytes, name: str = NAME) -> None:
     """Lay a tip that remembers nothing yet, whole and synced before it has its name: an unreadable tip is damage.
 
     It comes before the first segment, so that a segment without a tip is damage too. All its room is taken here:
@@ -78,20 +78,20 @@ def create_tip(folder: Path, journal: bytes) -> None:
     """
     packed = _PACKED.pack(_MAGIC, 0, journal, 0, bytes(32))
     slot = (packed + _check(packed)).ljust(_SLOT, b"\0")
-    draft = folder / f"{NAME}.new"
+    draft = folder / f"{name}.new"
     with draft.open("wb") as file:
         file.write(2 * slot)
         file.flush()
         os.fsync(file.fileno())
-    draft.rename(folder / NAME)
+    draft.rename(folder / name)
     sync_folder(folder)
 
 
 class TipFile:
     """The open tip of a running journal."""
 
-    def __init__(self, folder: Path) -> None:
-        self._fd = os.open(folder / NAME, os.O_RDWR | os.O_CLOEXEC)
+    def __init__(self, folder: Path, name: str = NAME) -> None:
+        self._fd = os.open(folder / name, os.O_RDWR | os.O_CLOEXEC)
         slots = _slots(os.pread(self._fd, 2 * _SLOT, 0))
         self._turn = slots[-1][0] if slots else 0
 

@@ -44,7 +44,7 @@ class Box(Serviced, Protocol):
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
 
-    def holds(self, who: ev.Person, proof: str = "") -> bool:
+    def holds(self, who: ev.Person, proof: str = "", /) -> bool:
         """Tell whether a credential was not revoked since somebody signed on with it."""
 
     @property

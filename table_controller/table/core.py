@@ -68,6 +68,11 @@ class Table:
 
     def step(self, event: ev.Event) -> list[Decision]:
         """Take one event; return what was decided, in order."""
+        self.take(event)
+        return self.go_on(event)
+
+    def take(self, event: ev.Event) -> list[Decision]:
+        """Begin a step: return what the event itself decides. What makes things safe is among it, and need not wait."""
         c = self.context
         c.out = []
         act = service.TOLD_BY.get(type(event))
@@ -75,6 +80,11 @@ class Table:
             service.told(c, act, event)
         if not service.told_again(c, event):
             _HANDLERS[type(event)](c, event)
+        return c.out
+
+    def go_on(self, event: ev.Event) -> list[Decision]:
+        """End the step that this event began: go on as far as the state allows; return all that was decided."""
+        c = self.context
         for _ in range(_MOST_PASSES):
             before = len(c.out)
             c.wanted.clear()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
+from table_controller.journal.records import Note
 from table_controller.ledger.money import dollars
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.browsers import chromium, served, sign_on
+from tests.support.browsers import chromium, prove, served, sign_on
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,15 +20,35 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
 
 
-async def test_a_jam_from_the_bench_through_the_floor_back_to_service(tmp_path: Path) -> None:
+MACHINE = '[data-machine="shuffler.1"]'
+
+
+async def _do(bench: Any, fault: str, said: str) -> None:
+    """Have something done to the shuffler on the bench view."""
+    await bench.fill(f"{MACHINE} .benchrow input", fault)
+    await bench.click(f"{MACHINE} [data-inject]")
+    await bench.wait_for_selector(f"{MACHINE} .said:has-text('{said}')")
+
+
+async def _order(page: Any, call: str) -> None:
+    """Order something of the machine whose dossier is open, with a PIN, and wait until it has ended."""
+    await page.click(f'#orders [data-call="{call}"]')
+    await prove(page, "tech-1")
+    await page.wait_for_selector(f"#stepsaid:has-text('{call.replace('_', ' ')}: done')")
+
+
+async def _next(page: Any, step: str) -> None:
+    await page.wait_for_selector(f'#steps [data-at="{step}"][data-state="next"]')
+
+
+async def test_a_jam_from_the_bench_through_floor_and_technician_back_to_service(tmp_path: Path) -> None:
     async with chromium() as browser, served(browser, tmp_path, "saigon_5_card", decks=()) as stage:
         bench = await stage.page("/bench", "tech-1")
-        machine = '[data-machine="shuffler.1"]'
-        await bench.select_option(f"{machine} select", value="jam:segment=lift,card=0")
-        await bench.click(f"{machine} [data-inject]")
-        await bench.wait_for_selector(f"{machine} .said:has-text('a card sticks')")
-        dealer = await stage.page("/dealer", "dealer-1")
-        floor = await stage.page("/floor", "floor-1")
+        await bench.click(f'{MACHINE} [data-segment="lift"]')  # a click on the machine aims at its segment
+        assert await bench.input_value(f"{MACHINE} .benchrow input") == "jam:segment=lift,card=0"
+        await _do(bench, "dust:sensor=lift,percent=70", "lift")
+        await _do(bench, "jam:segment=lift,card=9", "a card sticks")
+        dealer, floor = await stage.page("/dealer", "dealer-1"), await stage.page("/floor", "floor-1")
         stage.hands.ignoring = True  # nobody touches the machine before it was looked at
         stage.house.world.make_deck("tray", "blue")
         await dealer.click("#more")
@@ -34,12 +56,13 @@ async def test_a_jam_from_the_bench_through_the_floor_back_to_service(tmp_path: 
         await dealer.click("#bring")
         await stage.answer_until(dealer, lambda: bool(stage.state.holds), floor)
         await floor.wait_for_selector(".hold:has-text('Shuffler fault')")
-        await bench.wait_for_selector(f"{machine} .badge:has-text('faulted')")
-        await bench.wait_for_selector(f"{machine} .path .wrong:has-text('lift')")
+        await bench.wait_for_selector(f"{MACHINE} .badge:has-text('faulted')")
+        await bench.wait_for_selector(f"{MACHINE} .path .wrong:has-text('lift')")
         await dealer.wait_for_selector("#lock.bad")
         await dealer.click("#why")
         await dealer.wait_for_selector("dialog :text('cleared by floorperson')")
         await dealer.click("dialog > button")
+        await _way_back(stage, bench)
         stage.hands.heed()
         await stage.answer_until(
             dealer,
@@ -48,8 +71,49 @@ async def test_a_jam_from_the_bench_through_the_floor_back_to_service(tmp_path: 
             floor,
         )  # fmt: skip
         assert "acknowledge" in stage.answered
-        await bench.wait_for_selector(f"{machine} .badge:has-text('in service')")
+        await bench.wait_for_selector(f"{MACHINE} .badge:has-text('in service')")
+        await bench.click("#past")
+        await bench.wait_for_selector("#history[data-ready] figure:has-text('Time to clear')")
         await stage.until(lambda: not stage.hands.busy, "rest")
+
+
+async def _way_back(stage: Any, bench: Any) -> None:
+    """Go the whole way back on the page: the technician step by step, and a floorperson at its end."""
+    technician = await stage.page("/technician", "tech-1")
+    await technician.click(f"{MACHINE} [data-dossier]")
+    await technician.wait_for_selector("dialog h2:has-text('shuffler.1: ')")
+    await technician.click("[data-step=begin]")
+    await _next(technician, "clear")
+    await bench.wait_for_selector(f"{MACHINE} .badge:has-text('test mode')")
+    await _do(bench, "mend", "")
+    await _do(bench, "clear_path", "taken off the path")
+    await _do(bench, "take_intake", "out of the intake")
+    await _order(technician, "clear_jam")
+    await _next(technician, "path_empty")
+    await technician.click("[data-step=path_empty]")
+    await _next(technician, "sensor_test")
+    await _order(technician, "self_test")
+    await _next(technician, "one_card")
+    for cards in ("1", "0"):
+        if stage.house.world.count("shuffler.1/gate"):
+            await _order(technician, "eject")
+            await _do(bench, "take_deck", "from the gate")
+        await _do(bench, f"load:cards={cards}", "put into the intake")
+        await _order(technician, "shuffle")
+    await _next(technician, "count")
+    await technician.fill("#cards", "52")
+    await technician.click("[data-step=count]")
+    await technician.wait_for_selector("#stepsaid:has-text('53 should be there')")
+    await technician.fill("#cards", "53")
+    await technician.click("[data-step=count]")
+    await _next(technician, "return")
+    await technician.click("[data-step=return]")
+    await prove(technician, "floor-1")
+    await technician.wait_for_selector('#steps [data-at="return"][data-state="done"]')
+    await bench.wait_for_selector(f"{MACHINE}:not(:has(.badge:has-text('test mode')))")
+    notes = [msgspec.json.decode(r.body, type=Note) for r in stage.house.disk.records if r.kind == "note"]
+    ordered = [note.who.credential for note in notes if note.kind == "service" and note.who is not None]
+    assert set(ordered) == {"tech-1"}, "every order is written down, with who"
 
 
 async def test_a_table_that_changes_under_the_finger_swallows_no_press(tmp_path: Path) -> None:
@@ -84,6 +148,7 @@ async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp
         await stage.answer_until(dealer, lambda: bool(stage.state.money.hits), floor)
         (hit,) = stage.state.money.hits.values()
         await sign.wait_for_selector(f"#won:has-text('Seat 2 wins {dollars(hit.amount)}')")
+        await sign.wait_for_selector("#pending:has-text('Pending')")
         shown = dollars(stage.state.money.book.meters.current // 10_000 * 10_000)
         await sign.wait_for_selector(f"#value:has-text('{shown}')")
         await stage.answer_until(dealer, lambda: stage.state.round.state == mc.IDLE, floor)
@@ -92,6 +157,13 @@ async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp
         answers = [event for event, _ in stage.house.log if isinstance(event, ev.Answer)]
         validated = [answer.who for answer in answers if answer.choice == "hand_pay"]
         assert validated == [ev.Person("floorperson", "floor-1")]
+        await floor.click("#dispute")  # and the round's story tells it all again
+        await floor.wait_for_selector('#story[data-round="1"]')
+        for part in ("Phases", "Its deck and the checks", "Starting position", "Moves of the meter"):
+            await floor.wait_for_selector(f"#story h3:has-text('{part}')")
+        await floor.wait_for_selector("#story li:has-text('seat 2: progressive bet of')")
+        await floor.wait_for_selector("#story li:has-text('claimed')")
+        await floor.wait_for_selector("#story .badge:has-text('not affected')")
         await stage.until(lambda: not stage.hands.busy, "rest")
 
 

@@ -10,11 +10,13 @@ import termios
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from simulators.house.dealer import DEALER
 from simulators.house.far_table import FarTable
 from table_controller.journal import reader
+from table_controller.journal import records as rec
 from table_controller.journal.chain import STOP
 from table_controller.journal.copy import begin_copy
 from table_controller.table import events as ev
@@ -60,7 +62,7 @@ async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Pa
         table.config.write_text(good + '\n[control]\ngroup = "nobody-has-this"\n')
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
         assert 'control.group = "nobody-has-this": this system has no such group' in said
-        (tmp_path / "second").symlink_to(os.readlink(tmp_path / "shoe.1"))
+        (tmp_path / "second").symlink_to((tmp_path / "shoe.1").readlink())
         table.config.write_text(good.replace(f'port = "{tmp_path / "shuffler.1"}"', 'port = "second"'))
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
         assert "shuffler.1 and shoe.1 are at the same port" in said
@@ -101,6 +103,8 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
                 assert str(box.process.pid) in said
                 told = await asyncio.to_thread(box.status)
                 assert told["phase"] == "running"
+                said = await asyncio.to_thread(pitbox, "devices", "--config", str(table.config), expect=6)
+                assert "runs and holds its ports; ask it instead: pitbox status --config" in said
                 assert told["copy"]["words"].startswith("The second copy holds record ")
             own, copied = (list(reader.read(tmp_path / name, 1)) for name in ("data/journal", "copy"))
             assert own[:-1] == copied, "all but the box's last word is on the other disk"
@@ -138,6 +142,41 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
                 told = await asyncio.to_thread(box.status)
                 assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-716")
                 assert box.end() == 0
+
+
+async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_another_one(tmp_path: Path) -> None:
+    async with far_table(tmp_path) as table:
+        journal = tmp_path / "data" / "journal"
+        with running(table.config) as box:
+            await asyncio.to_thread(box.until, "shoe.1", "in_service")
+        journal.rename(tmp_path / "away")
+        journal.mkdir()  # as a folder whose disk is not mounted
+        begin = [
+            "journal",
+            "begin",
+            "--config",
+            str(table.config),
+            "--technician",
+            "tech-1",
+            "--floorperson",
+            "floor-1",
+        ]
+        begin += ["--pin-file", str(tmp_path / "pins")]
+        with running(table.config) as box:
+            told = await asyncio.to_thread(box.status)
+            assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-723"), told["cause"]
+            assert "pitbox journal restore" in told["cause"]["text"]
+            assert "PB-812" in await asyncio.to_thread(pitbox, *begin, expect=6), "not while a box runs"
+            assert box.end() == 0
+        assert not list(journal.iterdir()), "no journal was begun"
+        (tmp_path / "pins").write_text("tech-1 271828\nfloor-1 271828\n")
+        (tmp_path / "pins").chmod(0o600)
+        await asyncio.to_thread(pitbox, *begin)
+        with running(table.config) as box:
+            assert (await asyncio.to_thread(box.until, "shoe.1", "in_service"))["phase"] == "running"
+        notes = [msgspec.json.decode(r.body, type=rec.Note) for r in reader.read(journal, 1) if r.kind == rec.NOTE]
+        (note,) = [note for note in notes if note.kind == "begun"]
+        assert (note.who, note.second) == (ev.Person("technician", "tech-1"), ev.Person("floorperson", "floor-1"))
 
 
 # --- in the middle of a deal ------------------------------------------------------------------------------------------

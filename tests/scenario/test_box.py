@@ -81,6 +81,7 @@ async def test_a_journal_that_cannot_be_taken_locks_the_box_which_still_says_why
         assert (told["phase"], told["cause"]["code"], told["state"]) == ("locked", "PB-730", None)
         assert box.locked is not None
         assert {"shuffler.1", "shoe.1", "shaker.1"} <= set(box.locked.stopped)
+        assert {slot["state"] for slot in told["slots"]} == {"locked"}, "none of them serves"
         assert (await talk.ask("sign_on", credential="D1", pin="271828")).startswith("PB-815 PB-730")
         assert (await talk.ask("follow")).startswith("PB-815")
         assert (await talk.say("OpenRound")).startswith("PB-815")
@@ -106,6 +107,7 @@ async def test_a_disk_that_fails_halts_the_box_and_whoever_waits_hears_it(tmp_pa
         assert (await talk_until_halted(box, talk)).startswith("PB-815 PB-718")
         told = await talk.ask("status")
         assert (told["phase"], told["cause"]["code"]) == ("halted", "PB-718")
+        assert "in_service" not in {slot["state"] for slot in told["slots"]}
         assert (await talk.say("OpenRound", by="D1")).startswith("PB-815")
 
 
@@ -170,7 +172,9 @@ async def test_another_pin_ends_every_sign_on_by_the_old_one_and_only_those(tmp_
         kept = msgspec.json.decode(file.read_bytes())
         kept["people"] = [each for each in kept["people"] if each["id"] != "F1"]  # taken out of the file by hand
         file.write_bytes(msgspec.json.encode(kept))
-        assert (await talk.say("Ordered", order="table_idle", by="F1")).startswith("PB-813 the credential F1 was revoked")
+        assert (await talk.say("Ordered", order="table_idle", by="F1")).startswith(
+            "PB-813 the credential F1 was revoked"
+        )
 
 
 async def test_what_no_person_means_is_no_event_and_the_table_can_still_be_kept(tmp_path: Path) -> None:
@@ -198,14 +202,19 @@ async def test_that_the_cover_card_came_out_is_said_by_somebody_who_may_and_the_
     async with running(tmp_path, "over_under") as (bench, box, talk):
         await talk.sign_on("T1", "A1", "D1")
         assert box.controller is not None
+        table = box.controller.table
+
+        def over() -> bool:
+            return table.state.shoe_over
+
         for by in ("T1", "A1"):
             told = await talk.say("CoverCardOut", seat=3, by=by)
             assert told["decisions"][0]["type"] == "Refused", by
-        assert not box.controller.table.state.shoe_over
+        assert not over()
         assert (await talk.say("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
         assert (await talk.say("CoverCardOut", who=None, by="T1")).startswith("PB-814")
         await talk.say("CoverCardOut", seat=3, by="D1")
-        assert box.controller.table.state.shoe_over
+        assert over()
         said = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
         named = [event.who.credential for event in said if isinstance(event, ev.CoverCardOut) and event.who]
         assert named == ["T1", "A1", "D1"]
@@ -377,7 +386,7 @@ async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> Non
 
             driver.stop = told
         locks = [bench.machines[f"bet_sensor.{seat}"] for seat in range(1, 7)]
-        box.controller.table.step = _broken  # type: ignore[method-assign,assignment]
+        box.controller.table.take = _broken  # type: ignore[method-assign,assignment]
         box.on_halted.append(talk.session.halted)
         assert (await talk.say("OpenRound")).startswith("PB-815 PB-817")
         await asyncio.sleep(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,12 +13,13 @@ import pytest
 
 from firmware_bridge.capture import read_capture
 from table_controller import cli
+from table_controller.cli.say import WORDS, keys_told
 from table_controller.controller.control import Control
-from tests.support.boxes import PIN, Bench
+from table_controller.controller.protocol import PEOPLES
+from tests.support.boxes import PIN, ROLES, Bench
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.realtime
 
@@ -28,7 +30,8 @@ class Console:
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._socket = folder / "control.sock"
         self._capsys = capsys
-        (folder / "pin").write_text(f"{PIN}\n")
+        (folder / "pin").write_text("".join(f"{id_} {PIN}\n" for id_ in ROLES))
+        (folder / "pin").chmod(0o600)
         self.pin = ("--pin-file", str(folder / "pin"))
 
     async def run(self, *words: str) -> tuple[int, str]:
@@ -77,19 +80,53 @@ async def test_a_table_is_led_from_the_command_line(tmp_path: Path, capsys: pyte
         assert said == "the technician is asked nothing\n"
 
 
+async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_not_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["say", "--help"])
+    page = capsys.readouterr().out
+    for line in (
+        "deck            deck=TEXT [preshuffled=yes|no] [two_jokers=yes|no]",
+        "slot            slot=TEXT act=acknowledge|clear|give_up|repair|sign",
+        "correct_meter   amount=N document=TEXT (two people: --second)",
+    ):
+        assert line in page
+    assert set(WORDS.values()) | {"Answer"} == {event.__name__ for event in PEOPLES}
+    manual = (Path(__file__).parents[2] / "docs" / "box.md").read_text("utf-8")
+    for what, keys in keys_told().items():
+        assert f"    {what:15s} {keys}".rstrip() + "\n" in manual, what
+    async with console(tmp_path, capsys) as (bench, at):
+        before = len(bench.records())
+        for words, said in (
+            (("order", "order=dance"), "order takes one of"), (("deck",), "deck needs deck="),
+            (("deck", "deck=blue", "preshuffled=maybe"), "takes yes or no"),
+            (("cover_card", "slot=shoe.1"), "cover_card has no 'slot'; it takes: [seat=N]"),
+            (("open_round", "seat=1"), "it takes: nothing"),
+        ):  # fmt: skip
+            code, told = await at.run("say", *words, "--as", "D1", *at.pin)
+            assert (code, said in told) == (cli.USAGE, True), told
+        assert len(bench.records()) == before
+
+
 async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with console(tmp_path, capsys) as (_, at):
-        (tmp_path / "wrong").write_text("000000")
+        (tmp_path / "wrong").write_text("D1 000000")
+        code, said = await at.run("say", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
+        assert (code, "others can read these PINs" in said) == (cli.USAGE, True)
+        (tmp_path / "wrong").chmod(0o600)
+        code, said = await at.run("say", "open_round", "--as", "D2", "--pin-file", str(tmp_path / "wrong"))
+        assert (code, "no line begins with D2" in said) == (cli.USAGE, True)
         code, said = await at.run("say", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
         assert (code, "PB-320" in said) == (cli.TRUST, True)
-        code, said = await at.run("say", "correct_meter", "amount=ten", "--as", "F1", *at.pin)
+        code, said = await at.run("say", "correct_meter", "amount=ten", "document=memo", "--as", "F1", *at.pin)
         assert (code, "amount takes a number" in said) == (cli.USAGE, True)
         code, said = await at.run("say", "deck", "blue", "--as", "F1", *at.pin)
         assert (code, "no KEY=VALUE" in said) == (cli.USAGE, True)
         code, said = await at.run("say", "deck", "colour=blue", "--as", "F1", *at.pin)
-        assert (code, "PB-814" in said) == (cli.USAGE, True)
+        assert (code, "deck has no 'colour'" in said) == (cli.USAGE, True)
         code, said = await at.run("answer", "1", "done", "--seats", "1,x", "--as", "D1", *at.pin)
         assert (code, "seats are numbers" in said) == (cli.USAGE, True)
         code, said = await at.run("enroll", "shoe.1", "--key", str(tmp_path / "x"), "--as", "T1", *at.pin)

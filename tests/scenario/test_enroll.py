@@ -120,7 +120,9 @@ async def test_a_disk_that_hangs_holds_up_the_enrolment_and_not_the_table(
     save_key(tmp_path / "new.key", new.key)
     try:
         talk = await Talk(box).sign_on("T1", "F1")
-        work = asyncio.create_task(talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1"))
+        work = asyncio.create_task(
+            talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+        )
         await asyncio.to_thread(reached.wait, 30)
         assert (await talk.ask("status"))["phase"] == "running", "the file is waited for, and the box answers"
         assert not work.done()

@@ -87,13 +87,13 @@ async def test_what_comes_meanwhile_is_taken_at_once_and_stays_behind_what_came_
     try:
         controller = table.house.controller
         seen: list[str] = []
-        step = controller.table.step
+        take = controller.table.take
 
         def watch(event: ev.Event) -> Any:
             seen.append(type(event).__name__)
-            return step(event)
+            return take(event)
 
-        monkeypatch.setattr(controller.table, "step", watch)
+        monkeypatch.setattr(controller.table, "take", watch)
         table.sensor(3).inject("withhold:message=Lock")
         controller.submit(ev.NoMoreBets(DEALER))
         while len(controller.hold._kept) < 5:  # noqa: ASYNC110 - virtual time
@@ -103,6 +103,30 @@ async def test_what_comes_meanwhile_is_taken_at_once_and_stays_behind_what_came_
         assert seen[-1] == "NoMoreBets"
         assert seen.count("SeatLatched") == 5
     finally:
+        await table.house.close()
+
+
+async def test_locks_are_on_the_wire_before_what_else_follows_is_looked_for(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = await Watched.opened(seed, monkeypatch)
+    try:
+        controller = table.house.controller
+        written: list[str] = []
+        for name, slot in controller.slots.items():
+            if slot.kind.name == "bet_sensor":
+                monkeypatch.setattr(slot.driver.link.wire, "capture", lambda *_, name=name: written.append(name))
+
+        def watch(event: ev.Event) -> Any:
+            assert written == [f"bet_sensor.{seat}" for seat in SEATS]
+            return go_on(event)
+
+        go_on = controller.table.go_on
+        monkeypatch.setattr(controller.table, "go_on", watch)
+        controller.submit(ev.NoMoreBets(DEALER))
+        assert controller.halted is None
+    finally:
+        monkeypatch.undo()
         await table.house.close()
 
 

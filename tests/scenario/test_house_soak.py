@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from firmware_bridge.errors import ConfigurationError
 from simulators.cli.soak import command, summary
 from simulators.house import soak as house_soak
-from simulators.house.soak import DAY, GAMES, Day, Failure, run_table, shrink, tables
+from simulators.house.soak import DAY, GAMES, Day, Failure, choices, run_table, shrink, tables
 from simulators.house.storm import Mishap, draw, read_mishap
 from simulators.house.table import House
 from table_controller.cli import main
@@ -72,6 +72,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
     "a shoe is lost three times, and nobody asks it once more": (
         "over_under", 5003, 2, ("1@29.23 shoe.1 hang:seconds=6", "1@57.063 shoe.1 power_cut:seconds=8",
                                 "2@45.764 shoe.1 unplug:seconds=20")),
+    "a deck is to leave while its shuffler has no cable": (
+        "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
 }  # fmt: skip
 
 
@@ -88,6 +90,19 @@ def test_the_same_seed_plays_the_same_table() -> None:
     mishaps = draw("saigon_5_card", 3, 8, "storm")
     days = [run_table("saigon_5_card", 3, 8, mishaps)[0] for _ in range(2)]
     assert (days[0].steps, days[0].virtual, days[0].clauses) == (days[1].steps, days[1].virtual, days[1].clauses)
+
+
+def test_hits_are_claimed_and_paid_at_a_table_with_a_meter() -> None:
+    day, failure = run_table("dj_wild", 1, 12, [])
+    assert failure is None
+    assert day.bets
+    assert day.hits
+    assert day.reconciled >= 12
+    assert {"687a-progressive-1", "687a-progressive-2"} == {
+        choices("dj_wild", seed)["paytables"]["progressive"] for seed in (1, 2)
+    }
+    assert choices("dj_wild", 3) == choices("asia_poker", 1) == {}
+    assert len({choices("face_up_pai_gow", seed)["paytables"]["progressive"] for seed in range(7)}) == 7
 
 
 def test_a_soak_is_a_row_of_tables_with_seeds_of_their_own() -> None:
@@ -160,6 +175,16 @@ class TakesEveryBet(Planted):
         return [replace(event, bet=True) if isinstance(event, ev.SeatLatched) else event]
 
 
+class PaysForNothing(Planted):
+    """Every bet wins the least award, and nobody looks at the hand."""
+
+    def changed(self, event: ev.Event) -> list[ev.Event]:
+        wrong = {"no_win": "three_of_a_kind", "not_winning": "winning"}
+        if not isinstance(event, ev.Answer):
+            return [event]
+        return [replace(event, choice=wrong.get(event.choice, event.choice))]
+
+
 class KeepsWagers(Planted):
     """The wagers of a void round stay where they are."""
 
@@ -193,6 +218,7 @@ PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
     (LosesACard, "saigon_5_card", "one place", []),
     (OffByOne, "face_up_pai_gow", "meter", []),
     (TakesEveryBet, "face_up_pai_gow", "late bet", []),
+    (PaysForNothing, "dj_wild", "hits", []),
     (KeepsWagers, "face_up_pai_gow", "chips and bets", [Mishap(2, 9.0, "shoe.1", "jam:segment=exit")]),
     (Deaf, "face_up_pai_gow", "service", [Mishap(1, 20.0, "bet_sensor.3", "hang:seconds=80")]),
     (ListsNothing, "saigon_5_card", "affected rounds", [FALLS]),

@@ -52,6 +52,8 @@ class Joined(House):
     async def enter(self, prompt: Prompt) -> None:
         """Fingers do at the keypad what people would do at the screen."""
         self.by_keys.append(prompt.kind)
+        if prompt.kind != "start_game":  # a lamp; the others are entered when the keypad asks them, one after the other
+            await self.until(lambda: self.pad._asked.get(PAD, (0, 0))[0] == prompt.id)
         await self.wait(1.0)
         if prompt.kind == "seats":
             self.press(*(f"seat_{seat}" for seat in self.seats), "confirm")

@@ -111,12 +111,14 @@ class Served:
             await asyncio.sleep(0.02)
             return
         answer = self.hands.found[id_]
+        await no_dialog(page)
         if prompt.number and answer.choice == prompt.choices[0]:
             for digit in str(answer.number):
                 await page.click(f'#next [data-key="{digit}"]')
         if prompt.seats and answer.choice == prompt.choices[0]:
             for seat in answer.seats:
                 await page.click(f'#next [data-seat="{seat}"]')
+        await no_dialog(page)
         wrong = await page.evaluate(_FITS)
         assert not wrong, (prompt.kind, wrong)
         await page.click(f'#next [data-choice="{answer.choice}"][data-of="{id_}"]')
@@ -164,6 +166,12 @@ async def prove(page: Any, id_: str) -> None:
     await page.fill("#by-id", id_)
     await page.fill("#by-pin", PINS[id_])
     await page.click("#by-ok")
+    await no_dialog(page, "dialog:has(#by-ok)")
+
+
+async def no_dialog(page: Any, which: str = "dialog") -> None:
+    """Wait until what was asked in a dialog has its answer, and the dialog is gone."""
+    await page.wait_for_selector(which, state="detached")
 
 
 @asynccontextmanager
@@ -175,10 +183,11 @@ async def served(
     hands.silent = False
     stage = Served(house, hands, browser)
     file = people_file(folder)
+    data = folder / "data"
 
     async def begin(port: int = 0) -> None:
         ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        stage.panel = asyncio.create_task(show(house, file, port=port, on_ready=ready.set_result))
+        stage.panel = asyncio.create_task(show(house, file, port=port, on_ready=ready.set_result, folder=data))
         stage.port = await ready
 
     stage.show = begin

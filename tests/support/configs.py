@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.keys import new_key, save_approved, save_key
+from firmware_bridge.keys import DeviceKey, new_key, save_approved, save_key
 from simulators.machine import approved
 from tests.support.tools import need_tool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -27,6 +28,33 @@ def lay_out(folder: Path, text: str) -> Path:
             (folder / device["key"]).parent.mkdir(exist_ok=True)
             save_key(folder / device["key"], new_key(f"{kind}-{number}", kind))
     return file
+
+
+# A small table with two machines: what stands before its [data] section, but for the name.
+SAIGON: Final = """game = "saigon_5_card"
+approved = "approved.toml"
+[rules]
+adjacent_boxes = 1
+dealing = "automated_shoe"
+shuffler = "deck"
+shuffler_counts = true
+two_decks = true
+[data]
+folder = "data"
+"""
+
+
+def saigon(
+    folder: Path, ports: str, key: Callable[[], bytes], *, enrolled: str = "", name: str = "T1", more: str = ""
+) -> Path:
+    """Write a table with a shuffler and a shoe; `ports` is their ports with KIND for which, `more` what comes last."""
+    save_approved(folder / "approved.toml", frozenset({approved("shuffler"), approved("shoe")}))
+    devices = ""
+    for kind in ("shuffler", "shoe"):
+        save_key(folder / f"{kind}.key", DeviceKey(f"SN-{kind}", kind, key(), enrolled))
+        devices += f'[device.{kind}.1]\nport = "{ports.replace("KIND", kind)}"\nkey = "{kind}.key"\n'
+    (folder / "table.toml").write_text(f'[table]\nname = "{name}"\n{SAIGON}{devices}{more}', "utf-8")
+    return folder / "table.toml"
 
 
 def everything_on(text: str) -> str:

@@ -22,9 +22,7 @@ from devices.shuffler import messages as shuffler
 from firmware_bridge import frame as fr
 from firmware_bridge import pcapng
 from firmware_bridge.capture import CaptureFile, read_capture
-from firmware_bridge.keys import DeviceKey, save_approved, save_key
 from firmware_bridge.messages import encode
-from simulators.machine import approved
 from table_controller import people
 from table_controller.cli import OK, USAGE, main
 from table_controller.controller.wear import FOLDER, WearBook
@@ -35,6 +33,7 @@ from table_controller.journal import records as rec
 from table_controller.journal.store import Policy
 from table_controller.table import decisions as de
 from table_controller.table import events as ev
+from tests.support.configs import saigon
 from tests.support.journals import opened
 
 if TYPE_CHECKING:
@@ -96,40 +95,16 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Planted]:
 
 
 def _config(folder: Path, secrets: Planted) -> None:
-    save_approved(folder / "approved.toml", frozenset({approved("shuffler"), approved("shoe")}))
-    for kind in ("shuffler", "shoe"):
-        save_key(folder / f"{kind}.key", DeviceKey(f"SN-{kind}", kind, secrets.key))
     (folder / "pass").write_text(secrets.texts["password"] + "\n")
     (folder / "pass").chmod(0o600)
-    (folder / "table.toml").write_text(
-        f"""# remember: PIN {secrets.pin}, key {secrets.key.hex()}, {secrets.texts["patron"]}
-[table]
-name = "{secrets.texts["patron"]}"
-id = "t1"
-game = "saigon_5_card"
-approved = "approved.toml"
-[rules]
-adjacent_boxes = 1
-dealing = "automated_shoe"
-shuffler = "deck"
-shuffler_counts = true
-two_decks = true
-[data]
-folder = "data"
-[mqtt]
-host = "127.0.0.1"
-port = 1
-username = "{secrets.texts["credential"]}"
-password_file = "pass"
-[device.shuffler.1]
-port = "/dev/none1"
-key = "shuffler.key"
-[device.shoe.1]
-port = "/dev/none2"
-key = "shoe.key"
-""",
-        "utf-8",
+    broker = (
+        f'[mqtt]\nhost = "127.0.0.1"\nport = 1\nusername = "{secrets.texts["credential"]}"\npassword_file = "pass"\n'
     )
+    file = saigon(
+        folder, "/dev/none-KIND", lambda: secrets.key, name=f'{secrets.texts["patron"]}"\nid = "t1', more=broker
+    )
+    remember = f"# remember: PIN {secrets.pin}, key {secrets.key.hex()}, {secrets.texts['patron']}\n"
+    file.write_text(remember + file.read_text("utf-8"), "utf-8")
 
 
 def _people(path: Path, secrets: Planted) -> None:

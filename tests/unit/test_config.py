@@ -157,7 +157,7 @@ def test_a_link_to_a_port_and_another_device_file_of_it_are_that_port(folder: Pa
         (folder / "again").symlink_to(folder / "by-id")
         names = ["by-id", str(folder / "again")]
         if os.geteuid() == 0:
-            os.mknod(folder / "node", stat.S_IFCHR | 0o600, os.stat(name).st_rdev)
+            os.mknod(folder / "node", stat.S_IFCHR | 0o600, os.fstat(slave).st_rdev)
             names.append("node")
         for other in names:
             with pytest.raises(BadConfiguration, match="are at the same port"):
@@ -208,7 +208,9 @@ def test_everything_that_is_said_arrives(tmp_path: Path) -> None:
         "#[journal]\n",
         '[journal]\ncopy = "copy"\nkeep_days = 9\nkeep_mb = 7\narchive = "old"\nsegment_mb = 2\nballast_mb = 0\n',
     )
-    text = text.replace("#[data]\n", '[data]\nfolder = "d"\n').replace('#file = "people.json"', 'file = "who.json"\nescalate_after_s = 45')
+    text = text.replace("#[data]\n", '[data]\nfolder = "d"\n').replace(
+        '#file = "people.json"', 'file = "who.json"\nescalate_after_s = 45'
+    )
     text = text.replace("#escalate_after_s", "#after")
     text = text.replace("#[people]", "[people]").replace("#[panel]\n", '[panel]\nlisten = "::1"\nport = 99\n')
     text = text.replace("#[control]\n", '[control]\nsocket = "c.sock"\ngroup = "users"\n')

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from firmware_bridge.keys import ApprovedFirmware, DeviceKey, save_approved, save_key
-from simulators.machine import approved
+from firmware_bridge.keys import ApprovedFirmware
 from table_controller import people
 from table_controller.cli import main
 from table_controller.cli.doctor import wear_lines
@@ -27,6 +26,7 @@ from table_controller.doctor import computer, machines, ports, usb_ports
 from table_controller.doctor.lines import FAIL, OK, WARN, Line, worst
 from table_controller.doctor.machines import BoxFound, SlotFound
 from table_controller.journal.copy import Copy, begin_copy
+from tests.support.configs import saigon
 from tests.support.journals import entries, opened
 
 if TYPE_CHECKING:
@@ -40,34 +40,9 @@ def table(folder: Path, more: str = "", *, enrolled: str = "t1 shuffler.1") -> P
     """Write a table with two machines whose ports are plain files."""
     folder.mkdir(exist_ok=True)
     (folder / "data").mkdir()
-    save_approved(folder / "approved.toml", frozenset({approved("shuffler"), approved("shoe")}))
     for kind in ("shuffler", "shoe"):
-        save_key(folder / f"{kind}.key", DeviceKey(f"SN-{kind}", kind, os.urandom(32), enrolled))
         (folder / f"tty-{kind}").touch()
-    (folder / "table.toml").write_text(
-        f"""
-[table]
-name = "T1"
-game = "saigon_5_card"
-approved = "approved.toml"
-[rules]
-adjacent_boxes = 1
-dealing = "automated_shoe"
-shuffler = "deck"
-shuffler_counts = true
-two_decks = true
-[data]
-folder = "data"
-[device.shuffler.1]
-port = "{folder}/tty-shuffler"
-key = "shuffler.key"
-[device.shoe.1]
-port = "{folder}/tty-shoe"
-key = "shoe.key"
-{more}""",
-        "utf-8",
-    )
-    return folder / "table.toml"
+    return saigon(folder, f"{folder}/tty-KIND", lambda: os.urandom(32), enrolled=enrolled, more=more)
 
 
 @pytest.fixture

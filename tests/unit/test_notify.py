@@ -7,6 +7,8 @@ import io
 import logging
 import os
 import socket
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -50,6 +52,36 @@ async def test_the_watchdog_is_fed_twice_in_its_limit_and_only_by_the_process_th
         await Notifier({"NOTIFY_SOCKET": str(tmp_path / "notify")}).watchdog()
         with pytest.raises(BlockingIOError):
             systemd.recv(1000)
+
+
+@pytest.mark.realtime
+async def test_a_loop_that_stands_still_feeds_no_watchdog(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.setblocking(False)
+        notifier = Notifier({"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "100000"})
+        task = asyncio.create_task(notifier.watchdog())
+
+        async def fed() -> None:
+            async with asyncio.timeout(30):
+                while True:
+                    try:
+                        assert systemd.recv(1000) == b"WATCHDOG=1"
+                    except BlockingIOError:
+                        await asyncio.sleep(0.005)
+                    else:
+                        return
+
+        await fed()
+        with suppress(BlockingIOError):
+            while True:
+                systemd.recv(1000)
+        time.sleep(0.3)  # noqa: ASYNC251 - the whole loop, for three times the limit
+        with pytest.raises(BlockingIOError):
+            systemd.recv(1000)
+        await fed()  # and on it goes
+        task.cancel()
+        await asyncio.wait({task})
 
 
 def test_a_log_line_is_one_json_object_with_its_priority() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from firmware_bridge.errors import BadPeopleFile, ConfigurationError, CredentialRefused, TryLater
 from table_controller import people
-from table_controller.people import Cost, Person
+from table_controller.people import Cost
 from table_controller.people_check import LONGEST_WAIT, PLACES, STRANGERS, Checker
 
 if TYPE_CHECKING:

@@ -29,7 +29,9 @@ def written(folder: Path, *components: Component) -> None:
 
 
 def configured(folder: Path) -> TableConfig:
-    return load_config(lay_out(folder, table_toml("over_under", {slot: f"/dev/{slot}" for slot in layout("over_under")})))
+    return load_config(
+        lay_out(folder, table_toml("over_under", {slot: f"/dev/{slot}" for slot in layout("over_under")}))
+    )
 
 
 def looked_at(config: TableConfig) -> str:

@@ -7,6 +7,7 @@ const STYLES = { dim: "dim", "bold yellow": "dark", "bold red": "wrong", "bold c
 const MARKS = { done: ["☑", "done"], next: ["▶", "next"], later: ["☐", "later"] };
 const TAKES_UP = ["technician", "floorperson"];
 const EVERY = 400; // how often (ms) an open dossier is looked at while the machine tells something
+const QUIET = 2000; // and how often while it tells nothing
 
 let open = null; // what renews the dialog that is open
 
@@ -27,6 +28,7 @@ function step(one, tick) {
 }
 
 export async function dossier(slot, now) {
+  const top = h("div", {});
   const head = h("div", { class: "stack" });
   const steps = h("ol", { class: "steps", id: "steps", "aria-label": "the way back" });
   const more = h("div", { class: "list", id: "orders" });
@@ -55,10 +57,10 @@ export async function dossier(slot, now) {
     reading = false;
     if (!box.open) return;
     const found = Array.isArray(all) ? all.find((each) => each.slot === slot) : null;
-    if (!found) { show(head, h("h2", {}, slot), h("p", {}, all.ok === false ? all.text : "No dossier is kept of this machine.")); return; }
+    if (!found) { show(top, h("h2", {}, slot), h("p", {}, all.ok === false ? all.text : "No dossier is kept of this machine.")); return; }
     steps.dataset.dossier = found.number;
-    show(head, h("h2", {}, found.title), found.path ? h("div", { class: "path mono" }, found.path.map(([piece, style]) => h("span", { class: STYLES[style] || "" }, piece))) : null,
-      found.rule ? [lines("The rule", found.rule), lines("Where", [...found.where, found.cards]), lines("Why", found.causes)] : null);
+    show(top, h("h2", {}, found.title), found.path ? h("div", { class: "path mono", role: "img", "aria-label": `card path: ${found.path.map(([piece]) => piece).join("")}` }, found.path.map(([piece, style]) => h("span", { class: STYLES[style] || "" }, piece))) : null);
+    show(head, found.rule ? [lines("The rule", found.rule), lines("Where", [...found.where, found.cards]), lines("Why", found.causes)] : null);
     const typed = document.activeElement && document.activeElement.id === "cards";
     if (!typed) show(steps, found.steps.map((one) => step(found.begun ? one : { ...one, state: "later" }, tick)));
     const begin = h("button", { type: "button", class: "go", "data-step": "begin", onclick: (event) => send(event.target, found.staff && session.role !== "technician" ? "floorperson" : "technician", "begin", null) }, "Begin the way back");
@@ -70,10 +72,11 @@ export async function dossier(slot, now) {
     }
     if (later) { later = false; setTimeout(look, EVERY); }
   };
-  const box = dialog(h("div", { class: "halves" }, h("div", { class: "scroll", tabindex: "0", "aria-label": "the dossier" }, head), h("div", { class: "scroll", tabindex: "0", "aria-label": "the way back and orders" }, h("h2", {}, "The way back"), steps, more)), answer, h("div", { class: "row" }, closer()));
+  const box = dialog(top, h("div", { class: "halves" }, h("div", { class: "scroll", tabindex: "0", "aria-label": "the dossier" }, head), h("div", { class: "scroll", tabindex: "0", "aria-label": "the way back and orders" }, h("h2", {}, "The way back"), steps, more)), answer, h("div", { class: "row" }, closer()));
   box.classList.add("large", "dossier");
   let due = null;
   open = () => { if (due === null) due = setTimeout(() => { due = null; if (box.open) look(); }, EVERY); };
-  box.addEventListener("close", () => { open = null; });
+  const again = setInterval(look, QUIET); // what was written meanwhile is told by nobody
+  box.addEventListener("close", () => { open = null; clearInterval(again); });
   await look();
 }

@@ -60,7 +60,7 @@ function meterCard() {
     meter.hits.map((hit) => h("div", { class: "line" }, h("b", {}, `seat ${hit.seat}: ${hit.hand} ${hit.amount}`), ` ${hit.state}`)),
     h("div", { class: "facts" }, h("span", {}, `seed ${view.meter_rules.seed}`), h("span", {}, `rate ${view.meter_rules.rate}`), h("span", {}, `limit ${view.meter_rules.limit}`)),
     h("div", { class: "row" }, Object.entries(METER).map(([act, [title]]) =>
-      h("button", { type: "button", class: "small", "data-meter": act, disabled: busy("meter"), onclick: () => meterDialog(act) }, `${title}…`))),
+      h("button", { type: "button", class: "small", "data-meter": act, "aria-label": title, disabled: busy("meter"), onclick: () => meterDialog(act) }, `${title.split(" ")[0]}…`))),
     h("p", { class: "said", role: "alert" }, said.get("meter") || ""));
 }
 
@@ -68,7 +68,7 @@ function meterCard() {
 const METER = {
   correct_meter: ["Correct the meter", "floorperson", "auditor", [["amount", "By how much (dollars, - lowers)", 6]]],
   reset_meter: ["Reset the meter to its seed", "floorperson", "auditor", []],
-  set_meter: ["Set the meter's parameters", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["limit_cents", "Limit (dollars), if it changes", 2]]],
+  set_meter: ["Parameters of the meter", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["limit_cents", "Limit (dollars), if it changes", 2]]],
 };
 
 // A decimal as a whole number of its smallest unit; null if it is none.
@@ -130,7 +130,7 @@ const draw = steady(() => {
   document.body.dataset.seq = view.seq;
   const mine = view.prompts.filter((prompt) => prompt.role === "floorperson");
   const others = view.prompts.filter((prompt) => prompt.role !== "floorperson");
-  show($("left"), h("section", { class: "card row" }, h("h2", { class: "grow" }, `Round ${view.round.number || "–"}: ${view.round.text}`), h("button", { type: "button", class: "small", id: "dispute", onclick: () => dispute() }, "Story of a round…"), h("span", { class: "soft" }, view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on")),
+  show($("left"), h("section", { class: "card" }, h("h2", {}, `Round ${view.round.number || "–"}: ${view.round.text}`), h("div", { class: "row" }, h("span", { class: "soft grow" }, view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on"), h("button", { type: "button", class: "small", id: "dispute", onclick: () => dispute() }, "Story of a round…"))),
     mine.length ? mine.map(promptCard) : h("section", { class: "card" }, h("span", { class: "badge good" }, "no decision waits for you")),
     view.holds.map(holdCard),
     others.length ? h("section", { class: "card" }, h("h2", {}, "Others are asked"), others.map((other) => h("div", { class: "line" }, `${other.role}: ${other.text}`))) : null);

@@ -1,35 +1,58 @@
 // The meter sign: a display for players. It shows nothing that is old as if it were new.
 
-import { $, follow } from "./common.js";
+import { $, follow, h, show } from "./common.js";
 
-let shown = null;
-let wanted = null;
-let moving = null;
+const MOTION = 1500; // how long (ms) the value runs to a new one
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+let shown = null; // micro-dollars, as drawn
+let moving = null; // { from, to, since } while it runs
+let lost = false;
+let halted = false;
+let heard = null; // when the box was last heard
 
+// Whole cents: what is below them is in the meter, and is not shown.
 function write(amount) {
-  $("value").textContent = `$${(Math.floor(amount / 10000) / 100).toLocaleString("en-US", { minimumFractionDigits: 2 })}`;
+  $("value").textContent = `$${(Math.floor(amount / 10000) / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
-function move() {
-  if (shown === wanted) { clearInterval(moving); moving = null; return; }
-  const step = Math.max(10000, Math.ceil(Math.abs(wanted - shown) / 12));
-  shown = Math.abs(wanted - shown) <= step ? wanted : shown + (wanted > shown ? step : -step);
+function run(now) {
+  if (!moving) return;
+  const part = Math.min(1, (now - moving.since) / MOTION);
+  shown = part === 1 ? moving.to : moving.from + (moving.to - moving.from) * (1 - (1 - part) ** 3);
   write(shown);
+  if (part === 1) { moving = null; $("value").classList.remove("moving"); } else requestAnimationFrame(run);
+}
+
+function go(amount) {
+  if (shown === null || still.matches || document.hidden) { moving = null; shown = amount; write(amount); return; }
+  if (amount === (moving ? moving.to : shown)) return;
+  const running = moving !== null;
+  moving = { from: shown, to: amount, since: performance.now() };
+  $("value").classList.add("moving");
+  if (!running) requestAnimationFrame(run);
+}
+
+function mark() {
+  $("value").classList.toggle("stale", lost || halted);
+  const since = lost && heard ? ` (as of ${heard.toTimeString().slice(0, 5)})` : "";
+  $("state").textContent = lost ? `The amount is being checked${since}` : halted ? "This table is closed for the moment" : "";
+}
+
+function won(hit) {
+  const paid = ["paid", "documented", "hand pay paid"].includes(hit.state);
+  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} wins ${hit.amount}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", being verified"}`));
 }
 
 follow("/api/sign", { state: (now) => {
+  heard = new Date();
+  halted = Boolean(now.halted);
+  mark();
   $("game").textContent = now.game || now.table;
   const meter = now.meter;
-  $("value").classList.toggle("stale", Boolean(now.halted));
-  $("state").textContent = now.halted ? "This table is closed for the moment" : "";
-  if (!meter) { $("value").textContent = "–"; $("won").textContent = ""; return; }
-  wanted = meter.current;
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  if (shown === null || still) { shown = wanted; write(shown); }
-  else if (shown !== wanted && moving === null) moving = setInterval(move, 80);
-  const hit = meter.hits[meter.hits.length - 1];
-  $("won").textContent = hit ? `Seat ${hit.seat} wins ${hit.amount}` : meter.pending ? `${meter.pending} is being paid` : "";
-} }, (lost) => {
-  $("value").classList.toggle("stale", lost);
-  $("state").textContent = lost ? "The amount is being checked" : "";
-});
+  show($("pending"), meter && meter.pending ? `Pending: ${meter.pending}` : "");
+  if (!meter) { shown = moving = null; $("value").textContent = "–"; show($("won")); return; }
+  go(meter.current);
+  show($("won"), meter.hits.slice(-3).map(won));
+} }, (gone) => { if (gone !== lost) { lost = gone; mark(); } if (!gone) heard = new Date(); });
+
+document.addEventListener("click", () => { if (!document.fullscreenElement) document.documentElement.requestFullscreen().catch(() => {}); });

@@ -175,7 +175,6 @@ def test_the_round_of_the_cover_card_is_finished_and_none_follows_from_this_shoe
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
 
 
-@clauses("686a.7(d)")
 @pytest.mark.parametrize("role", ["technician", "auditor"])
 def test_whoever_neither_deals_nor_watches_the_deal_cannot_end_a_shoe(role: ev.Role) -> None:
     floor = furniture("over_under").start().to(mc.DEALING)

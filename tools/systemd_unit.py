@@ -1,0 +1,192 @@
+"""Starts deploy/systemd/pitbox@.service under a real systemd and watches it: ready, alive, killed, hung, stopped.
+
+python -m tools.systemd_unit      needs root, systemd, and a kernel that lets root make namespaces
+
+A systemd of its own is process 1 of new namespaces, with its own /etc, /run and /var/lib in memory and no units but
+ours: nothing of this computer is started, changed or stopped by it. The user is made by the shipped sysusers file. A
+drop-in changes what a bench needs: which program, a shorter watchdog, where the log goes. About half a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.keys import new_key, save_approved, save_key
+from simulators.machine import approved
+from simulators.table import layout, table_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+UNIT: Final = "pitbox@table"
+GAME: Final = "over_under"
+# Seconds. Far more than any of these needs.
+LIMIT: Final = 60.0
+DROP_IN: Final = """[Service]
+ExecStart=
+ExecStart={python} -m table_controller.cli run --config /etc/pitbox/%i.toml
+WorkingDirectory=/
+WatchdogSec=3
+StandardOutput=append:/run/pitbox.log
+StandardError=append:/run/pitbox.log
+"""
+INIT: Final = """set -e
+mount --make-rprivate /
+mount -t proc proc /proc
+mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys
+mount -t tmpfs tmpfs /run
+mkdir /run/etc && cp -a /etc/. /run/etc && mount --bind /run/etc /etc
+mount -t tmpfs tmpfs /var/lib
+{home}
+mkdir -p /run/units/pitbox@.service.d /etc/pitbox
+for target in basic sysinit shutdown time-sync local-fs multi-user; do
+  printf '[Unit]\\nDescription=%s\\n' $target > /run/units/$target.target
+done
+cp {root}/deploy/systemd/pitbox@.service /run/units/
+cp {folder}/drop-in.conf /run/units/pitbox@.service.d/bench.conf
+systemd-sysusers {root}/deploy/systemd/pitbox.sysusers
+cp {folder}/table/* /etc/pitbox/ && chown -R pitbox:pitbox /etc/pitbox
+export container=pitbox SYSTEMD_UNIT_PATH=/run/units
+exec /lib/systemd/systemd --system --unit=basic.target --log-level=warning --log-target=null
+"""
+
+
+# An interpreter that lies in somebody's home is shown to the unit's user at the same path, and nothing else of it.
+HOME: Final = """mkdir -p /run/base && mount --bind {base} /run/base
+mount -t tmpfs -o mode=755 tmpfs {top} && mkdir -p {base} && mount --bind /run/base {base}"""
+HOMES: Final = ("/root", "/home")
+
+
+class Systemd:
+    """One systemd, in namespaces that end with it."""
+
+    def __init__(self, folder: Path) -> None:
+        script = folder / "init.sh"
+        base = Path(sys.base_prefix).resolve()
+        top = next((home for home in HOMES if base.is_relative_to(home)), None)
+        home = "" if top is None else HOME.format(base=base, top=top)
+        script.write_text(INIT.format(root=ROOT, folder=folder, home=home))
+        hidden = "" if top is None else "ProtectHome=no\n"
+        (folder / "drop-in.conf").write_text(DROP_IN.format(python=sys.executable) + hidden)
+        words = ("unshare", "-m", "-p", "-f", "-u", "-C", "-i", "--kill-child", "sh", str(script))
+        self._outer = subprocess.Popen(words, stdin=subprocess.DEVNULL)  # noqa: S603 - our own words
+        self._init = 0
+
+    def inside(self, *words: str) -> str:
+        """Run a command in there; return what it printed."""
+        if not self._init:
+            children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children").read_text().split()
+            self._init = int(children[0])
+        enter = ("nsenter", "-t", str(self._init), "-m", "-p", "-C", "-u", "-i")
+        done = subprocess.run(  # noqa: S603 - our own words
+            [*enter, *words], capture_output=True, text=True, timeout=LIMIT, check=False
+        )
+        return done.stdout + done.stderr
+
+    def show(self, name: str) -> str:
+        """Return a property of our unit."""
+        return self.inside("systemctl", "show", UNIT, "--value", "-p", name).strip()
+
+    def until(self, what: str, holds: Callable[[], bool]) -> None:
+        """Wait for something and say that it came; AssertionError with the box's log if it does not."""
+        began = time.monotonic()
+        while True:
+            with suppress(OSError, IndexError, ValueError):
+                if holds():
+                    print(f"{time.monotonic() - began:5.1f} s  {what}", flush=True)
+                    return
+            assert time.monotonic() < began + LIMIT, f"not seen: {what}\n{self.words()}"
+            time.sleep(0.1)
+
+    def words(self) -> str:
+        """Return how the unit stands, and the end of the box's log."""
+        state = self.inside("systemctl", "status", "--no-pager", UNIT)
+        return f"{state}\n{self.inside('tail', '-n', '20', '/run/pitbox.log')}"
+
+    def close(self) -> None:
+        """End it, and everything in it."""
+        if self._init:
+            with suppress(ProcessLookupError):
+                os.kill(self._init, 9)
+        self._outer.kill()
+        self._outer.wait()
+
+
+def lay_out(folder: Path) -> None:
+    """Write a table whose machines are not plugged in: a box is ready without them."""
+    folder.mkdir()
+    kinds = {slot: slot.partition(".")[0] for slot in layout(GAME)}
+    text = table_toml(GAME, {slot: f"/dev/pitbox-{slot}" for slot in kinds})
+    (folder / "table.toml").write_text(text.replace('folder = "data"', 'folder = "/var/lib/pitbox"'))
+    (folder / "bad.toml").write_text("[table]\n")
+    save_approved(folder / "approved.toml", frozenset(approved(kind) for kind in kinds.values()))
+    for slot, kind in kinds.items():
+        save_key(folder / f"{slot}.key", new_key(f"SN-{slot}", kind))
+
+
+def watch(systemd: Systemd) -> None:
+    """Have the unit live through everything that a unit lives through."""
+    show = systemd.show
+    systemd.until("systemd answers", lambda: "basic.target" in systemd.inside("systemctl", "list-units", "--no-pager"))
+    systemd.inside("systemctl", "start", "--no-block", UNIT)
+    systemd.until("READY=1: the unit is active", lambda: show("ActiveState") == "active")
+    assert show("StatusText") == "running", systemd.words()
+    assert (show("User"), show("NotifyAccess")) == ("pitbox", "main")
+    first = show("WatchdogTimestampMonotonic")
+    systemd.until("WATCHDOG=1 comes again", lambda: show("WatchdogTimestampMonotonic") != first)
+    for number, (signal, what) in enumerate((("KILL", "killed"), ("STOP", "hung: the watchdog ended it")), start=1):
+        old = show("MainPID")
+        systemd.inside("kill", f"-{signal}", old)
+        systemd.until(
+            f"{what}, and started again",
+            lambda n=number, was=old: (
+                (show("NRestarts"), show("ActiveState"), show("MainPID") != was)  # type: ignore[misc]
+                == (str(n), "active", True)
+            ),
+        )
+    systemd.inside("systemctl", "stop", UNIT)
+    systemd.until("SIGTERM: stopped", lambda: show("ActiveState") == "inactive")
+    assert (show("Result"), show("ExecMainStatus")) == ("success", "0"), systemd.words()
+    verified = systemd.inside(
+        sys.executable, "-m", "table_controller.cli", "journal", "verify", "/var/lib/pitbox/journal"
+    )
+    assert " hold" in verified, verified
+    print(f"         the journal of three starts: {verified.splitlines()[0]}")
+    other = "pitbox@bad"
+    systemd.inside("systemctl", "start", other)
+    code = systemd.inside("systemctl", "show", other, "--value", "-p", "ExecMainStatus", "-p", "NRestarts").split()
+    assert sorted(code) == ["0", "2"], f"a wrong configuration is not tried again: {code}"
+    print("         a wrong configuration ends with 2 and is not started again")
+
+
+def main() -> int:
+    """Try it; 0 if everything was seen."""
+    missing = [tool for tool in ("unshare", "nsenter", "systemctl", "systemd-sysusers") if shutil.which(tool) is None]
+    if os.geteuid() != 0 or missing:
+        print(f"needs root, and: {', '.join(missing) or 'everything else is here'} (apt install systemd util-linux)")
+        return 2
+    with TemporaryDirectory(prefix="pitbox-systemd-") as name:
+        folder = Path(name)
+        lay_out(folder / "table")
+        systemd = Systemd(folder)
+        try:
+            watch(systemd)
+        except AssertionError as unseen:
+            print(unseen)
+            return 1
+        finally:
+            systemd.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
