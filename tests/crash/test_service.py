@@ -22,6 +22,7 @@ from table_controller.journal.copy import begin_copy
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Moved
+from tests.support.configs import certificate
 from tests.support.far_house import FarWatch
 from tests.support.power_cuts import compare_bets
 from tests.support.processes import pitbox
@@ -62,6 +63,12 @@ async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Pa
         table.config.write_text(good + '\n[control]\ngroup = "nobody-has-this"\n')
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
         assert 'control.group = "nobody-has-this": this system has no such group' in said
+        for name in ("one", "other"):
+            certificate(tmp_path, name)
+        broker = '\n[mqtt]\nhost = "127.0.0.1"\nca = "one.pem"\ncert = "one.pem"\nkey = "other.key"\n'
+        table.config.write_text(good + broker)
+        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert "mqtt.cert and mqtt.key are no pair that can be used" in said
         (tmp_path / "second").symlink_to((tmp_path / "shoe.1").readlink())
         table.config.write_text(good.replace(f'port = "{tmp_path / "shuffler.1"}"', 'port = "second"'))
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
