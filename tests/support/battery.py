@@ -86,6 +86,7 @@ def _devices(floor: Floor) -> Iterator[ev.Event]:
     for name in _one_of_each(floor):
         slot = floor.state.slots[name]
         yield from (ev.SlotChanged(name, trigger) for trigger in _CHANGES)
+        yield from (ev.WayBack(name, 1, step) for step in ("clear: take every card off the path", ""))
         if slot.kind == "shuffler":
             yield from (ev.CardsInserted(name), ev.IntakeEmptied(name), ev.ShuffleEnded(name, cards, shuffled=True))
             yield from (ev.ShuffleFailed(name, 3, None), ev.GivenOut(name), ev.TakenIn(name, cards))
