@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from enum import IntEnum
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from devices.shoe.state import ShoeView
 from devices.shuffler.state import ShufflerView
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 
+# What each driver's orders ask for, once it was looked up.
+_ASKED: Final[dict[tuple[str, str], list[dict[str, Any]]]] = {}
+
+
 def devices(box: Serviced, table: Table | None) -> list[dict[str, Any]]:
     """Return every machine, with what stands against using it and what a technician may order."""
     return [
@@ -33,13 +36,18 @@ def devices(box: Serviced, table: Table | None) -> list[dict[str, Any]]:
 
 def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:
     """Return orders with what each of them asks for, as the driver's own signatures say it."""
-    return [{"call": name, "text": plain(name), "asks": _asks(type(slot.driver), name)} for name in names]
+    return [{"call": name, "text": plain(name), "asks": _asks(slot.driver, name)} for name in names]
 
 
-@cache
-def _asks(driver: type, call: str) -> list[dict[str, Any]]:
+def _asks(driver: Any, call: str) -> list[dict[str, Any]]:
     """Return the arguments of an order besides its number: a number, one of some names, or yes and no."""
-    method = getattr(driver, call)
+    key = (type(driver).__qualname__, call)
+    if key not in _ASKED:
+        _ASKED[key] = _signature(getattr(driver, call))
+    return _ASKED[key]
+
+
+def _signature(method: Any) -> list[dict[str, Any]]:
     known = vars(sys.modules[method.__module__])
     asked: list[dict[str, Any]] = []
     for name, parameter in inspect.signature(method).parameters.items():

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.browsers import PINS, chromium, served
+from simulators.house.panel import PINS
+from tests.support.browsers import chromium, served
 from tests.support.seen import look
 
 if TYPE_CHECKING:
