@@ -56,7 +56,7 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
 	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n $(WORKERS) --dist worksteal
 
-bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer (about six minutes)
+bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
 	$(BIN)/python -m benchmarks.core

@@ -54,9 +54,9 @@ HEARTBEAT: Final = 1.0
 SILENCE: Final = 3.5
 # The host waits this long (s): a device that shows its life every second is answered, and needs no question besides.
 HOST_HEARTBEAT: Final = 1.2
-# After this long without hearing (s), knock this often: three lost heartbeats are not yet silence.
-ANXIOUS: Final = 1.5 * HEARTBEAT
+# After a heartbeat and a half without hearing, knock this often (s): three lost heartbeats are not yet silence.
 KNOCK: Final = 0.25
+_ANXIOUS: Final = 1.5 * HEARTBEAT
 
 _HINTS: Final = decoder(HandshakeToHost)
 
@@ -450,7 +450,7 @@ class Link:
 
     def _next_ping(self, now: float) -> float:
         """Return when to show that we live."""
-        anxious = self._last_heard + ANXIOUS
+        anxious = self._last_heard + _ANXIOUS
         if now >= anxious:
             return self._last_sent + KNOCK
         ping = self._last_sent + self._heartbeat

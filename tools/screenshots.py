@@ -108,6 +108,16 @@ async def table(studio: Studio) -> None:
     bench = await studio.page("/bench", "tech-1", dark=True)
     await bench.wait_for_selector("[data-inject]")
     await shoot(bench, "bench")
+    await technician.click('[data-machine="shuffler.1"] [data-dossier]')
+    await technician.wait_for_selector("#steps li")
+    await shoot(technician, "dossier")
+    await technician.keyboard.press("Escape")
+    await technician.click("#past")
+    await technician.wait_for_selector("#history[data-ready]")
+    await shoot(technician, "history")
+    await floor.click("#dispute")
+    await floor.wait_for_selector("#story[data-round]")
+    await shoot(floor, "dispute")
 
 
 async def main() -> None:
@@ -117,7 +127,9 @@ async def main() -> None:
     hands.silent = False
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     with tempfile.TemporaryDirectory(prefix="pitbox-shots-") as folder:
-        panel = asyncio.create_task(show(house, people_file(Path(folder)), on_ready=ready.set_result))
+        panel = asyncio.create_task(
+            show(house, people_file(Path(folder)), on_ready=ready.set_result, folder=Path(folder))
+        )
         tending = asyncio.create_task(tend(house))
         try:
             await house.open("blue", "red")

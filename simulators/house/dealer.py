@@ -16,6 +16,7 @@ from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault
 from simulators.house.technician import DEALER, FLOOR, LONG, PACE, QUARANTINE, TECHNICIAN, Technician
+from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
@@ -246,7 +247,7 @@ class People(Technician):
             self.house.machines[prompt.slot or ""].inject(f"cover_card:depth={self.house.edition.cards.count * 3 // 4}")
         await self.house.wait(PACE)
 
-    async def _collect_chips(self, _: Prompt) -> int:
+    async def _collect_chips(self, prompt: Prompt) -> int:
         """Take the chips that count from the spots to the tray, late ones apart; who has laid which is remembered."""
         state = self.house.controller.table.state
         taken = self.collected.setdefault(state.round.number, [])
@@ -258,6 +259,12 @@ class People(Technician):
                     chips = self.house.chips.at(f"{slot}/spot")
                 machine.inject("collect")
                 taken += [(chip, slot) for chip in chips]
+        if not prompt.number:  # where nobody counts, the dealer sees a light without a chip: the player owes one
+            for slot in (f"bet_sensor.{seat}" for seat in state.progressive.accepted):
+                owed = self.house.chips.at(hand(slot))[-1:] if slot not in [spot for _, spot in taken] else []
+                for chip in owed:
+                    self.house.chips.move(chip, CHIP_TRAY)
+                    taken.append((chip, slot))
         return len(taken)
 
     async def _return_chips(self, _: Prompt) -> None:

@@ -19,6 +19,7 @@ from simulators.world.shuffler import ShufflerMechanics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from enum import IntEnum
 
     from devices.gauges import SensorLevel, Transit
     from simulators.device_clock import DeviceClock
@@ -36,14 +37,14 @@ class Life(NamedTuple):
     kind: str
     begins: int  # healthy until then
     takes: int  # from there until it is used up
-    segment: int
-    sensor: int
+    segment: IntEnum
+    sensor: IntEnum
     bend: float  # 1: it wears evenly; more: slowly, then fast
     cards: int  # the history ends here if nothing else ends it
     weather: tuple[float, float, float]  # how much it slows everything, in how many cards, from where
     feels: tuple[float, ...]  # how much of the weather each segment feels
     stiff: float  # how much slower the other deck is
-    guest: tuple[int, int, float, int]  # a bent deck: from where, for how many cards, slower by, in which segment
+    guest: tuple[int, int, float, IntEnum]  # a bent deck: from where, for how many cards, slower by, in which segment
     power: int  # switched off and on after so many cards: statistics from zero, grease cold
 
 
@@ -59,8 +60,8 @@ class End(NamedTuple):
     """How a history ended: after so many cards, by a jam in a segment or a blind sensor, or well."""
 
     cards: int
-    segment: int | None = None
-    sensor: int | None = None
+    segment: IntEnum | None = None
+    sensor: IntEnum | None = None
 
 
 # From the first sign to the end, about (cards), of those that age.

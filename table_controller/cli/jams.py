@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from table_controller.diagnosis.history import Known
+    from table_controller.diagnosis.page import Wearing
     from table_controller.diagnosis.summary import SlotSummary, Summary
 
 HELP = "faults and repairs of a table: heat map, cards between faults, bad deck or bad machine, how long it took"
@@ -86,7 +87,8 @@ def run(args: argparse.Namespace) -> int:
         from table_controller.diagnosis.page import page
 
         try:
-            args.html.write_text(page(summary, f"Faults of {args.data.resolve().name}", reasons()), "utf-8")
+            title = f"Faults of {args.data.resolve().name}"
+            args.html.write_text(page(summary, title, reasons(), wearing(args.data, args.slot)), "utf-8")
         except OSError as error:
             raise ConfigurationError(f"{args.html}: {error.strerror}") from error
     if args.json:
@@ -105,6 +107,18 @@ def drifting(data: Path) -> list[str]:
     from table_controller.controller.wear import FOLDER, WearBook, warnings_of
 
     return [each.sentence() for wear in WearBook(data / FOLDER).all() for each in warnings_of(wear)]
+
+
+def wearing(data: Path, slot: str | None = None) -> list[Wearing]:
+    """Return what machines have told of their wear, to be drawn."""
+    from table_controller.controller.wear import FOLDER, WearBook, curves_of, warnings_of
+    from table_controller.diagnosis.page import Wearing
+
+    return [
+        Wearing(f"{wear.slot} ({wear.serial})", [each.sentence() for each in warnings_of(wear)], curves_of(wear))
+        for wear in WearBook(data / FOLDER).all()
+        if slot in (None, wear.slot)
+    ]
 
 
 def _mended(args: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from enum import IntEnum
 
+    from devices.gauges import SensorLevel
     from firmware_bridge.messages import Message
     from table_controller.conformance.bench import Bench
     from table_controller.conformance.hands import Step
     from table_controller.conformance.visit import Visit
+
+# How far two readings of one light level may lie apart: a tenth of the scale of 1023.
+NOISE: Final = 102
 
 
 async def begin(visit: Visit, message: Message) -> int:
@@ -64,6 +68,19 @@ def same_but(before: Message, after: Message, **changed: Any) -> None:
     """A status is as it was, but for what is named."""
     wanted = msgspec.structs.replace(before, **changed)
     expect(after == wanted, repr(wanted), after)
+
+
+def same_picture(before: list[SensorLevel], after: list[SensorLevel]) -> None:
+    """Sensors are as they were; light is never measured twice the same."""
+    expect(
+        len(before) == len(after) and all(map(_same_level, before, after)),
+        f"the sensors as they still are, within {NOISE} of each level: {before}",
+        after,
+    )
+
+
+def _same_level(one: SensorLevel, other: SensorLevel) -> bool:
+    return (one.blocked, one.threshold) == (other.blocked, other.threshold) and abs(one.level - other.level) <= NOISE
 
 
 async def restarted(bench: Bench, visit: Visit) -> None:

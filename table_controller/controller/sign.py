@@ -52,6 +52,7 @@ class Sign:
         self._shown: dict[str, Amounts] = {}
         self._busy: dict[str, asyncio.Task[None]] = {}
         self._seq = 0
+        self._sequence: dict[str, int] = {}  # the last one that each sign was told; it rises with every order
         self._timer: asyncio.TimerHandle | None = None
         if self._signs and controller.table.context.meter is not None:  # without a meter there is nothing to show
             controller.followers.append(self._step)
@@ -66,6 +67,7 @@ class Sign:
         """A sign has reported: whatever it showed before, it is told anew."""
         if slot in self._signs and isinstance(event, Reported):
             self._shown.pop(slot, None)
+            self._sequence[slot] = max(self._sequence.get(slot, 0), event.inventory.sequence)
             self._show(slot)
 
     def _again(self) -> None:
@@ -85,8 +87,9 @@ class Sign:
             self._busy[name] = asyncio.get_running_loop().create_task(self._order(name, wanted))
 
     async def _order(self, name: str, wanted: Amounts) -> None:
+        self._sequence[name] = sequence = self._sequence.get(name, 0) + 1
         try:
-            await self._signs[name].driver.show(self._fresh(), self._seq, wanted.value, wanted.pending, wanted.won)
+            await self._signs[name].driver.show(self._fresh(), sequence, wanted.value, wanted.pending, wanted.won)
         except PitboxError as error:
             log.warning("%s does not show the meter: %s %s", name, error.code, error)
         else:

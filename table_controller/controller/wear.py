@@ -15,7 +15,20 @@ import msgspec
 from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
-from table_controller.diagnosis.drift import BASE, Look, SegmentLook, Warned, Wear, judge, mended, take
+from table_controller.diagnosis.drawings import Curve
+from table_controller.diagnosis.drift import (
+    BASE,
+    DEFAULT,
+    Look,
+    SegmentLook,
+    Warned,
+    Wear,
+    excess,
+    judge,
+    margins,
+    mended,
+    take,
+)
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
 
@@ -100,6 +113,25 @@ def warnings_of(wear: Wear) -> list[WearWarning]:
     if wear.slot.partition(".")[0] not in PARTS:
         return []
     return [named(wear.slot, wear.serial, told) for told in judge(wear)]
+
+
+def curves_of(wear: Wear) -> list[Curve]:
+    """Return what can drift in a machine, part by part, to be drawn; nothing until its base is known."""
+    if wear.slot.partition(".")[0] not in PARTS or len(wear.base) < BASE:
+        return []
+    told = {(each.told.signal == "margin", each.part) for each in warnings_of(wear)}
+    segments, sensors = PARTS[wear.slot.partition(".")[0]]
+    found = []
+    for segment in segments:
+        name = segment.name.lower()
+        if slower := excess(wear, segment):  # tenths of a percent
+            points, limit = [(at, ppm // 1_000) for at, ppm in slower], DEFAULT.transit // 1_000
+            found.append(Curve(f"{name}, slower by", "%", points, limit, (False, name) in told, tenth=True))
+    for sensor in sensors:
+        name = sensor.name.lower()
+        if left := margins(wear, sensor):
+            found.append(Curve(f"sensor {name}, margin", "levels", left, DEFAULT.margin, (True, name) in told))
+    return found
 
 
 class WearBook:

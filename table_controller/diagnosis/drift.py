@@ -73,10 +73,10 @@ class Limits(msgspec.Struct, frozen=True):
     """From where on drift is told. Fitted on simulated histories; `python -m tools.drift_figures --fit` does it."""
 
     transit: int = 300_000  # ppm over its own base: here a segment jams
-    spread: int = 200_000  # ppm of the mean that a card's time varies: so much slips before it jams
+    spread: int = 150_000  # ppm of the mean that a card's time varies: so much slips before it jams
     least: int = 8_000  # ppm of drift that nothing but wear makes
-    least_spread: int = 160_000
-    sure: int = 5  # standard errors that a trend is away from none
+    least_spread: int = 200_000
+    sure: int = 4  # standard errors that a trend is away from none
     horizon: int = 2_000  # cards: what may fail later than this is no news yet
     margin: int = 0  # where a sensor is blind
     least_margin: int = 10  # levels that a margin has sunk

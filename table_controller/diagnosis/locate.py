@@ -172,8 +172,9 @@ def _counts(r: Readings) -> tuple[Where, Cards]:
     inside = Span(least, most)
     out = Span(came_out, came_out + most - least)
     likely = max(0, went_in - came_out)
-    if r.gives_up():  # what was taken for none may still be on its way
+    if r.gives_up():  # what was taken for none may still be on its way, or came out behind another and was not counted
         leg = r.path.legs[1]
+        inside, out = Span(max(0, least - UNDER_WAY), most), Span(came_out, came_out + most - least + UNDER_WAY)
         where = Where(tuple(s.segment for s in leg.stretches), at_rest=leg.rest, hidden=hidden)
         return where, Cards(Span(0, min(most, UNDER_WAY)), inside, out, NONE, expected, likely)
     return Where(hidden=hidden), Cards(NONE, inside, out, NONE, expected, likely)

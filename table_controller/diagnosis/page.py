@@ -4,42 +4,72 @@ from __future__ import annotations
 
 from collections import Counter
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from table_controller.diagnosis.drawings import Bar, bars, curves, heat, seconds
 from table_controller.diagnosis.summary import cause_of, when
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from table_controller.diagnosis.summary import Summary
+    from table_controller.diagnosis.drawings import Curve
+    from table_controller.diagnosis.history import Fault
+    from table_controller.diagnosis.summary import Cell, Summary
 
-_CELL: Final = 26  # px
-_LABEL: Final = 190
-_HEAD: Final = 26
+# Faults whose repair is drawn; the table has them all.
+_DRAWN: Final = 40
 _STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --faint: #e9e9ec; --line: #c9c9cf;
-        --heat: 196, 60, 20; }
+:root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --faint: #ececef; --line: #c9c9cf; --soft: #5c5c66;
+        --heat: 196, 60, 20; --one: #c43c14; --two: #d98a3d; --three: #7d93a8; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8ea; --paper: #17181b; --faint: #26282d; --line: #44474f; --heat: 224, 96, 36; }
+  :root { --ink: #e8e8ea; --paper: #17181b; --faint: #26282d; --line: #44474f; --soft: #a5a7b0; --heat: 224, 96, 36;
+          --one: #e0642c; --two: #c98b45; --three: #6b8298; }
 }
-body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62rem;
+body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 76rem;
        margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: .6rem 0 1.6rem; }
-td, th { padding: .25rem .7rem .25rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+h1 { margin-bottom: .2rem; } h2 { margin: 2rem 0 .2rem; font-size: 1.2rem; }
+p.about, figcaption { color: var(--soft); margin: .1rem 0 .6rem; }
+.wide { overflow-x: auto; margin: .4rem 0 1rem; }
+table { border-collapse: collapse; }
+td, th { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top;
+         white-space: nowrap; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-svg { display: block; margin: .6rem 0 1.6rem; max-width: 100%; height: auto; }
+th { font-size: .85em; color: var(--soft); font-weight: 600; vertical-align: bottom; }
+tr.failure td:first-child { box-shadow: inset 3px 0 var(--one); padding-left: .6rem; }
+tr td:first-child, tr th:first-child { padding-left: .6rem; }
+svg { display: block; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
-svg .none { fill: var(--faint); } svg .bar { fill: rgba(var(--heat), 0.7); } svg .axis { stroke: var(--line); }
+svg .none { fill: var(--faint); }
+svg .stage0, i.stage0 { fill: var(--one); background: var(--one); }
+svg .stage1, i.stage1 { fill: var(--two); background: var(--two); }
+svg .stage2, i.stage2 { fill: var(--three); background: var(--three); }
+i { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em; border-radius: 2px; }
+.plots { display: flex; flex-wrap: wrap; gap: .8rem 1.4rem; } figure { margin: 0; }
+figcaption { margin: 0; font-size: .85em; }
+figure svg { background: var(--faint); border-radius: 3px; } figure.told figcaption { color: var(--one); }
+svg .curve { fill: none; stroke: var(--three); stroke-width: 2; } figure.told .curve { stroke: var(--one); }
+svg .limit { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 4 4; }
 """
 
 
-def page(summary: Summary, title: str, reasons: dict[int, str]) -> str:
+class Wearing(NamedTuple):
+    """What a machine has told of its wear, and what is warned of."""
+
+    name: str
+    warnings: Sequence[str]
+    curves: Sequence[Curve]
+
+
+def page(summary: Summary, title: str, reasons: dict[int, str], wearing: Sequence[Wearing] = ()) -> str:
     """Return the whole page."""
+    count = len(summary.faults)
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f"<p>{escape(summary.since or 'nothing')} to {escape(summary.until)} UTC, {len(summary.faults)} faults.</p>",
+        _about(f"{summary.since or 'nothing'} to {summary.until} UTC, {count} fault{'s' * (count != 1)}."),
         "<h2>Machines</h2>", _slots(summary),
-        "<h2>Where and when</h2>", _by_hour(summary),
+        *(_wearing(wearing) if wearing else ()),
+        "<h2>Where and when</h2>", _about("Segment by hour of the day (UTC). Point at a cell for causes and decks."),
+        _by_hour(summary),
         "<h2>Cause by segment</h2>", _pairs(summary, "cause"),
         "<h2>Deck by segment</h2>", _pairs(summary, "deck"),
         "<h2>From the fault to service</h2>", _waits(summary),
@@ -52,28 +82,40 @@ def page(summary: Summary, title: str, reasons: dict[int, str]) -> str:
     )
 
 
+def _about(text: str) -> str:
+    return f'<p class="about">{escape(text)}</p>'
+
+
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = ()) -> str:
+def _table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = (), kinds: Sequence[str] = ()
+) -> str:
     def cells(tag: str, row: Sequence[object]) -> str:
         return "".join(
             f"<{tag}{' class=n' if i in numbers else ''}>{escape('' if cell is None else str(cell))}</{tag}>"
             for i, cell in enumerate(row)
         )
 
-    body = "".join(f"<tr>{cells('td', row)}</tr>\n" for row in rows)
-    return f"<table><tr>{cells('th', heads)}</tr>\n{body}</table>"
+    body = "".join(
+        f"<tr{f' class={kinds[i]}' if kinds else ''}>{cells('td', row)}</tr>\n" for i, row in enumerate(rows)
+    )
+    return f'<div class="wide"><table><tr>{cells("th", heads)}</tr>\n{body}</table></div>'
+
+
+def _count(cards: int | None) -> str:
+    return "" if cards is None else f"{cards:,}"
 
 
 def _slots(summary: Summary) -> str:
     heads = (
-        "slot", "cards", "interruptions", "failures", "cards per fault", "cards per failure", "again",
-        "acknowledged after (s)", "cleared", "back in service",
+        "slot", "cards moved", "interruptions", "failures", "cards per fault", "cards per failure", "again",
+        "acknowledged", "cleared", "in service",
     )  # fmt: skip
     rows = [
-        (s.slot, s.cards, s.interruptions, s.failures, s.between_interruptions, s.between_failures, s.repeats,
-         s.acknowledge_s, s.clear_s, s.return_s)
+        (s.slot, _count(s.cards), s.interruptions, s.failures, _count(s.between_interruptions),
+         _count(s.between_failures), s.repeats, seconds(s.acknowledge_s), seconds(s.clear_s), seconds(s.return_s))
         for s in summary.slots
     ]  # fmt: skip
     said = "".join(
@@ -81,84 +123,76 @@ def _slots(summary: Summary) -> str:
         for s in summary.slots
         if s.follows and s.interruptions + s.failures
     )
-    return _table(heads, rows, range(1, len(heads))) + said
+    what = (
+        "A failure needed a technician; again: the same reason in the same segment within ten decks; "
+        "times are medians from the fault on."
+    )
+    return _table(heads, rows, range(1, len(heads))) + _about(what) + said
 
 
 def _faults(summary: Summary, reasons: dict[int, str]) -> str:
-    heads = ("record", "when (UTC)", "slot", "segment", "cause", "deck", "kind", "again", "back after (s)", "dossier")
+    heads = (
+        "record", "when (UTC)", "slot", "segment", "cause", "deck", "kind", "again", "acknowledged", "cleared",
+        "in service", "dossier",
+    )  # fmt: skip
     rows = [
         (f.seq, when(f.at_ns), f.slot, f.segment, cause_of(f, reasons), f.deck, f.kind, f.repeats or "",
-         f.waited(f.returned_ns), f.dossier)
+         *(seconds(f.waited(at)) for at in (f.acknowledged_ns, f.cleared_ns)),
+         seconds(f.waited(f.returned_ns)) or "still out", f.dossier)
         for f in summary.faults
     ]  # fmt: skip
-    return _table(heads, rows, (0, 8))
+    return _table(heads, rows, (0, 8, 9, 10, 11), [fault.kind for fault in summary.faults])
 
 
 # --- drawings ---------------------------------------------------------------------------------------------------------
 
 
-def _heat(rows: Sequence[str], columns: Sequence[str], counts: dict[tuple[str, str], int], wide: int = _CELL) -> str:
-    """Draw a heat map: a row of cells for each name, darker where more happened; the number stands in its cell."""
-    if not rows:
-        return "<p>Nothing happened.</p>"
-    most = max(counts.values(), default=1)
-    width, height = _LABEL + wide * len(columns) + 8, _HEAD + _CELL * len(rows) + 4
-    drawn = [
-        f'<text x="{_LABEL + wide * i + wide // 2}" y="{_HEAD - 8}" text-anchor="middle">{escape(name)}</text>'
-        for i, name in enumerate(columns)
-    ]
-    for j, row in enumerate(rows):
-        y = _HEAD + _CELL * j
-        drawn.append(f'<text x="0" y="{y + 17}">{escape(row)}</text>')
-        for i, column in enumerate(columns):
-            count = counts.get((row, column), 0)
-            x = _LABEL + wide * i
-            box = f'x="{x}" y="{y}" width="{wide - 2}" height="{_CELL - 2}" rx="3"'
-            if not count:
-                drawn.append(f'<rect class="none" {box}/>')
-                continue
-            strength = f"{0.2 + 0.5 * count / most:.2f}"
-            drawn.append(
-                f'<rect {box} style="fill: rgba(var(--heat), {strength})"><title>{escape(row)}, {escape(column)}: '
-                f"{count}</title></rect>"
-                f'<text x="{x + wide // 2 - 1}" y="{y + 17}" text-anchor="middle">{count}</text>'
-            )
-    return f'<svg viewBox="0 0 {width} {height}" width="{width}" role="img">{"".join(drawn)}</svg>'
+def _wearing(wearing: Sequence[Wearing]) -> list[str]:
+    parts = ["<h2>Before the jam</h2>", _about("Against the machine as it was when it was last mended, over its cards. "
+                                               "Broken line: where it fails.")]  # fmt: skip
+    for machine in wearing:
+        parts.append(f"<h3>{escape(machine.name)}</h3>")
+        parts += [f"<p><b>{escape(sentence)}</b></p>" for sentence in machine.warnings]
+        parts.append(curves(machine.curves) if machine.curves else _about("too few cards yet"))
+    return parts
 
 
 def _by_hour(summary: Summary) -> str:
     counts: Counter[tuple[str, str]] = Counter()
+    said: dict[tuple[str, str], list[Cell]] = {}
     for cell in summary.heat:
-        counts[f"{cell.slot} {cell.segment}", f"{cell.hour}"] += cell.faults
-    return _heat(sorted({row for row, _ in counts}), [str(h) for h in range(24)], counts)
+        key = (f"{cell.slot} {cell.segment}", f"{cell.hour}")
+        counts[key] += cell.faults
+        said.setdefault(key, []).append(cell)
+    about = {
+        key: f"{key[0]}, {key[1]}:00 UTC: "
+        + "; ".join(f"{c.faults} times {c.cause}" + (f" with deck {c.deck}" if c.deck else "") for c in cells)
+        for key, cells in said.items()
+    }
+    rows = sorted({row for row, _ in counts})
+    return heat("faults by segment and hour", rows, [str(hour) for hour in range(24)], counts, about)
 
 
 def _pairs(summary: Summary, field: str) -> str:
     counts: Counter[tuple[str, str]] = Counter()
     for cell in summary.heat:
         counts[f"{cell.slot} {cell.segment}", getattr(cell, field) or "none"] += cell.faults
-    columns = sorted({column for _, column in counts})
-    return _heat(sorted({row for row, _ in counts}), columns, counts, max([60, *(8 * len(c) + 14 for c in columns)]))
+    columns, rows = sorted({column for _, column in counts}), sorted({row for row, _ in counts})
+    return heat(f"faults by segment and {field}", rows, columns, counts, {})
 
 
 def _waits(summary: Summary) -> str:
     """Draw a bar for each fault: how long until it was acknowledged, cleared, back in service."""
-    shown = [f for f in summary.faults if f.returned_ns][-40:]
+    shown = summary.faults[-_DRAWN:]
     if not shown:
-        return "<p>No fault has ended.</p>"
-    longest = max(f.waited(f.returned_ns) or 1 for f in shown) or 1
-    drawn = []
-    for j, fault in enumerate(shown):
-        y = 20 * j
-        total = fault.waited(fault.returned_ns) or 0
-        drawn.append(f'<text x="0" y="{y + 13}">{escape(fault.slot)} {escape(when(fault.at_ns)[5:16])}</text>')
-        drawn.append(
-            f'<rect class="bar" x="{_LABEL}" y="{y + 2}" width="{max(2, 480 * total // longest)}" height="13"/>'
-        )
-        for at in (fault.acknowledged_ns, fault.cleared_ns):
-            if (waited := fault.waited(at)) is not None:
-                x = _LABEL + 480 * waited // longest
-                drawn.append(f'<line class="axis" x1="{x}" x2="{x}" y1="{y}" y2="{y + 17}" stroke-width="2"/>')
-        drawn.append(f'<text x="{_LABEL + 480 * total // longest + 8}" y="{y + 13}">{total} s</text>')
-    height = 20 * len(shown) + 4
-    return f'<svg viewBox="0 0 760 {height}" width="760" role="img">{"".join(drawn)}</svg>'
+        return "<p>Nothing happened.</p>"
+    legend = "".join(
+        f'<i class="stage{number}"></i>{escape(words)}'
+        for number, words in enumerate(("until somebody said a word", "until it was cleared", "until it served again"))
+    )
+    return f'<p class="about">{legend}</p>' + bars("from fault to service", [_bar(fault) for fault in shown])
+
+
+def _bar(fault: Fault) -> Bar:
+    stages = [fault.waited(at) for at in (fault.acknowledged_ns, fault.cleared_ns, fault.returned_ns)]
+    return Bar(f"{fault.slot} {when(fault.at_ns)[5:16]}", (stages[0], stages[1], stages[2]))

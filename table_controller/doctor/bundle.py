@@ -232,13 +232,16 @@ def _dossiers(folder: Path, into: Bundle) -> None:
         except PitboxError:
             into.left_out.append(f"dossier {number}: it cannot be read")
             continue
-        frames = tuple(
-            msgspec.structs.replace(each, data=_blanked(each.data, blanker))
-            for each in dossier.frames
-            if _harmless(each.data[fr.HEADER_SIZE :])
+        opening, frames = (
+            tuple(
+                msgspec.structs.replace(each, data=_blanked(each.data, blanker))
+                for each in kept
+                if _harmless(each.data[fr.HEADER_SIZE :])
+            )
+            for kept in (dossier.opening, dossier.frames)
         )
         into.add(f"dossiers/{number:06d}.json", "the frozen evidence of one fault", encode(
-            msgspec.structs.replace(dossier, frames=frames)
+            msgspec.structs.replace(dossier, opening=opening, frames=frames)
         ))  # fmt: skip
 
 

@@ -35,6 +35,52 @@ while True:
     kept.complete(number, fault)
 """
 
+FAULT: Final = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from devices.kinds import SHUFFLER
+from firmware_bridge.errors import PitboxError
+from simulators.hosts.memory import MemoryHost
+from simulators.house.stand import Stand
+from simulators.machines.shuffler import SimulatedShuffler
+from simulators.virtual_time import run_virtual
+from table_controller.controller.frame_ring import FrameRing
+from table_controller.controller.freezer import Freezer
+from table_controller.diagnosis.store import DossierStore
+
+class Killed(DossierStore):
+    def add(self, dossier):
+        number = super().add(dossier)
+        os.write(1, b"%d" % number)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+async def play():
+    machine = SimulatedShuffler(seed=5)
+    ring = FrameRing(asyncio.get_running_loop().time)
+    stand = Stand(machine, SHUFFLER, MemoryHost(machine).open, capture=ring, on_event=lambda e: freezer.take(e))
+    freezer = Freezer("shuffler.1", SHUFFLER, stand.driver, ring, Killed(Path(sys.argv[1])))
+    stand.inject("jam:segment=lift,card=9")
+    stand.supervisor.start()
+    await stand.until_reported()
+    await stand.driver.shuffle(1)
+
+run_virtual(play())
+"""
+
+
+@pytest.mark.timeout(60)
+def test_a_box_killed_the_moment_its_dossier_is_numbered_has_kept_what_was_known(tmp_path: Path) -> None:
+    for number in (1, 2):
+        before = {n: st.file_of(tmp_path, n).read_bytes() for n in st.numbers(tmp_path)}
+        child = subprocess.run([sys.executable, "-c", FAULT, str(tmp_path)], capture_output=True, check=False)
+        assert (child.returncode, child.stdout) == (-signal.SIGKILL, b"%d" % number), child.stderr.decode()
+        kept = st.read(tmp_path, number)
+        assert (kept.complete, kept.halt.segment, kept.halt.card) == (False, "lift", 9)
+        assert kept.levels
+        assert kept.currents
+        assert kept.frames
+        assert before == {n: st.file_of(tmp_path, n).read_bytes() for n in before}, "nothing takes another's place"
+
 
 @pytest.mark.timeout(60)
 def test_a_killed_writer_leaves_whole_dossiers_only(tmp_path: Path, seed: int) -> None:

@@ -83,6 +83,7 @@ async def test_a_fault_is_frozen_with_what_the_table_knew(tmp_path: Path) -> Non
         assert {each.slot for each in dossier.table} == set(bench.box.slots)
         assert next(each for each in dossier.table if each.slot == SLOT).service == "faulted"
         assert any(permit.act == "shuffle" and permit.reasons and permit.clauses for permit in dossier.permits)
+        assert {permit.on for permit in dossier.permits} >= set(bench.box.slots) - {"keypad.1", "sign.1"}
         assert dossier.orders[-1] == "acknowledge"
         assert dossier.clauses
         assert dossier.versions["game"] == "face_up_pai_gow"

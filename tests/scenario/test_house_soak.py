@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # `make test` plays 500 rounds; `make proof` so many more, in parts that workers share: one part is one test with a seed
 # of its own. `pitbox sim soak --rounds 100000` plays what there is time for.
 SHORT = 100
-PROOF = 5_000
+PROOF = 2_500
 PART = 250
 SEED = 100
 PROOF_SEED = 1000
@@ -74,6 +74,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
                                 "2@45.764 shoe.1 unplug:seconds=20")),
     "a deck is to leave while its shuffler has no cable": (
         "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
+    "a player takes his chip back after the lock, where nobody counts chips": (
+        "dj_wild", 4000, 2, ("1@2.5276 bet_sensor.6 take_bet", "2@2.2471 bet_sensor.6 drop_chip")),
 }  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from table_controller.table import machines as mc
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    import pytest
+
     from table_controller.table.decisions import Prompt
 
 PAD, SIGN = "keypad.1", "meter_sign.1"
@@ -144,3 +146,16 @@ async def test_a_sign_that_was_away_shows_the_newest_amount_when_it_is_back(seed
         await house.wait(300.0)
         assert house.slots[SIGN].view.connected
         assert _glass(house)[0] == amounts(house.controller).value
+
+
+async def test_a_table_where_nothing_happens_keeps_its_sign_fresh(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+    async with _open(seed) as house:
+        sign: Any = house.machines[SIGN]
+        await house.wait(60.0)
+        before, first = house.controller.newest, sign.firmware._sequence
+        for _ in range(30):
+            await house.wait(4.0)
+            assert not sign.firmware._glass.stale
+        assert house.controller.newest == before, "nothing was said and nothing happened"
+        assert sign.firmware._sequence > first
+    assert "does not show the meter" not in caplog.text

@@ -335,6 +335,35 @@ async def test_two_credentials_of_one_person_are_not_two_people(tmp_path: Path) 
         assert stage.state.money.book.meters.current == before + 10_000
 
 
+async def test_the_meter_is_reset_and_set_by_the_two_people_whom_the_rules_name(tmp_path: Path) -> None:
+    async with staged(tmp_path, "face_up_pai_gow") as stage:
+        floor, technician = await stage.person("floor-1"), await stage.person("tech-1")
+        by, second = ({"id": id_, "pin": PINS[id_]} for id_ in ("floor-1", "audit-1"))
+        other = {"id": "tech-1", "pin": PINS["tech-1"]}
+        assert (await floor.say("reset_meter", document="slip 1", by=by)).status == 403, "one person is not two"
+        assert (await floor.say("reset_meter", document="slip 1", by=by, second=other)).status == 409
+        assert (await floor.say("reset_meter", document="slip 1", by=by, second=second)).status == 200
+        assert (await floor.say("set_meter", document="m 2", limit_cents=10**9, by=by, second=second)).status == 403
+        body = {"document": "m 2", "limit_cents": 2 * 10**9, "by": other, "second": second}
+        assert (await technician.say("set_meter", **body)).status == 200
+        assert stage.state.money.limit == 2 * 10**9 * 10_000
+        said = [
+            (type(event).__name__, event.who.credential) for event, _ in stage.house.log if hasattr(event, "second")
+        ]
+        assert said[-2:] == [("MeterReset", "floor-1"), ("MeterParameters", "tech-1")]
+
+
+async def test_the_cover_card_is_said_by_the_dealer_and_written_down_with_who(tmp_path: Path) -> None:
+    async with staged(tmp_path, "over_under") as stage:
+        dealer, technician = await stage.person("dealer-1"), await stage.person("tech-1")
+        assert (await technician.say("cover_card")).status == 403
+        assert (await dealer.say("cover_card", seat=3)).status == 200
+        assert isinstance(stage.house.log[-1][0], ev.CoverCardOut)
+        await asyncio.sleep(1.0)
+        notes = [record.body for record in stage.house.disk.records if record.kind == "note"]
+        assert any(b"cover card" in body and b"dealer-1" in body for body in notes)
+
+
 async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_here_too(tmp_path: Path) -> None:
     def guard(event: ev.Event) -> None:
         if isinstance(event, ev.OpenRound):

@@ -91,6 +91,42 @@ async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: 
         assert "next in dossier 1: clear: " in reason["evidence"]
 
 
+async def _order(browser: Browser, call: str, **more: Any) -> Any:
+    browser.n += 1
+    body = {"n": browser.n, "act": "device", "slot": SLOT, "call": call, **more}
+    return await browser.post("/api/order", body, x_pitbox_page=browser.page)
+
+
+async def test_a_technicians_order_needs_the_pin_each_time_and_is_written_down(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        technician, floor = await stage.person("T1"), await stage.person("F1")
+        by = {"id": "T1", "pin": PIN}
+        assert (await _order(technician, "self_test")).json["pin"]
+        assert (await _order(Browser(stage.app), "self_test", by=by)).status == 401
+        barred = await _order(floor, "self_test", by={"id": "F1", "pin": PIN})
+        assert (barred.status, barred.json["code"]) == (403, "PB-813")
+        assert (await _order(technician, "shuffle", by=by)).status == 409, "cards move in test mode only"
+        assert (await _order(technician, "report", by=by)).status == 409, "a question is no order"
+        assert (await _order(technician, "self_test", by=by)).json["ok"]
+        replayed = {"n": technician.n, "act": "device", "slot": SLOT, "call": "self_test", "by": by}
+        assert (await technician.post("/api/order", replayed, x_pitbox_page=technician.page)).status == 409
+        await asyncio.sleep(1.0)
+        notes = [(note.text, note.who.credential) for note in stage.bench.notes("service") if note.who]
+        assert notes == [("self_test: ordered", "T1"), ("self_test: done", "T1")]
+
+
+async def test_the_history_of_machines_is_for_who_may_look_at_it(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        technician, dealer = await stage.person("T1"), await stage.person("D1")
+        await fault(stage.bench, "jam:segment=lift,card=9")
+        told = (await technician.get("/api/history")).json
+        assert [wait["slot"] for wait in told["waits"]] == [SLOT]
+        assert sum(sum(row["hours"]) for row in told["heat"]) == 1
+        assert {link["slot"] for link in told["links"]} == set(stage.bench.box.slots)
+        assert (await dealer.get("/api/history")).status == 403
+        assert (await Browser(stage.app).get("/api/history")).status == 401
+
+
 async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_path: Path) -> None:
     async with beside(tmp_path) as stage:
         page = (await Browser(stage.app).get("/metrics")).body.decode()

@@ -114,6 +114,10 @@ MISTAKES: Final[dict[str, tuple[type[Any], str, Any]]] = {
 }
 
 
+# Rarely made: the run in which it shows soonest.
+SHOWS_IN: Final = {"draws are counted and not compared with the chute's sensor": 2}
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 async def test_a_planted_mistake_does_not_survive_the_soak(
     seed: int, monkeypatch: pytest.MonkeyPatch, mistake: str
@@ -121,10 +125,10 @@ async def test_a_planted_mistake_does_not_survive_the_soak(
     owner, name, instead = MISTAKES[mistake]
     monkeypatch.setattr(owner, name, instead)
     with pytest.raises(AssertionError, match="believed"):
-        await _four_soaks(seed)
+        await _four_soaks(seed, SHOWS_IN.get(mistake, 0))
 
 
-async def _four_soaks(seed: int) -> None:
+async def _four_soaks(seed: int, first: int) -> None:
     """Most mistakes are seen in the first one."""
-    for run in range(4):
+    for run in sorted(range(4), key=lambda run: run != first):
         await soak(seed, run, 3 * ROUNDS)

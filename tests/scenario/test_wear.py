@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from devices.kinds import kind_named
+from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
@@ -38,34 +39,33 @@ class Configured(NamedTuple):
 
 
 class Bench:
-    """One shuffler with its slot, its wear followed into a folder."""
+    """One machine with its slot, its wear followed into a folder."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.machine: Any = make("shuffler", "shuffler.1", seed=seed)
+    def __init__(self, folder: Path, seed: int, kind: str = "shuffler") -> None:
+        self.name = f"{kind}.1"
+        self.machine: Any = make(kind, self.name, seed=seed)
         key = self.machine.key
-        trust = Trust("shuffler", {key.serial: key}, frozenset({approved("shuffler")}))
+        trust = Trust(kind, {key.serial: key}, frozenset({approved(kind)}))
         self.warnings: list[WearWarning] = []
         self.told: list[Any] = []
         self.book = WearBook(folder)
-        self.slot: Slot[Any, Any] = Slot(
-            "shuffler.1", kind_named("shuffler"), MemoryHost(self.machine).open, trust, self._take
-        )
-        self.watch = WearWatch({"shuffler.1": self.slot.driver}, self.book, self.warnings.append)
+        self.slot: Slot[Any, Any] = Slot(self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._take)
+        self.watch = WearWatch({self.name: self.slot.driver}, self.book, self.warnings.append)
         self._command = 0
 
     def _take(self, event: Any) -> None:
         self.told.append(event)
-        self.watch.take("shuffler.1", event)
+        self.watch.take(self.name, event)
 
     async def deck(self) -> None:
         """Shuffle a deck and put it back."""
         driver = self.slot.driver
-        await driver.shuffle(self._next())
-        await driver.eject(self._next())
+        await driver.shuffle(self.next())
+        await driver.eject(self.next())
         self.machine.inject("take_deck")
         self.machine.inject("load")
 
-    def _next(self) -> int:
+    def next(self) -> int:
         self._command += 1
         return self._command
 
@@ -99,6 +99,29 @@ async def test_a_worn_roller_is_announced_before_it_jams_and_a_new_one_is_not(tm
         assert 0 < warning.told.fewest <= warning.told.left
         assert "segment lift" in warning.sentence()
         assert not any(isinstance(event, m.Jam) for event in bench.told)
+    finally:
+        await bench.close()
+
+
+async def test_a_worn_roller_of_a_shoe_is_announced_before_it_jams(tmp_path: Path, seed: int) -> None:
+    bench = Bench(tmp_path / "wear", seed, "shoe")
+    bench.slot.start()
+    try:
+        driver: Any = bench.slot.driver
+        await driver.ready()
+        for deck in range(90):
+            bench.machine.inject(f"wear:segment=draw,percent={max(0, deck - 30)}")
+            await driver.load(bench.next())
+            await driver.count_stub(bench.next())  # all of it comes out at once
+            for hands in ("take", "gather", "load"):
+                bench.machine.inject(hands)
+            await asyncio.sleep(1)
+            if bench.warnings:
+                break
+        (warning,) = bench.warnings
+        assert (warning.slot, warning.part, warning.told.signal) == ("shoe.1", "draw", "transit")
+        assert 0 < warning.told.fewest <= warning.told.left
+        assert not any(isinstance(event, sh.Jam) for event in bench.told)
     finally:
         await bench.close()
 

@@ -118,6 +118,7 @@ class Search:
         self.ways: list[list[int]] = []  # per state: the states that lead to it without trouble
         self.opens: set[int] = set()  # states from which a round was opened
         self.known: dict[bytes, int] = {}
+        self._seen: dict[tuple[bytes, bytes], int] = {}  # the same, before numbers are left out: most moves end here
         self.steps = 0
         self.moves = 0
         self.repeated = 0  # moves that were taken twice
@@ -173,14 +174,21 @@ class Search:
 
     def _visit(self, parent: int, move: str, monitor: Monitor, *, trouble: bool) -> None:
         """Remember the state that the table is in."""
-        key = canonical(self.model.table, monitor)
+        exact = self.model.table.snapshot(), _ENCODER.encode(monitor)
+        known = self._seen.get(exact)
+        if known is None:
+            known = self._seen[exact] = self._number(canonical(self.model.table, monitor), exact, parent, move)
+        if parent >= 0 and not trouble:
+            self.ways[known].append(parent)
+
+    def _number(self, key: bytes, exact: tuple[bytes, bytes], parent: int, move: str) -> int:
+        """Return a state's number, the next one if it is new."""
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = len(self.nodes)
-            self.nodes.append(Node(self.model.table.snapshot(), _ENCODER.encode(monitor), parent, move))
+            self.nodes.append(Node(*exact, parent, move))
             self.ways.append([])
-        if parent >= 0 and not trouble:
-            self.ways[known].append(parent)
+        return known
 
     def story(self, at: int) -> str:
         """Return how a state was reached, one move per line."""

@@ -150,11 +150,15 @@ class FarBox:
                 case _:
                     break
         self.controller.keep()
+        while self.writer.waiting:  # noqa: ASYNC110 - what is on its way to the disk is still shown
+            await asyncio.sleep(0.002)
         await self.controller.close()
         for slot in self.slots.values():
             await slot.close()
         await self.writer.close()
         self.store.close()
+        self._writer.close()
+        await self._writer.wait_closed()  # and all of it is read
 
     async def _call(self, number: int, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
         """A technician uses a driver through the box."""

@@ -15,7 +15,7 @@ from collections import Counter
 from contextlib import suppress
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firmware_bridge.errors import LinkClosed
 from simulators.control import lay_out_trust
@@ -56,11 +56,23 @@ class FarDriver:
         return lambda *arguments: self._box.call(self._slot, method, arguments)
 
 
+class FarView(NamedTuple):
+    """What people see of a device's link."""
+
+    connected: bool
+
+
 class FarSlot:
     """A slot, as the people need it."""
 
     def __init__(self, box: Mirror, name: str) -> None:
+        self._box = box
         self.driver = FarDriver(box, name)
+
+    @property
+    def view(self) -> FarView:
+        """Nobody unplugs these machines: whoever has a box has a link, or will have it at once."""
+        return FarView(self._box.powered)
 
 
 class Mirror:

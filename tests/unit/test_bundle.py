@@ -177,7 +177,7 @@ def _captures(data: Path, secrets: Planted) -> None:
 
 def _dossiers(folder: Path, secrets: Planted) -> None:
     frames = tuple(Frame(n, False, _frame(payload)) for n, payload in enumerate(_payloads(secrets)))
-    good = Dossier(at_ns=5, machine=Machine(slot="shuffler.1", kind="shuffler"), frames=frames,
+    good = Dossier(at_ns=5, machine=Machine(slot="shuffler.1", kind="shuffler"), opening=frames, frames=frames,
                    halts=(Halt(what="jam", said="Jam", segment="lift"),))  # fmt: skip
     DossierStore(folder).add(good)
     spoilt = json.loads((folder / "000001.json").read_bytes())

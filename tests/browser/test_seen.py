@@ -1,0 +1,135 @@
+"""Every page as it is really drawn: contrast in light and dark, names of everything, a table served by keys alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.browsers import PINS, chromium, served
+from tests.support.seen import look
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+
+
+async def _tab_to(page: Any, selector: str) -> None:
+    """Go to something with the Tab key, as somebody without a mouse does."""
+    for _ in range(60):
+        if await page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
+            return
+        await page.keyboard.press("Tab")
+    raise AssertionError(f"Tab never reaches {selector}")
+
+
+async def test_a_round_is_opened_and_questions_are_answered_with_keys_alone(tmp_path: Path) -> None:
+    async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
+        page = await stage.page("/dealer")
+        await page.wait_for_selector("#signon")
+        await page.keyboard.type("dealer-1")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type(PINS["dealer-1"])
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("[data-act=open_round]")
+        await _tab_to(page, "[data-act=open_round]")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("[data-act=no_more_bets]")
+        await _tab_to(page, "[data-act=no_more_bets]")
+        await page.keyboard.press("Space")
+        await page.wait_for_selector("#next [data-kind=seats]")
+        for seat in (2, 5):
+            await _tab_to(page, f'#next [data-seat="{seat}"]')
+            await page.keyboard.press("Space")
+            await page.wait_for_selector(f'#next [data-seat="{seat}"][aria-pressed=true]')
+        await _tab_to(page, "#next [data-choice=done]")
+        await page.keyboard.press("Enter")
+        await stage.until(lambda: stage.state.round.seats == (2, 5), "the seats")
+        await stage.answer_until(page, lambda: _asks(stage, "stub"))
+        await page.wait_for_selector("#next [data-kind=stub]")
+        stub = await stage.until(
+            lambda: next((a for id_, a in stage.hands.found.items() if _kind(stage, id_) == "stub"), None), "the stub"
+        )
+        await page.keyboard.type(f"{stub.number}9")
+        await page.keyboard.press("Backspace")
+        await page.wait_for_selector(f".entry:has-text('{stub.number}')")
+        await _tab_to(page, "#next [data-choice=done]")
+        await page.keyboard.press("Enter")
+        await stage.until(lambda: not _asks(stage, "stub"), "the stub's answer")
+        await page.click("#why, #more")
+        await page.keyboard.press("Escape")
+        await page.wait_for_selector("dialog", state="detached")
+
+
+def _asks(stage: Any, kind: str) -> bool:
+    """Whether the question that a dealer's page shows first is of this kind."""
+    prompts = stage.state.prompts
+    return bool(prompts) and prompts[min(prompts)].kind == kind
+
+
+def _kind(stage: Any, id_: int) -> str:
+    prompt = stage.state.prompts.get(id_)
+    return "" if prompt is None else str(prompt.kind)
+
+
+async def test_everything_can_be_read_in_light_and_dark_and_has_a_name(tmp_path: Path) -> None:
+    async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
+        looked = {}
+        front = await stage.page("/")
+        await front.wait_for_selector("#signon")
+        looked["front"] = await look(front, "front")
+        dealer = await stage.page("/dealer", "dealer-1")
+        await dealer.click("[data-act=open_round]")
+        await dealer.wait_for_selector("[data-act=no_more_bets]")
+        for seat in (1, 4):
+            stage.house.machines[f"bet_sensor.{seat}"].inject("place_bet")
+            await dealer.wait_for_selector(f'[data-seat="{seat}"] .lamp.sensed')
+        looked["betting"] = await look(dealer, "betting")
+        await dealer.click("#more")
+        await dealer.wait_for_selector("dialog #report")
+        looked["more"] = await look(dealer, "more")
+        await dealer.keyboard.press("Escape")
+        await dealer.click("[data-act=no_more_bets]")
+        await stage.answer_until(dealer, lambda: _asks(stage, "stub"))
+        await dealer.wait_for_selector("#next [data-kind=stub]")
+        await dealer.dblclick('#next [data-key="4"]')  # whoever types 44 means both
+        await dealer.wait_for_selector(".entry:has-text('44')")
+        looked["stub"] = await look(dealer, "stub")
+        stage.house.machines["shuffler.1"].inject("door:to=open")
+        floor = await stage.page("/floor", "floor-1")
+        await floor.set_viewport_size({"width": 1024, "height": 2400})
+        await floor.wait_for_selector("#dispute")
+        looked["floor"] = await look(floor, "floor")
+        for button, ready in (
+            ("#dispute", "#story[data-round]"),
+            ("[data-meter=correct_meter]", "#goon"),
+            ("[data-slot='shuffler.1'][data-order]", "#by-pin"),
+        ):
+            await floor.click(button)
+            await floor.wait_for_selector(ready)
+            looked[button] = await look(floor, button)
+            await floor.keyboard.press("Escape")
+            await floor.wait_for_selector("dialog", state="detached")
+        bench = await stage.page("/bench", "tech-1")
+        await bench.set_viewport_size({"width": 1024, "height": 3000})
+        await bench.wait_for_selector("[data-inject]")
+        looked["bench"] = await look(bench, "bench")
+        for button, ready in (
+            ("[data-machine='shuffler.1'] [data-orders]", "[data-call]"),
+            ("[data-machine='shuffler.1'] [data-dossier]", "dialog h2"),
+            ("#past", "#history[data-ready]"),
+        ):
+            await bench.click(button)
+            await bench.wait_for_selector(ready)
+            looked[button] = await look(bench, button)
+            await bench.keyboard.press("Escape")
+            await bench.wait_for_selector("dialog", state="detached")
+        technician = await stage.page("/technician", "tech-1")
+        await technician.wait_for_selector("[data-machine]")
+        looked["technician"] = await look(technician, "technician")
+        sign = await stage.page("/sign")
+        await sign.wait_for_selector("#value:has-text('$')")
+        looked["sign"] = await look(sign, "sign")
+        assert all(looked.values()), looked
+        assert sum(looked.values()) > 1000, looked
