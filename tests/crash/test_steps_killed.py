@@ -43,7 +43,7 @@ def refused_by(box: RunningBox) -> str:
 @pytest.mark.timeout(180)
 async def test_a_box_that_is_killed_on_the_way_back_goes_on_where_it_was(tmp_path: Path) -> None:
     pin = tmp_path / "pin"
-    pin.write_text(BENCH_PIN)
+    pin.write_text(f"tech-1 {BENCH_PIN}\n")
     pin.chmod(0o600)
 
     async def jam(config: Path, *words: str) -> str:

@@ -223,7 +223,7 @@ def test_nobody_calls_a_machine_mended_without_a_name_or_without_the_box(
     assert main(["jams", "--data", str(tmp_path), "--mended", "SN7"]) == USAGE
     assert "needs --as" in capsys.readouterr().err
     pin = tmp_path / "pin"
-    pin.write_text("1")
+    pin.write_text("T1 1\n")
     pin.chmod(0o600)
     words = ["--socket", str(tmp_path / "none.sock"), "--as", "T1", "--pin-file", str(pin)]
     assert main(["jams", "--data", str(tmp_path), "--mended", "SN7", *words]) != OK
