@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from table_controller.table.decisions import Decision
 
-ROUNDS: Final = 40
+ROUNDS: Final = 20
 BUDGET: Final = 4.0  # times a bare trigger, per event
 YEAR: Final = 500_000  # rounds of one table
 YEAR_MINUTES: Final = 10.0

@@ -217,6 +217,13 @@ def press(rounds: int) -> None:
     rows = [row for host in (bare, codec, service) for row in host.rows.values()]
     print_table('press of "no more bets" over a socket, box and sensors in processes of their own', rows, floors)
     written, read = service.rows["written"], service.rows["confirmed"]
+    tenths = [row.percentile(0.1) for row in (floors[1], written, read)]
+    print("lowest tenth, as if nobody else used the cores: ", end="")
+    print(
+        "codec + MAC {:.0f} us, lock written {:.0f} us, confirmation read {:.0f} us".format(*(t * 1e6 for t in tenths)),
+        end="",
+    )
+    print(f" ({tenths[2] / tenths[0]:.2f} x)")
     print_at_most("sixth lock written / fan-out + codec + MAC, p50", SERVICE, written.ratio(floors[1]))
     print_at_most("sixth confirmation read / fan-out + codec + MAC, p50", SERVICE, read.ratio(floors[1]))
     p99 = read.percentile(0.99) / floors[1].percentile(0.99)
