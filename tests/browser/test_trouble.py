@@ -93,6 +93,12 @@ async def _way_back(stage: Any, bench: Any) -> None:
     await technician.click("[data-step=path_empty]")
     await _next(technician, "sensor_test")
     await _order(technician, "self_test")
+    await _next(technician, "motor_jog")
+    motors = await technician.eval_on_selector_all("#ask-jog-motor option", "(all) => all.map((one) => one.value)")
+    for motor in motors:
+        await technician.select_option("#ask-jog-motor", motor)
+        await technician.evaluate("() => { document.getElementById('stepsaid').textContent = ''; }")
+        await _order(technician, "jog")
     await _next(technician, "one_card")
     for cards in ("1", "0"):
         if stage.house.world.count("shuffler.1/gate"):
