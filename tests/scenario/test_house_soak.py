@@ -76,6 +76,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
     "a player takes his chip back after the lock, where nobody counts chips": (
         "dj_wild", 4000, 2, ("1@2.5276 bet_sensor.6 take_bet", "2@2.2471 bet_sensor.6 drop_chip")),
+    "two dice fall when one lid comes off": (
+        "asia_poker", 4000, 2, ("1@9.255 shaker.1 spill:die=2", "1@28.169 shaker.1 spill:die=3")),
 }  # fmt: skip
 
 
@@ -214,6 +216,18 @@ class ListsNothing(Planted):
             deck.rounds.clear()
 
 
+class FumblesTheLid(Planted):
+    """Whoever works at the shaker raises where nobody waits for it: the table only stands still."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+
+        async def fumble(_: str) -> None:
+            raise RuntimeError("the lid slips")
+
+        self.people._roll = fumble  # type: ignore[method-assign]
+
+
 FALLS = Mishap(2, 1.0, "house", "card_falls")
 PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
     (IgnoresCounts, "saigon_5_card", "bad deck", [FALLS]),
@@ -224,6 +238,7 @@ PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
     (KeepsWagers, "face_up_pai_gow", "chips and bets", [Mishap(2, 9.0, "shoe.1", "jam:segment=exit")]),
     (Deaf, "face_up_pai_gow", "service", [Mishap(1, 20.0, "bet_sensor.3", "hang:seconds=80")]),
     (ListsNothing, "saigon_5_card", "affected rounds", [FALLS]),
+    (FumblesTheLid, "asia_poker", "crash", []),
 ]
 
 
