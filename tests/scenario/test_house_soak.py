@@ -90,6 +90,12 @@ def test_what_long_soaks_found_stays_mended(name: str) -> None:
     assert day.mishaps.total() == len(mishaps), "nothing went wrong"
 
 
+def test_a_shaker_that_feels_no_shake_costs_no_round() -> None:
+    day, failure = run_table("asia_poker", 6002, 4, [read_mishap("2@39.187 shaker.1 deaf")])
+    assert failure is None, failure
+    assert (day.rounds, day.voids, day.irregularities) == (4, 0, 0)
+
+
 def test_the_same_seed_plays_the_same_table() -> None:
     mishaps = draw("saigon_5_card", 3, 8, "storm")
     days = [run_table("saigon_5_card", 3, 8, mishaps)[0] for _ in range(2)]
