@@ -76,6 +76,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
     "a player takes his chip back after the lock, where nobody counts chips": (
         "dj_wild", 4000, 2, ("1@2.5276 bet_sensor.6 take_bet", "2@2.2471 bet_sensor.6 drop_chip")),
+    "a dealer announces a total that no dice have": (
+        "asia_poker", 2, 1, ("1@1 house miscount:question=announce,by=7,way=less",)),
     "two dice fall when one lid comes off": (
         "asia_poker", 4000, 2, ("1@9.255 shaker.1 spill:die=2", "1@28.169 shaker.1 spill:die=3")),
 }  # fmt: skip
