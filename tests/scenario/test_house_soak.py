@@ -230,8 +230,8 @@ class FumblesTheLid(Planted):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
 
-        async def fumble(_: str) -> None:
-            raise RuntimeError("the lid slips")
+        async def fumble(slot: str) -> None:
+            raise RuntimeError(f"the lid of {slot} slips")
 
         self.people._roll = fumble  # type: ignore[method-assign]
 
