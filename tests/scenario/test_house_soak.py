@@ -76,6 +76,9 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
     "a player takes his chip back after the lock, where nobody counts chips": (
         "dj_wild", 4000, 2, ("1@2.5276 bet_sensor.6 take_bet", "2@2.2471 bet_sensor.6 drop_chip")),
+    "hands that gather a batch from its shoe count the cover card, and a short batch is whole": (
+        "over_under", 3000, 9, ("1@50.318 shoe.1 jam:segment=drop", "2@32.018 shuffler.1 missing_card",
+                                "8@31.812 house box_power_cut:at=after,points=28")),
 }  # fmt: skip
 
 
@@ -86,6 +89,19 @@ def test_what_long_soaks_found_stays_mended(name: str) -> None:
     assert failure is None, failure
     assert day.rounds == rounds
     assert day.mishaps.total() == len(mishaps), "nothing went wrong"
+
+
+def test_hands_that_gather_a_batch_count_its_cards_and_not_its_cover_card() -> None:
+    whole = ["1@50.318 shoe.1 jam:segment=drop"]
+    short = [*whole, "2@24.1 shuffler.1 missing_card", "4@5 shoe.1 jam:segment=drop"]
+    (day, failure), (bad, missed) = (
+        run_table("over_under", 3000, rounds, [read_mishap(text) for text in mishaps])
+        for rounds, mishaps in ((3, whole), (5, short))
+    )
+    assert failure is missed is None, failure or missed
+    assert not day.clauses["X8"], "a whole batch was counted wrong"
+    assert bad.bad_before, "nothing was dealt from the short batch"
+    assert bad.clauses["X8"], "a short batch was counted whole"
 
 
 def test_the_same_seed_plays_the_same_table() -> None:
