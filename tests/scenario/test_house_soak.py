@@ -79,6 +79,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
     "hands that gather a batch from its shoe count the cover card, and a short batch is whole": (
         "over_under", 3000, 9, ("1@50.318 shoe.1 jam:segment=drop", "2@32.018 shuffler.1 missing_card",
                                 "8@31.812 house box_power_cut:at=after,points=28")),
+    "two dice fall when one lid comes off": (
+        "asia_poker", 4000, 2, ("1@9.255 shaker.1 spill:die=2", "1@28.169 shaker.1 spill:die=3")),
 }  # fmt: skip
 
 
@@ -102,6 +104,12 @@ def test_hands_that_gather_a_batch_count_its_cards_and_not_its_cover_card() -> N
     assert not day.clauses["X8"], "a whole batch was counted wrong"
     assert bad.bad_before, "nothing was dealt from the short batch"
     assert bad.clauses["X8"], "a short batch was counted whole"
+
+
+def test_a_shaker_that_feels_no_shake_costs_no_round() -> None:
+    day, failure = run_table("asia_poker", 6002, 4, [read_mishap("2@39.187 shaker.1 deaf")])
+    assert failure is None, failure
+    assert (day.rounds, day.voids, day.irregularities) == (4, 0, 0)
 
 
 def test_the_same_seed_plays_the_same_table() -> None:
@@ -230,6 +238,18 @@ class ListsNothing(Planted):
             deck.rounds.clear()
 
 
+class FumblesTheLid(Planted):
+    """Whoever works at the shaker raises where nobody waits for it: the table only stands still."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+
+        async def fumble(_: str) -> None:
+            raise RuntimeError("the lid slips")
+
+        self.people._roll = fumble  # type: ignore[method-assign]
+
+
 FALLS = Mishap(2, 1.0, "house", "card_falls")
 PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
     (IgnoresCounts, "saigon_5_card", "bad deck", [FALLS]),
@@ -240,6 +260,7 @@ PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
     (KeepsWagers, "face_up_pai_gow", "chips and bets", [Mishap(2, 9.0, "shoe.1", "jam:segment=exit")]),
     (Deaf, "face_up_pai_gow", "service", [Mishap(1, 20.0, "bet_sensor.3", "hang:seconds=80")]),
     (ListsNothing, "saigon_5_card", "affected rounds", [FALLS]),
+    (FumblesTheLid, "asia_poker", "crash", []),
 ]
 
 
