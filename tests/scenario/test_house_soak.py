@@ -76,6 +76,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
     "a player takes his chip back after the lock, where nobody counts chips": (
         "dj_wild", 4000, 2, ("1@2.5276 bet_sensor.6 take_bet", "2@2.2471 bet_sensor.6 drop_chip")),
+    "a shoe gives its stub out while nobody hears it, and the next deck has a card that no count can see": (
+        "face_up_pai_gow", 5000, 4, ("1@39.093 house card_swapped", "3@20.111 shoe.1 unplug:seconds=5")),
 }  # fmt: skip
 
 
@@ -86,6 +88,28 @@ def test_what_long_soaks_found_stays_mended(name: str) -> None:
     assert failure is None, failure
     assert day.rounds == rounds
     assert day.mishaps.total() == len(mishaps), "nothing went wrong"
+
+
+class CountsNothing(House):
+    """A dealer who says what the last stub had, and leaves this one in the shoe's slot."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+
+        async def as_before(_: object) -> int:
+            return self.stub
+
+        self.people._count_stub = as_before  # type: ignore[method-assign]
+
+
+def test_a_count_is_held_for_what_went_into_the_shoe_and_not_for_what_was_left_in_its_slot() -> None:
+    game, seed, rounds, mishaps = FOUND[
+        "a shoe gives its stub out while nobody hears it, and the next deck has a card that no count can see"
+    ]
+    day, failure = run_table(game, seed, rounds, [read_mishap(text) for text in mishaps], make=CountsNothing)
+    assert failure is None, failure
+    assert day.clauses["X8"], "the deck that the cards are missing from is found at its next count"
+    assert day.bad_after == 0
 
 
 def test_the_same_seed_plays_the_same_table() -> None:
