@@ -110,6 +110,7 @@ def test_a_count_is_held_for_what_went_into_the_shoe_and_not_for_what_was_left_i
     assert failure is None, failure
     assert day.clauses["X8"], "the deck that the cards are missing from is found at its next count"
     assert day.bad_after == 0
+    assert day.voids == 0, "no round opens for a shoe that was emptied meanwhile"
 
 
 def test_the_same_seed_plays_the_same_table() -> None:
