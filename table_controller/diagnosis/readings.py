@@ -111,7 +111,7 @@ class Readings:
     def left_on(self, sensor: str) -> bool:
         """Tell whether the newest edge at a sensor is a card that came and did not go."""
         mine = self._pulses.get(sensor)
-        return bool(mine) and mine[-1].length is None
+        return mine is not None and mine[-1].length is None
 
     def blind(self, sensor: str | None) -> bool:
         """Tell whether a sensor is dark although no card's leading edge came to it: it was dark before."""
