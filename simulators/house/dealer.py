@@ -311,7 +311,18 @@ class People(Technician):
             machine.inject(f"take_bet:chips={late}")
 
     async def _count_stub(self, _: Prompt) -> int:
-        return self.house.stub
+        """Count the stub. One that the box has not heard of is still at the shoe: hands take it out first."""
+        deck, slot = self.house.controller.table.state.round.deck or "", "shoe.1"
+        left = self.house.inside(slot, deck) if self._has_slot else 0
+        if not left:
+            return self.house.stub
+        for _ in range(LONG):
+            if self.house.inside(slot, deck) == self.house.world.count(f"{slot}/slot"):  # it is not on its way any more
+                break
+            await self.house.wait(PACE)
+        self.house.machines[slot].inject("take")
+        await self._out_of_machine(deck)
+        return left
 
     async def _deal_by_hand(self, _: Prompt) -> None:
         """Draw card by card from a manual shoe, or from the hand."""

@@ -287,3 +287,33 @@ def test_cards_behind_a_gate_are_no_news_where_they_are_known_or_looked_for(stat
     decided = floor.step(ev.BehindGate("shuffler.1"))
     assert len(floor.state.holds) == held
     assert not [d for d in decided if hasattr(d, "trigger")]
+
+
+@pytest.mark.parametrize("under_way", [False, True])
+def test_a_deck_that_its_shoe_reports_gone_is_not_dealt(*, under_way: bool) -> None:
+    """A shoe was emptied at another deck's account, reported itself empty, and the next round was dealt from it."""
+    floor = Floor("face_up_pai_gow").start("blue", "red")
+    floor.settle()
+    if under_way:
+        floor.to(mc.BETTING)
+    deck = floor.state.slots["shoe.1"].deck or ""
+    floor.step(ev.SlotChanged("shoe.1", "doubt"))
+    floor.step(ev.SlotChanged("shoe.1", "verify"))
+    hold = found(floor.step(ev.ShoeEmpty("shoe.1")))
+    assert (hold.trigger, hold.deck) == ("unknown_cards", deck)
+    assert not floor.deck(deck).verified
+    assert floor.state.slots["shoe.1"].deck is None
+    assert "dispense" not in acts(floor.play(ev.NoMoreBets(DEALER) if under_way else ev.OpenRound(DEALER)))
+    floor.clear_holds()
+    floor.settle()
+    assert floor.deck(deck).verified, "it was counted"
+    assert Moved("round", mc.COMPLETE) in floor.round()
+
+
+def test_a_shoe_that_reports_itself_empty_as_it_should_is_no_irregularity() -> None:
+    floor = Floor("face_up_pai_gow").start("blue", "red").to(mc.PLAYING)
+    assert floor.step(ev.ShoeEmpty("shoe.1")) == []
+    floor.declare("shoe_fault", slot="shoe.1")
+    holds = len(floor.state.holds)
+    floor.step(ev.ShoeEmpty("shoe.1"))
+    assert len(floor.state.holds) == holds
