@@ -79,6 +79,9 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
     "hands that gather a batch from its shoe count the cover card, and a short batch is whole": (
         "over_under", 3000, 9, ("1@50.318 shoe.1 jam:segment=drop", "2@32.018 shuffler.1 missing_card",
                                 "8@31.812 house box_power_cut:at=after,points=28")),
+    "a dealer goes on emptying a shoe for a question that is gone, and draws from the next batch": (
+        "over_under", 3002, 22, ("1@39.014 shoe.1 jam:segment=exit", "4@5.413 house card_swapped",
+                                 "22@59.684 shoe.1 double_feed:offset=45")),
 }  # fmt: skip
 
 
