@@ -181,7 +181,11 @@ class People(Technician):
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
         if number is not None and prompt.kind in self.slips:
-            number = max(0, number + self.slips.pop(prompt.kind))
+            slip = max(0, number + self.slips.pop(prompt.kind))
+            if len(prompt.choices) > 1 or prompt.least <= slip <= prompt.most:
+                number = slip
+            else:  # the box takes no such number, and there is no other way out: it is entered once more
+                self.say(ev.Answer(prompt.id, prompt.choices[0], _PEOPLE[prompt.role], slip))
         choice, number = self._choice(prompt, number)
         self.say(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, self.name_seats(prompt)))
 

@@ -76,6 +76,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
     "a player takes his chip back after the lock, where nobody counts chips": (
         "dj_wild", 4000, 2, ("1@2.5276 bet_sensor.6 take_bet", "2@2.2471 bet_sensor.6 drop_chip")),
+    "a dealer announces a total that no dice have": (
+        "asia_poker", 2, 1, ("1@1 house miscount:question=announce,by=7,way=less",)),
     "hands that gather a batch from its shoe count the cover card, and a short batch is whole": (
         "over_under", 3000, 9, ("1@50.318 shoe.1 jam:segment=drop", "2@32.018 shuffler.1 missing_card",
                                 "8@31.812 house box_power_cut:at=after,points=28")),
@@ -272,8 +274,8 @@ class FumblesTheLid(Planted):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
 
-        async def fumble(_: str) -> None:
-            raise RuntimeError("the lid slips")
+        async def fumble(slot: str) -> None:
+            raise RuntimeError(f"the lid of {slot} slips")
 
         self.people._roll = fumble  # type: ignore[method-assign]
 
