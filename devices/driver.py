@@ -8,9 +8,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from devices.report import LinkDown, LinkUp, Misread, Reported
+from devices.report import LinkDown, LinkUp, Misread, Refused, Reported
 from firmware_bridge.commands import Commands, GetReport, Report, Settled
-from firmware_bridge.errors import BadMessage, LinkError, NotCapable, NotSent, OutcomeUnknown, PitboxError
+from firmware_bridge.errors import (
+    BadMessage,
+    CommandRefused,
+    LinkError,
+    NotCapable,
+    NotSent,
+    OutcomeUnknown,
+    PitboxError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,6 +162,9 @@ class Driver:
             return await self._commands.actuate(self.need_link(), message, command, urgent=urgent)
         except (OutcomeUnknown, asyncio.CancelledError):  # whoever stops waiting does not stop the machine
             self.tell(Misread(command))
+            raise
+        except CommandRefused as refused:
+            self.tell(Refused(command, type(message).__name__, refused.reason))
             raise
 
     def _need_model(self, capability: str, what: str, *, named: bool = True) -> None:

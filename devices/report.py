@@ -38,8 +38,16 @@ class Misread(msgspec.Struct, frozen=True):
     command: int
 
 
+class Refused(msgspec.Struct, frozen=True):
+    """A device refused what it was told to do: nothing moved, and nothing is in doubt. `act` is the message's name."""
+
+    command: int
+    act: str
+    reason: int
+
+
 # What every driver tells; a Settled is a command's end, as it came or as it was asked for.
-Told = LinkUp | LinkDown | Reported | Misread | Settled
+Told = LinkUp | LinkDown | Reported | Misread | Refused | Settled
 
 
 class View(msgspec.Struct, frozen=True):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Thresholds are fitted on the first, and everything was made with them; the second were seen by nobody but the report.
 FIT: Final = range(12)
-REPORT: Final = range(2000, 2012)
+REPORT: Final = range(2100, 2112)
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "diagnosis.md"
 _BEGIN, _END = "<!-- measured: accuracy -->", "<!-- end measured -->"
 
@@ -159,7 +159,8 @@ def fit(outcomes: Iterable[Outcome]) -> dict[str, Parted]:
             continue
         stretch = r.leg.stretches[r.leg.place(segment)]
         if dossier.halt.what == "jam" and not r.by_hand:
-            note("strain", dossier.current(stretch.motor), fault in ("jam", "bent", "foreign"))
+            note("strain", dossier.current(stretch.motor), fault in ("jam", "bent", "foreign", "seized"))
+            note("stall", dossier.current(stretch.motor) if fault == "seized" else None, True)
             if fault in ("jam", "bent"):
                 note("slow", r.slowness(segment), fault == "bent")
             if fault in ("wear", "slip", "hasty") and r.skipped(segment) is None:

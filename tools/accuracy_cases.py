@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 CARDS: Final = 53
 _IN, _OUT = ("feed", "bridge", "lift", "shelf"), ("unload", "stack", "drop")
 _SENSED: Final = ("feed", "bridge", "lift", "unload", "stack")
+_MOTORS: Final = ("feed", "transport", "elevator", "eject")
 _SENSOR: Final = {"unload": "exit"}  # where a sensor is not named like the segment that it ends
 
 
 class Case(NamedTuple):
-    """One fault: to which model, what, where (a segment, or nothing), and the seed that everything else comes from."""
+    """One fault: to which model, what, where (segment, motor or nothing), and the seed that all else comes from."""
 
     model: str
     fault: str
@@ -72,18 +73,19 @@ CAUSE: Final = {
     "jam": Why.STUCK_CARD, "bent": Why.BENT_CARD, "foreign": Why.FOREIGN_OBJECT, "torn": Why.TORN_CARD,
     "double": Why.DOUBLE_FEED, "pair": Why.UNSEEN_PAIR, "slipped": Why.SLIPPED_CARD, "many": Why.SLIPPED_CARD,
     "migrated": Why.MIGRATED_CARD, "wear": Why.WORN_ROLLER, "slip": Why.WORN_ROLLER,
-    "dust": Why.DUST, "hasty": Why.FIRMWARE_TIMING,
+    "dust": Why.DUST, "hasty": Why.FIRMWARE_TIMING, "seized": Why.SEIZED_MOTOR,
 }  # fmt: skip
 
 _SHUFFLER: Final = (
     *(("jam", s) for s in (*_IN, *_OUT)), *(("bent", s) for s in (*_IN, *_OUT)), *(("foreign", s) for s in _SENSED),
     *(("torn", s) for s in _SENSED), ("double", "feed"), ("pair", ""), ("slipped", ""), ("many", ""), ("migrated", ""),
     *(("wear", s) for s in _SENSED), *(("slip", s) for s in _SENSED), *(("dust", s) for s in _SENSED),
-    *(("hasty", s) for s in (*_IN, *_OUT[1:])),
+    *(("hasty", s) for s in (*_IN, *_OUT[1:])), *(("seized", motor) for motor in _MOTORS),
 )  # fmt: skip
 _STORE: Final = (
     *(("jam", s) for s in (*_IN, *_OUT)), *(("torn", s) for s in _SENSED), *(("foreign", s) for s in _SENSED),
     *(("dust", s) for s in _SENSED), ("double", "feed"), ("pair", ""), ("slipped", ""),
+    *(("seized", motor) for motor in _MOTORS),
 )  # fmt: skip
 _SHOE_ALL, _SHOE_SENSED = ("feed", "store", "draw", "exit", "drop"), ("feed", "draw", "exit")
 _SHOE: Final = (
@@ -91,6 +93,7 @@ _SHOE: Final = (
     *(("torn", s) for s in _SHOE_SENSED), ("double", "feed"), ("double", "draw"), ("pair", "feed"), ("slipped", ""),
     *(("wear", s) for s in _SHOE_SENSED), *(("slip", s) for s in _SHOE_SENSED),
     *(("dust", s) for s in _SHOE_SENSED), *(("hasty", s) for s in _SHOE_ALL),
+    *(("seized", motor) for motor in ("feed", "transport", "draw")),
 )  # fmt: skip
 _MANUAL: Final = (("jam", "exit"), ("jam", "drop"), ("torn", "exit"), ("double", "draw"), ("dust", "exit"))
 FAULTS: Final = {
@@ -165,6 +168,11 @@ class _Run:
             return Truth(segments, path, mechanics.left() + path, out, hidden)
         hidden = world.count(mechanics.behind_shelves)
         return Truth(segments, path, mechanics.inside(), world.count(mechanics.gate), hidden)
+
+    @property
+    def looks_like_a_card(self) -> bool:
+        """True once a motor has seized in mid-motion."""
+        return self.case.fault == "seized" and self.on_progress is not None
 
     async def do(self, method: str, *args: Any) -> bool:
         """Have a command carried out; False if it failed."""
@@ -245,6 +253,8 @@ def _prepare(run: _Run, leg_cards: int) -> None:
             run.inject(f"cards_left_inside:count={rng.randint(2, 9)},card={card}")
         case "migrated":
             run.inject(f"card_migrates:card={card}")
+        case "seized":
+            _seize(run, segment, card)
         case "slip":
             run.inject(f"slip:segment={segment},percent={rng.uniform(30, 50):.0f}")
         case "wear":
@@ -271,6 +281,21 @@ def _at_card(run: _Run, segment: str, card: int) -> Callable[[int, int], None]:
             asyncio.get_running_loop().call_later(later, run.inject, text)
 
     return on_progress
+
+
+def _seize(run: _Run, motor: str, card: int) -> None:
+    """Let a motor seize: by lot before the next motion, or in it, on the first leg on which it moves cards."""
+    if run.rng.random() < 0.5:
+        run.inject(f"seized:motor={motor}")
+        return
+    layout = run.mechanics.layout
+    leg = min(layout.leg(segment) for segment, mover in layout.moves.items() if mover.name.lower() == motor)
+
+    def on_progress(at: int, arrived: int) -> None:
+        if at == leg and arrived == card:
+            run.inject(f"seized:motor={motor}")
+
+    run.on_progress = on_progress
 
 
 def _wearing(run: _Run, segment: str) -> Callable[[int, int], None]:
@@ -304,6 +329,19 @@ async def _cycles(run: _Run) -> None:
         await _reload(run)
         run.truth = None
         await run.do("shuffle")
+    if run.looks_like_a_card and not await _cleared(run):
+        await _reload(run)
+        await run.do("shuffle")
+
+
+async def _cleared(run: _Run) -> bool:
+    """A motor that seizes in mid-motion looks like a card that sticks: people clear that. True if it jams in that."""
+    await run.freezer.close()
+    run.on_progress = run.truth = None
+    run.inject("clear_path")
+    await run.do("clear_jam")
+    await run.freezer.close()
+    return len(run.freezer.dossiers) > 1
 
 
 async def _reload(run: _Run) -> None:
@@ -321,6 +359,10 @@ async def _store(run: _Run) -> None:
     for _ in range(2):  # a card that slips while it goes in again is missed by the next count
         if not await run.do("count_all"):
             break
+    if run.looks_like_a_card and not await _cleared(run):
+        await _reload(run)
+        if await run.do("take_in"):
+            await run.do("count_all")
 
 
 async def _shoe(run: _Run) -> None:
@@ -333,6 +375,11 @@ async def _shoe(run: _Run) -> None:
     for _ in range(6):
         if run.freezer.dossiers or not await _deal(run):
             break
+    if run.looks_like_a_card and not await _cleared(run):
+        run.inject("take")
+        run.inject("gather")
+        run.inject("load")
+        await _deal(run)
 
 
 async def _deal(run: _Run) -> bool:

@@ -295,10 +295,14 @@ class CardPath:
     def _stick(self, segment: IntEnum, reached: float) -> None:
         """A card stops on its way and the motor works against it."""
 
-        drawn = round(STUCK_CURRENT * self._noise.held())
+        motor = self.layout.moves[segment]
+        if motor in self._seized:  # at once, and all of it
+            reached, drawn = 0.0, STUCK_CURRENT
+        else:
+            drawn = round(STUCK_CURRENT * self._noise.held())
 
         def strain() -> None:
-            self._currents[self.layout.moves[segment]] = drawn
+            self._currents[motor] = drawn
 
         self._after(reached, strain)
 

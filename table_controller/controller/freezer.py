@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from devices.kinds import Kind
     from firmware_bridge.messages import DeviceHello
     from table_controller.controller.frame_ring import FrameRing
+    from table_controller.diagnosis.dossier import Halt
     from table_controller.diagnosis.store import DossierStore
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 _ENDS: Final = 8
 # The kinds of machines that move cards along a path.
 KINDS: Final = ("shuffler", "shoe")
+# States in which a machine waits to be cleared: why has been told.
+_HALTED: Final = ("HALTED", "DOUBTFUL")
 
 
 class Freezer:
@@ -63,6 +66,7 @@ class Freezer:
         self._ends: deque[Ended] = deque(maxlen=_ENDS)
         self._history: tuple[Times, ...] = ()
         self._open: Dossier | None = None
+        self._told_of_path = False  # a machine refuses as often as it is asked, until it was cleared or has moved
         self._told_of_power = False  # a machine says at every connect that power was lost, until it was cleared
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -76,19 +80,26 @@ class Freezer:
         if isinstance(event, LinkUp):
             self._hello = event.hello
         halt = evidence.halt_of(self._kind.name, event)
-        again = halt is not None and halt.what == "power_lost" and self._told_of_power
-        if halt is not None and not again:
+        if halt is not None and not self._known(halt):
             self._told_of_power = halt.what == "power_lost"
+            self._told_of_path = halt.what == "path_blocked"
             self._halted(event, halt)
         elif isinstance(event, evidence.ENDED_WELL):
             self._start(self._read_history())
         ended = evidence.ended_of(event)
         if ended is not None:
-            self._told_of_power = False
+            self._told_of_power = self._told_of_path = False
             self._ends.append(ended)
         self._view = self._kind.fold(self._view, event)
 
-    def _halted(self, event: Any, halt: Any) -> None:
+    def _known(self, halt: Halt) -> bool:
+        """Tell whether a halt is one that a dossier tells of already."""
+        if halt.what == "path_blocked":  # after a halt the path is dark because of that one
+            state = getattr(self._view.state, "name", "")
+            return self._told_of_path or self._told_of_power or self.busy or state in _HALTED
+        return halt.what == "power_lost" and self._told_of_power
+
+    def _halted(self, event: Any, halt: Halt) -> None:
         if self._open is not None:  # the same fault goes on
             self._open = msgspec.structs.replace(self._open, halts=(*self._open.halts, halt))
             return
@@ -147,6 +158,9 @@ class Freezer:
         trail = await self._ask("trail") if capable else None
         sensors, transits = await self._ask("sensors"), await self._ask("transits")
         assert self._open is not None, "only this closes it"
+        blocked = self._open.halt.what == "path_blocked"
+        if blocked and trail is not None and trail.halted is not None:
+            trail = None  # it tells of an earlier halt
         if trail is not None:
             found["edges"], found["waited_us"] = evidence.edges_of(name, trail), trail.waited
         if trail is not None and not self._open.currents:

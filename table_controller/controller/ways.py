@@ -129,12 +129,24 @@ class Ways:
 
     def begin_of_fault(self, dossier: d.Dossier) -> None:
         """A fault of the machine binds from its first instant; an interruption is for the people of the table."""
-        name = dossier.machine.slot
+        name, service = dossier.machine.slot, not diagnose(dossier).staff
+        if service and dossier.halt.what == "path_blocked":
+            self._take_out(name)
         new = self._way_at(name) is None and dossier.number and not self.serves(name)
-        if new and not diagnose(dossier).staff:
+        if new and service:
             began = st.begin_of(dossier, "", service=True)
             self._took(dossier.number, st.Way(began), [began], who=None)
         self._tell(name)
+
+    def _take_out(self, name: str) -> None:
+        """A machine that only refused has said nothing of a fault; what darkens its path makes it one, and it latches.
+
+        Somebody's card in the way does not: that one is told by the hold of the refused command, and taken out.
+        """
+        controller = self._box.controller
+        if controller is not None and not self._box.stopping and self.serves(name):
+            self._box.slots[name].service.take("fault", unsettled=False)
+            controller.submit(ev.SlotChanged(name, "fault"))
 
     # --- on the way ---------------------------------------------------------------------------------------------------
 

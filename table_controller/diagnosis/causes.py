@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.dossier import Dossier
 
 # What the people of a table may clear by themselves: a card that sticks once says nothing about the machine.
-STAFF: Final = (Why.STUCK_CARD, Why.BENT_CARD, Why.TORN_CARD, Why.DOUBLE_FEED, Why.INTERRUPTED)
+STAFF: Final = (Why.STUCK_CARD, Why.BENT_CARD, Why.TORN_CARD, Why.DOUBLE_FEED, Why.LEFT_CARD, Why.INTERRUPTED)
 
 
 def diagnose(dossier: Dossier, thresholds: Thresholds | None = None) -> Diagnosis:
@@ -36,12 +36,47 @@ def _causes(r: Readings, t: Thresholds) -> list[Cause]:
         case "counts_disagree":
             return _of_counts(r)
         case "self_test":
-            return [Cause(Why.DUST, sensor, (_margin(r, sensor),), sure=len(halt.bad_sensors) == 1)
-                    for sensor in halt.bad_sensors]  # fmt: skip
+            return _of_self_test(r)
+        case "path_blocked":
+            return _of_dark_path(r)
         case "too_many_cards":
             return [Cause(Why.WRONG_COUNT, r.leg.start, ("the machine counted more cards than it holds",))]
         case _:
             return [Cause(Why.INTERRUPTED, None, (f"the machine said {halt.said}",), sure=True)]
+
+
+def _of_self_test(r: Readings) -> list[Cause]:
+    halt = r.dossier.halt
+    alone = len(halt.bad_sensors) + len(halt.bad_motors) == 1
+    held = "it was switched on with nothing in reach of its rollers, and did not turn"
+    return [
+        *(Cause(Why.SEIZED_MOTOR, motor, (held,), sure=alone) for motor in halt.bad_motors),
+        *(Cause(Why.DUST, sensor, (_margin(r, sensor),), sure=alone) for sensor in halt.bad_sensors),
+    ]
+
+
+# --- a path that is dark before anything moves ------------------------------------------------------------------------
+
+
+def _of_dark_path(r: Readings) -> list[Cause]:
+    dark = r.dark_path()
+    asked = f"the machine refused {r.dossier.halt.refused}: its path is dark"
+    if not r.dossier.levels:
+        return [Cause(Why.UNKNOWN, None, (asked, "no level was told"))]
+    if not dark:
+        clear = "no sensor is dark any more: somebody drew a card, or took one away"
+        return [Cause(Why.INTERRUPTED, None, (asked, clear)), Cause(Why.LEFT_CARD, None, (asked,))]
+    # A card anywhere is people's to take out; only where none covers a sensor is it the machine.
+    sensor = next((each for each in dark if not r.dim(each)), dark[0])
+    seen = f"sensor {sensor} was dark before anything moved"
+    margin = _margin(r, sensor)
+    came = (f"a card came to sensor {sensor} and did not go",) if r.left_on(sensor) else ()
+    left = Cause(Why.LEFT_CARD, sensor, (seen, *came, margin))
+    dust = Cause(Why.DUST, sensor, (seen, margin))
+    foreign = Cause(Why.FOREIGN_OBJECT, sensor, (f"dark: {', '.join(dark)}", margin))
+    if not r.dim(sensor):
+        return [left, foreign, dust]
+    return [dust, foreign, left] if len(dark) == 1 else [foreign, dust, left]
 
 
 # --- a card that did not arrive ---------------------------------------------------------------------------------------
@@ -64,6 +99,8 @@ def _of_jam(r: Readings, t: Thresholds) -> list[Cause]:
         level = f"sensor {entry} is dark, but not as dark as under a card"
         dust = Cause(Why.DUST, entry, (level, _margin(r, entry)), sure=r.clearly_dim(entry))
         return [dust, Cause(Why.STUCK_CARD, segment, (f"a card may cover sensor {entry}",))]
+    if r.seized(segment):
+        return [_seized(r, segment, stretch.motor), *_of_stuck_card(r, t, segment)]
     if strained or r.by_hand:
         return _of_stuck_card(r, t, segment)
     if sensor is None and r.dossier.account.inside == 0 and r.dark(r.leg.before(segment)) is False:
@@ -106,6 +143,15 @@ def _of_stuck_card(r: Readings, t: Thresholds, segment: str) -> list[Cause]:
     if slow >= t.slow:
         return [Cause(Why.BENT_CARD, segment, (*work, came)), stuck]
     return [Cause(Why.STUCK_CARD, segment, (*work, came)), Cause(Why.FOREIGN_OBJECT, segment, work)]
+
+
+def _seized(r: Readings, segment: str, motor: str) -> Cause:
+    """Nothing that is read at a halt tells a seized motor from a card that sticks first of all: it is never sure."""
+    drawn = f"motor {motor} drew {r.dossier.current(motor)} mA, what it draws when it does not turn"
+    moves = ", ".join(s.segment for leg in r.path.legs for s in leg.stretches if s.motor == motor)
+    still = f"no card has gone on through {segment} since the motion began (it moves: {moves})"
+    again = ("the motion before ended in a jam, too",) if r.again else ()
+    return Cause(Why.SEIZED_MOTOR, motor, (drawn, still, *again, "a jog tells whether it turns"))
 
 
 def _of_no_grip(r: Readings, t: Thresholds, segment: str) -> list[Cause]:

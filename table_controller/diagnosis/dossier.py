@@ -16,6 +16,7 @@ VERSION: Final = 1
 # What a machine says has happened, whatever its own word for it.
 What = Literal[
     "jam", "double_feed", "short_card", "counts_disagree", "too_many_cards", "stopped", "self_test", "power_lost",
+    "path_blocked",
 ]  # fmt: skip
 
 
@@ -79,6 +80,8 @@ class Halt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counted_in: int | None = None
     counted_out: int | None = None
     bad_sensors: tuple[str, ...] = ()
+    bad_motors: tuple[str, ...] = ()
+    refused: str | None = None  # the motion that it was not willing to begin
 
 
 class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.report import Refused
 from devices.shoe import messages as sh
 from devices.shuffler import messages as sf
 from table_controller.diagnosis import dossier as d
@@ -32,6 +33,11 @@ ENDED_WELL: Final = (
     sf.Completed, sf.Counted, sf.TakenIn, sf.Delivered, sf.Cleared,
     sh.Loaded, sh.Dispensed, sh.Stub, sh.Cleared,
 )  # fmt: skip
+# What a machine refuses because its path is dark, and on which leg it would have moved cards. A jog moves none.
+_MOTIONS: Final[dict[str, int | None]] = {
+    "StartCycle": 0, "TakeIn": 0, "Load": 0, "Deliver": 1, "Dispense": 1, "CountStub": 1, "StartRound": 1,
+    "CountAll": None, "Eject": None, "ClearJam": None,
+}  # fmt: skip
 _MESSAGES: Final[dict[str, Any]] = {"shuffler": sf, "shoe": sh}
 
 
@@ -75,7 +81,12 @@ def halt_of(kind: str, event: Any) -> d.Halt | None:
         case sf.SelfTested() | sh.SelfTested() if event.bad_sensors or event.bad_motors:
             sensors = _MESSAGES[kind].Sensor
             bad = tuple(word(sensor) for sensor in sensors if event.bad_sensors >> sensor & 1)
-            return d.Halt("self_test", said, bad_sensors=bad)
+            held = tuple(word(motor) for motor in _MESSAGES[kind].Motor if event.bad_motors >> motor & 1)
+            return d.Halt("self_test", said, bad_sensors=bad, bad_motors=held)
+        case sf.Jogged() | sh.Jogged() if not event.turned:
+            return d.Halt("self_test", said, bad_motors=(word(event.motor),))
+        case Refused() if event.act in _MOTIONS and event.reason == _MESSAGES[kind].Reason.PATH_BLOCKED:
+            return d.Halt("path_blocked", said, _MOTIONS[event.act], refused=event.act)
         case sf.Holds() if event.reason:
             return d.Halt("counts_disagree", said)
         case sf.Power(interrupted=True) | sh.Power(interrupted=True):

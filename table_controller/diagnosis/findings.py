@@ -20,6 +20,8 @@ class Why(Enum):
     FOREIGN_OBJECT = "something that is no card"
     DUST = "a dusty sensor or a weak lamp"
     WORN_ROLLER = "a worn roller"
+    SEIZED_MOTOR = "a motor that does not turn"
+    LEFT_CARD = "a card that was left on the path"
     FIRMWARE_TIMING = "firmware that does not wait long enough"
     WRONG_COUNT = "more cards than fit were put in"
     INTERRUPTED = "a person or the power interrupted it"

@@ -32,6 +32,8 @@ def locate(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
             return _counts(r)
         case "self_test":
             return Where(sensors=r.dossier.halt.bad_sensors), _cards(r, NONE)
+        case "path_blocked":
+            return _blocked(r)
         case "too_many_cards":
             return Where(at_rest=r.leg.rest), _cards(r, NONE)
         case _:
@@ -81,6 +83,30 @@ def _past_a_blind_sensor(r: Readings, segment: str) -> tuple[Where, Cards]:
     possible = tuple(stretch.segment for stretch in rest)
     where = Where(possible, leg.before(segment), leg.next_sensor(segment), at_rest=leg.rest)
     return where, _cards(r, Span(0, 1), may_be_out=1)
+
+
+# --- a path that is dark before anything moves ------------------------------------------------------------------------
+
+
+def _blocked(r: Readings) -> tuple[Where, Cards]:
+    """What darkens a sensor lies on either side of it; what is surely not as dark as a card makes it, is none."""
+    dark = r.dark_path()
+    covered = tuple(sensor for sensor in dark if not r.clearly_dim(sensor))
+    lie = covered if dark else tuple(sensor for leg in r.path.legs for sensor in leg.sensors)
+    segments = tuple(
+        stretch.segment for leg in r.path.legs for i, stretch in enumerate(leg.stretches)
+        if stretch.sensor in lie or (i and leg.stretches[i - 1].sensor in lie)
+    )  # fmt: skip
+    most = len(covered) if dark else 1
+    account, may = r.dossier.account, Span(0, most)
+    if account.inside is None:
+        inside = None if account.expected is None else Span(0, account.expected)
+        return Where(segments, sensors=dark), Cards(may, inside, None, None, account.expected)
+    # Whether the box's count holds what lies there, nobody knows: it may have been put in, or be short of its pile.
+    inside = Span(max(0, account.inside - most), account.inside + most)
+    out = None if account.out is None else Span(account.out, account.out)
+    likely = None if inside.exact else account.inside
+    return Where(segments, sensors=dark), Cards(may, inside, out, None, account.expected, likely)
 
 
 # --- pieces that were too long or too short ---------------------------------------------------------------------------

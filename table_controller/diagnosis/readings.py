@@ -16,6 +16,7 @@ class Thresholds(NamedTuple):
     """Where one reading ends and another begins; fitted by `python -m tools.accuracy --fit`, on seeds of their own."""
 
     strain: int = 560  # mA: a motor that works against something
+    stall: int = 950  # mA: as much as a motor draws that does not turn at all
     dim: int = 123  # light of a sensor that is dark, but not as dark as under a card
     slow: float = 1.06  # of the usual time: the card under way drags
     long: float = 1.1  # a pulse so many times what the card's speed accounts for is more than one card
@@ -76,12 +77,41 @@ class Readings:
         drawn = self.dossier.current(motor)
         return drawn is not None and drawn <= self._t.strain * CLEARLY
 
+    def seized(self, segment: str) -> bool:
+        """Tell whether a motor may not turn at all: it strains, and nothing that it moves went on since its command.
+
+        It draws its whole stall current then; or it halted before, was cleared, and stands still again at once.
+        """
+        motor = self.leg.stretches[self.leg.place(segment)].motor
+        drawn = self.dossier.current(motor)
+        if self.dossier.halt.card != 1 or drawn is None or not self.strained(motor):
+            return False
+        inward = any(stretch.motor == motor for stretch in self.path.legs[0].stretches)
+        turned = self.dossier.halt.leg == 1 and inward and bool(self.dossier.halt.counted_in)  # on its way in
+        return self.again or (drawn >= self._t.stall and not turned)
+
+    @property
+    def again(self) -> bool:
+        """Tell whether the motion before this one, clearing aside, ended in a jam too."""
+        before = [end.said for end in self.dossier.ends if end.said != "Cleared"]
+        return bool(before) and before[-1] == "Jam"
+
     # --- sensors ------------------------------------------------------------------------------------------------------
 
     def dark(self, sensor: str | None) -> bool | None:
         """Tell whether a sensor was dark."""
         level = self.dossier.level(sensor) if sensor else None
         return level.blocked if level is not None else None
+
+    def dark_path(self) -> tuple[str, ...]:
+        """Return the sensors of the card path that are dark; piles are no part of it."""
+        on_path = [sensor for leg in self.path.legs for sensor in leg.sensors]
+        return tuple(x.sensor for x in self.dossier.levels if x.blocked and x.threshold and x.sensor in on_path)
+
+    def left_on(self, sensor: str) -> bool:
+        """Tell whether the newest edge at a sensor is a card that came and did not go."""
+        mine = self._pulses.get(sensor)
+        return mine is not None and mine[-1].length is None
 
     def blind(self, sensor: str | None) -> bool:
         """Tell whether a sensor is dark although no card's leading edge came to it: it was dark before."""

@@ -207,4 +207,4 @@ def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.E
             assert second is not None
             return ev.MeterParameters(request.document, who, second, request.rate_bp, request.limit_cents)
         case CoverCard():
-            return ev.CoverCardOut(seat=request.seat)
+            return ev.CoverCardOut(seat=request.seat, who=who)

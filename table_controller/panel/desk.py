@@ -21,7 +21,6 @@ from firmware_bridge.errors import (
     TryLater,
 )
 from table_controller.controller.service_calls import call, orders_of
-from table_controller.journal import records as rec
 from table_controller.panel import acts
 from table_controller.table import events as ev
 from table_controller.table.decisions import Refused
@@ -180,8 +179,6 @@ class Desk:
             return refused(403, barred)
         except PitboxError as against:
             return refused(409, against)
-        if isinstance(event, ev.CoverCardOut):  # the only one of these events that names nobody
-            controller.note(rec.Note("said", "the cover card is out", who=_person(who)))
         step = self._live.expect(event)
         controller.submit(event)
         return await self._outcome(event, step)

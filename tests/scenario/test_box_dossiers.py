@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from devices.service import UNVERIFIED
+from devices.shoe import messages as sh
 from devices.shuffler import messages as m
-from firmware_bridge.errors import PitboxError
+from firmware_bridge.errors import CommandRefused, PitboxError
 from simulators.world.table import TRAY
 from table_controller import people
 from table_controller.controller.dossiers import Dossiers
@@ -510,3 +511,50 @@ async def test_test_mode_is_told_everywhere_moves_no_meter_and_ends_with_the_way
         assert told() == {False}
         assert _known(bench)[:2] == (meters, decks), "no cent and no card of the table moved"
         panel.close()
+
+
+# --- a shoe that refuses to move --------------------------------------------------------------------------------------
+
+SHOE_SLOT = "shoe.1"
+
+
+async def refused(bench: Bench) -> None:
+    """Have the shoe refuse a stack because its path is dark."""
+    with pytest.raises(CommandRefused) as refusal:
+        await bench.box.slots[SHOE_SLOT].driver.dispense(1 << 61, 7)
+    assert refusal.value.reason == m.Reason.PATH_BLOCKED
+    await asyncio.sleep(1.0)
+
+
+async def test_dust_that_makes_a_shoe_refuse_is_a_fault_of_the_machine_and_binds(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        machine: Any = bench.machines[SHOE_SLOT]
+        await talk.sign_on("F1", "T1")
+        assert bench.box.running().table.context.serves(SHOE_SLOT)
+        machine.inject("dust:sensor=draw,percent=70")
+        await refused(bench)
+        dossier = files.read(tmp_path / "dossiers", 1)
+        assert (dossier.machine.slot, dossier.halt.what, dossier.complete) == (SHOE_SLOT, "path_blocked", True)
+        state = bench.box.running().table.state.slots[SHOE_SLOT]
+        assert (state.state, bench.box.slots[SHOE_SLOT].service.state) == ("faulted", "faulted")
+        assert state.way is not None
+        assert (state.way.dossier, state.way.step) == (1, "begin: a technician takes it up")
+        machine.inject("mend")
+        await talk.say("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
+        told = await talk.say("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")
+        assert "next in dossier 1: begin: " in against(told), "wiped is not back in service"
+        assert (await tell(talk, "begin", by="F1")).startswith("PB-813"), "a technician's"
+        assert (await tell(talk, "begin", by="T1"))["next"] == "clear"
+        assert bench.box.testing == {SHOE_SLOT: 1}
+
+
+async def test_a_card_left_in_a_shoe_binds_nobody_and_is_frozen_all_the_same(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        machine: Any = bench.machines[SHOE_SLOT]
+        await talk.sign_on("F1", "T1")
+        machine.mechanics._edge(sh.Sensor.EXIT, True)
+        await refused(bench)
+        assert files.read(tmp_path / "dossiers", 1).halt.what == "path_blocked"
+        assert bench.box.running().table.context.serves(SHOE_SLOT)
+        assert bench.box.running().table.state.slots[SHOE_SLOT].way is None
+        assert (await tell(talk, "begin", by="F1"))["next"] == "clear", "a floorperson may take it up"

@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from devices.kinds import SHOE, SHUFFLER
+from devices.shoe import messages as sh
 from devices.shuffler import messages as m
-from firmware_bridge.errors import PitboxError
+from firmware_bridge.errors import CommandRefused, PitboxError
 from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import Stand
-from simulators.machines.shoe import SimulatedShoe
+from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.twins.card_mover import STRAINED
 from table_controller.controller.frame_ring import SECONDS, FrameRing
@@ -22,7 +23,7 @@ from table_controller.controller.freezer import Freezer
 from table_controller.diagnosis import store as st
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.dossier import Dossier, encode
-from table_controller.diagnosis.findings import Why
+from table_controller.diagnosis.findings import Span, Why
 from tests.support.bench import LADDER, over_the_ladder
 
 if TYPE_CHECKING:
@@ -215,3 +216,159 @@ async def test_only_the_last_thirty_seconds_of_frames_are_kept(seed: int) -> Non
         await stand.driver.sensors()
         assert all(frame.before_ms <= SECONDS * 1000 for frame in freezer.ring.frames())
         assert freezer.ring.frames()
+
+
+# --- a path that is dark before anything moves ------------------------------------------------------------------------
+
+
+async def refuses(stand: Any, freezer: Freezer, method: str, *args: int) -> tuple[Dossier, ...]:
+    """Have a command refused because the path is dark; return every dossier there is."""
+    with pytest.raises(CommandRefused) as refusal:
+        await getattr(stand.driver, method)(stand.next_id(), *args)
+    assert refusal.value.reason == m.Reason.PATH_BLOCKED
+    await freezer.close()
+    return tuple(freezer.dossiers)
+
+
+def leave_a_card(stand: Any, at: Any, on: Any, place: str) -> None:
+    """A card of a pile lies on the path, and darkens a sensor."""
+    mechanics = stand.machine.mechanics
+    stand.machine.world.move(stand.machine.world.at(place)[-1], mechanics.segment_place(at))
+    mechanics._edge(on, True)
+
+
+@pytest.mark.parametrize("sensor", ["feed", "draw", "exit"])
+async def test_a_shoe_that_refuses_for_dust_is_frozen_once_and_again_after_it_has_moved(seed: int, sensor: str) -> None:
+    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
+        await stand.driver.load(stand.next_id())
+        stand.inject(f"dust:sensor={sensor},percent=70")
+        (dossier,) = await refuses(stand, freezer, "dispense", 7)
+        assert dossier.complete
+        assert (dossier.halt.what, dossier.halt.refused, dossier.halt.leg) == ("path_blocked", "Dispense", 1)
+        assert dossier.times, "it was asked after it, as after any halt"
+        found = diagnose(dossier)
+        assert (found.where.sensors, found.where.segments) == ((sensor,), ()), "no card makes it so"
+        assert (found.cards.path, found.cards.inside) == (Span(0, 0), Span(53, 53))
+        assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.DUST, sensor, False)
+        assert "below the threshold" in found.causes[0].evidence[-1]
+        assert [cause.why for cause in found.causes[1:]] == [Why.FOREIGN_OBJECT, Why.LEFT_CARD]
+        assert len(await refuses(stand, freezer, "dispense", 7)) == 1, "the same, however often it is asked"
+        stand.inject("mend")
+        await stand.driver.dispense(stand.next_id(), 7)
+        stand.inject("take")
+        stand.inject(f"dust:sensor={sensor},percent=70")
+        *_, newest = await refuses(stand, freezer, "dispense", 7)
+        assert (newest.halt.what, newest.ends[-1].said) == ("path_blocked", "Dispensed")
+        assert diagnose(newest).cards.inside == Span(46, 46)
+
+
+async def test_a_shuffler_that_will_not_clear_itself_for_dust_is_frozen(seed: int) -> None:
+    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+        stand.inject("dust:sensor=lift,percent=70")
+        (dossier,) = await refuses(stand, freezer, "clear_jam")
+        assert (dossier.halt.what, dossier.halt.refused, dossier.halt.leg) == ("path_blocked", "ClearJam", None)
+        found = diagnose(dossier)
+        assert (found.causes[0].why, found.where.sensors, found.staff) == (Why.DUST, ("lift",), False)
+
+
+async def test_a_card_left_on_the_path_is_for_the_people_of_the_table(seed: int) -> None:
+    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
+        await stand.driver.load(stand.next_id())
+        mechanics = stand.machine.mechanics
+        leave_a_card(stand, sh.Segment.EXIT, sh.Sensor.DRAW, mechanics.well)
+        (dossier,) = await refuses(stand, freezer, "dispense", 7)
+        found = diagnose(dossier)
+        assert found.where.segments == ("draw", "exit"), "on either side of the sensor"
+        assert 1 in found.cards.path
+        assert mechanics.left() + 1 in (found.cards.inside or ())
+        assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.LEFT_CARD, "draw", True)
+        assert not found.causes[0].sure, "thick dust looks the same"
+
+
+async def test_two_dark_sensors_are_something_that_lies_there(seed: int) -> None:
+    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
+        await stand.driver.load(stand.next_id())
+        for sensor in ("draw", "exit"):
+            stand.inject(f"dust:sensor={sensor},percent=70")
+        found = diagnose((await refuses(stand, freezer, "dispense", 7))[0])
+        assert (found.causes[0].why, found.where.sensors, found.staff) == (Why.FOREIGN_OBJECT, ("draw", "exit"), False)
+
+
+async def test_a_manual_shoe_whose_exit_is_dark_is_frozen_too(seed: int) -> None:
+    async with watched(SimulatedManualShoe(seed=seed)) as (stand, freezer):
+        await stand.driver.load(stand.next_id())
+        stand.inject("dust:sensor=exit,percent=70")
+        found = diagnose((await refuses(stand, freezer, "start_round"))[0])
+        assert (found.causes[0].why, found.where.sensors) == (Why.DUST, ("exit",))
+        assert 53 in (found.cards.inside or ())
+
+
+async def test_what_is_refused_after_a_halt_or_moves_no_card_freezes_nothing_new(seed: int) -> None:
+    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+        stand.inject("dust:sensor=lift,percent=70")
+        with pytest.raises(CommandRefused):
+            await stand.driver.jog(stand.next_id(), m.Motor.TRANSPORT)
+        await freezer.close()
+        assert not freezer.dossiers
+        await fails(stand, freezer)
+        assert [each.halt.what for each in await refuses(stand, freezer, "clear_jam")] == ["jam"]
+
+
+async def test_a_machine_that_does_not_say_what_is_dark_leaves_the_cause_open(seed: int) -> None:
+    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
+        await stand.driver.load(stand.next_id())
+        stand.inject("dust:sensor=draw,percent=70")
+        (dossier,) = await refuses(stand, freezer, "dispense", 7)
+        mute = diagnose(msgspec.structs.replace(dossier, levels=()))
+        assert (mute.causes[0].why, mute.staff) == (Why.UNKNOWN, False)
+        assert mute.cards.path == Span(0, 1)
+        assert 53 in (mute.cards.inside or ())
+        clear = tuple(msgspec.structs.replace(level, blocked=False) for level in dossier.levels)
+        gone = diagnose(msgspec.structs.replace(dossier, levels=clear))
+        assert (gone.causes[0].why, gone.staff) == (Why.INTERRUPTED, True)
+
+
+# --- a motor that does not turn ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("motor", list(m.Motor))
+async def test_a_seized_motor_is_named_at_its_first_card_and_a_jog_makes_sure(seed: int, motor: m.Motor) -> None:
+    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+        name = motor.name.lower()
+        stand.inject(f"seized:motor={name}")
+        found = diagnose(await fails(stand, freezer))
+        assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.SEIZED_MOTOR, name, False)
+        assert (found.causes[0].sure, found.causes[1].why) == (False, Why.STUCK_CARD)
+        assert stand.machine.mechanics.inside() in (found.cards.inside or ())
+        stand.machine.world.move_all(stand.machine.mechanics.intake, "pocket")
+        stand.inject("mend")
+        stand.inject("clear_path")
+        await stand.driver.clear_jam(stand.next_id())
+        stand.inject(f"seized:motor={name}")
+        with pytest.raises(PitboxError):
+            await stand.driver.jog(stand.next_id(), motor)
+        await freezer.close()
+        jogged = diagnose(freezer.dossiers[-1])
+        assert (freezer.dossiers[-1].halt.said, freezer.dossiers[-1].halt.bad_motors) == ("Jogged", (name,))
+        assert (jogged.causes[0].why, jogged.causes[0].at, jogged.causes[0].sure) == (Why.SEIZED_MOTOR, name, True)
+        with pytest.raises(PitboxError):
+            await stand.driver.self_test(stand.next_id())
+        await freezer.close()
+        tested = diagnose(freezer.dossiers[-1])
+        assert (tested.causes[0].why, tested.causes[0].at, tested.staff) == (Why.SEIZED_MOTOR, name, False)
+
+
+async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stands_still_again(seed: int) -> None:
+    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
+        await stand.driver.load(stand.next_id())
+        command = asyncio.ensure_future(stand.driver.dispense(stand.next_id(), 7))
+        await stand.until(lambda event: isinstance(event, sh.Progress) and event.moved == 3)
+        stand.inject("seized:motor=draw")
+        await asyncio.gather(command, return_exceptions=True)
+        await freezer.close()
+        found = diagnose(freezer.dossiers[-1])
+        assert (found.causes[0].why, found.causes[0].sure) == (Why.STUCK_CARD, False), "nothing tells it from a card"
+        stand.inject("clear_path")
+        found = diagnose(await fails(stand, freezer, "clear_jam"))
+        assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.SEIZED_MOTOR, "draw", False)
+        assert "the motion before ended in a jam, too" in found.causes[0].evidence

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -161,3 +163,51 @@ def test_every_dossier_has_a_cause_even_without_any_evidence() -> None:
 def test_an_edge_without_its_beginning_is_no_pulse() -> None:
     seen = pulses((d.Edge("feed", False, 900), d.Edge("feed", True, 500), d.Edge("feed", False, 460)))
     assert [(pulse.since, pulse.length) for pulse in seen["feed"]] == [(500, 40)]
+
+
+def _first_card(segment: str, motor: str, drawn: int, **more: Any) -> d.Dossier:
+    """A jam at the first card of a motion, with one motor strained."""
+    halt = d.Halt("jam", "Jam", more.pop("leg", 0), segment, 1, more.pop("entered", 0), 0)
+    return shuffler("jam", segment, halts=(halt,), currents=currents(**{motor: drawn}), **more)
+
+
+def test_a_motor_that_stalls_at_its_first_card_may_not_turn_at_all() -> None:
+    found = diagnose(_first_card("feed", "feed", STUCK))
+    assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.SEIZED_MOTOR, "feed", False)
+    assert not found.causes[0].sure, "a card that sticks first of all looks the same until a jog"
+    assert "it moves: feed" in found.causes[0].evidence[1]
+    assert found.causes[1].why is Why.STUCK_CARD
+    later = shuffler("jam", "feed", currents=currents(feed=STUCK), edges=edges())
+    assert first(later) is Why.STUCK_CARD, "it has moved 26 cards in this motion"
+    assert first(_first_card("feed", "feed", 800)) is Why.STUCK_CARD, "it strains, and turns"
+
+
+def test_a_motor_that_stands_still_again_after_it_was_cleared_needs_no_full_stall() -> None:
+    again = (d.Ended("Completed", 53, 53), d.Ended("Jam", 20, 0), d.Ended("Cleared"))
+    assert first(_first_card("feed", "feed", 800, ends=again)) is Why.SEIZED_MOTOR
+    well = (*again, d.Ended("Completed", 53, 53))
+    assert first(_first_card("feed", "feed", 800, ends=well)) is Why.STUCK_CARD
+
+
+def test_a_motor_that_brought_every_card_in_has_turned_when_the_first_one_sticks_on_its_way_out() -> None:
+    assert first(_first_card("stack", "transport", STUCK, leg=1, entered=53)) is Why.STUCK_CARD
+    assert first(_first_card("unload", "eject", STUCK, leg=1, entered=53)) is Why.SEIZED_MOTOR
+
+
+def _dark(**dark: int) -> d.Dossier:
+    halt = d.Halt("path_blocked", "Refused", 0, refused="StartCycle")
+    return shuffler("path_blocked", halts=(halt,), account=d.Account(53, 0, 0), levels=levels(**dark), currents=())
+
+
+def test_what_darkens_a_path_at_rest_is_told_by_how_dark_it_is() -> None:
+    dust = diagnose(_dark(lift=300))
+    assert [cause.why for cause in dust.causes] == [Why.DUST, Why.FOREIGN_OBJECT, Why.LEFT_CARD]
+    assert (dust.where.segments, dust.where.sensors, dust.cards.path) == ((), ("lift",), Span(0, 0))
+    card = diagnose(_dark(lift=100))
+    assert (card.causes[0].why, card.staff, card.where.segments) == (Why.LEFT_CARD, True, ("lift", "shelf"))
+    assert (card.cards.path, card.cards.inside) == (Span(0, 1), Span(0, 1))
+    both = diagnose(_dark(lift=100, exit=300))
+    assert (both.causes[0].at, both.staff, both.where.sensors) == ("lift", True, ("lift", "exit"))
+    assert not diagnose(_dark(lift=300, exit=300)).staff, "no card makes two sensors half dark"
+    piles = diagnose(_dark(intake=100, gate=100))
+    assert piles.causes[0].why is Why.INTERRUPTED, "a pile is no part of the path"

@@ -219,6 +219,42 @@ def test_a_shuffler_that_keeps_what_it_refused_is_given_up() -> None:
     assert not floor.state.holds
 
 
+def few_shakes() -> Floor:
+    """A lid came off too soon: the dealer is asked to put it on again."""
+    floor = Floor("asia_poker").start("blue", "red").to(mc.BETTING)
+    floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, Command) and d.act == "arm_dice")
+    (armed,) = floor.state.commands
+    floor.step(ev.CommandEnded(armed, "done"))
+    assert not acts(floor.step(ev.NoRoll("shaker.1", "too_few_shakes"))), "an open shaker refuses, and that is a hold"
+    assert floor.prompt("cover_shaker").role == "dealer"
+    return floor
+
+
+def test_a_shaker_is_armed_again_once_its_lid_is_on_and_no_hold_comes_of_few_shakes() -> None:
+    floor = few_shakes()
+    assert not floor.state.holds
+    assert acts(floor.say("cover_shaker")) == ["arm_dice"]
+    assert Moved("round", mc.COMPLETE) in floor.settle()
+
+
+def test_an_open_shaker_is_covered_whatever_else_is_held_or_lost() -> None:
+    floor = few_shakes()
+    floor.declare("other")
+    floor.step(ev.SlotChanged("shaker.1", "vanish"))
+    floor.step(ev.SlotChanged("shaker.1", "appear"))
+    floor.step(ev.SlotChanged("shaker.1", "verify"))
+    assert "arm_dice" not in acts(floor.clear_holds())
+    assert acts(floor.say("cover_shaker")) == ["arm_dice"]
+
+
+def test_nobody_covers_a_shaker_for_a_round_that_is_void() -> None:
+    floor = few_shakes()
+    floor.declare("other")
+    floor.say("choose", "void")
+    assert floor.phase == mc.VOID
+    assert not floor.prompts("cover_shaker")
+
+
 @pytest.mark.parametrize("under_way", [False, True])
 def test_a_deck_that_its_shoe_reports_gone_is_not_dealt(*, under_way: bool) -> None:
     """A shoe was emptied at another deck's account, reported itself empty, and the next round was dealt from it."""
