@@ -310,7 +310,7 @@ class People(Technician):
         if late > 0:
             machine.inject(f"take_bet:chips={late}")
 
-    async def _count_stub(self, _: Prompt) -> int:
+    async def _count_stub(self, _prompt: Prompt) -> int:
         """Count the stub. One that the box has not heard of is still at the shoe: hands take it out first."""
         deck, slot = self.house.controller.table.state.round.deck or "", "shoe.1"
         left = self.house.inside(slot, deck) if self._has_slot else 0
