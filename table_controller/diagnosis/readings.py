@@ -87,7 +87,9 @@ class Readings:
         if self.dossier.halt.card != 1 or drawn is None or not self.strained(motor):
             return False
         inward = any(stretch.motor == motor for stretch in self.path.legs[0].stretches)
-        turned = self.dossier.halt.leg == 1 and inward and bool(self.dossier.halt.counted_in)  # on its way in
+        # What a machine keeps went in with an earlier motion, and says nothing of this one.
+        went_in = bool(self.dossier.halt.counted_in) and not self.dossier.account.keeps
+        turned = self.dossier.halt.leg == 1 and inward and went_in
         return self.again or (drawn >= self._t.stall and not turned)
 
     @property
