@@ -16,7 +16,7 @@ class Thresholds(NamedTuple):
     """Where one reading ends and another begins; fitted by `python -m tools.accuracy --fit`, on seeds of their own."""
 
     strain: int = 560  # mA: a motor that works against something
-    stall: int = 950  # mA: as much as a motor draws that does not turn at all
+    stall: int = 900  # mA: as much as a motor draws that does not turn at all
     dim: int = 123  # light of a sensor that is dark, but not as dark as under a card
     slow: float = 1.06  # of the usual time: the card under way drags
     long: float = 1.1  # a pulse so many times what the card's speed accounts for is more than one card
