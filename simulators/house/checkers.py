@@ -175,6 +175,7 @@ class DeckChecker:
                 )  # fmt: skip
             case ev.ShoeLoaded() if event.count is not None:
                 real = self._real(event.slot, gate=False)
+                real -= self.house.world.playing_cards(f"{event.slot}/slot")  # came out before, and hands left it there
                 self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
             case ev.StackOut():
                 self._out += event.count

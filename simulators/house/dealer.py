@@ -50,6 +50,7 @@ class People(Technician):
         self.stand: set[tuple[int, int]] = set()  # rounds and seats whose bet stands although the round is void
         self._gone = False
         self._total = 0
+        self._no_rolls = 0  # in a row
         self._tasks: set[asyncio.Task[None]] = set()
         self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
         self._chosen: set[tuple[int, tuple[str, ...]]] = set()  # what was chosen once in a round: the first way out
@@ -96,8 +97,9 @@ class People(Technician):
         elif isinstance(event, shaker.Shaken) and event.shakes == 0 and event.roll is not None:
             self._go(self._roll(slot))
         elif isinstance(event, shaker.Reading):
-            self._total = sum(event.values)
+            self._total, self._no_rolls = sum(event.values), 0
         elif isinstance(event, shaker.NoRoll):
+            self._no_rolls += 1
             self._go(self._later(lambda: self._cover(slot)))
 
     @property
@@ -148,6 +150,7 @@ class People(Technician):
             "cut": self._cut,
             "dealt": self._deal_by_hand,
             "park_shaker": self._park,
+            "cover_shaker": self._cover_again,
             "collected": self._collect,
             "shoe_emptied": self._service,
             "device_cleared": self._service,
@@ -304,7 +307,18 @@ class People(Technician):
             machine.inject(f"take_bet:chips={late}")
 
     async def _count_stub(self, _: Prompt) -> int:
-        return self.house.stub
+        """Count the stub. One that the box has not heard of is still at the shoe: hands take it out first."""
+        deck, slot = self.house.controller.table.state.round.deck or "", "shoe.1"
+        left = self.house.inside(slot, deck) if self._has_slot else 0
+        if not left:
+            return self.house.stub
+        for _ in range(LONG):
+            if self.house.inside(slot, deck) == self.house.world.count(f"{slot}/slot"):  # it is not on its way any more
+                break
+            await self.house.wait(PACE)
+        self.house.machines[slot].inject("take")
+        await self._out_of_machine(deck)
+        return left
 
     async def _deal_by_hand(self, _: Prompt) -> None:
         """Draw card by card from a manual shoe, or from the hand."""
@@ -343,6 +357,14 @@ class People(Technician):
         machine.inject("shake:times=3")
         await self.house.wait(3.0)
         machine.inject("lid:to=off")
+
+    async def _cover_again(self, prompt: Prompt) -> None:
+        """The lid goes on for another roll. A shaker that was shaken well and does not say so twice is mended."""
+        slot = prompt.slot or ""
+        self._cover(slot)
+        if self._no_rolls > 1:
+            self._no_rolls = 0
+            await self._repair(slot, self.house.machines[slot])
 
     async def _park(self, prompt: Prompt) -> None:
         machine = self.house.machines[prompt.slot or ""]

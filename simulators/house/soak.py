@@ -156,9 +156,8 @@ class Table:
             await lead_on(house)
         except TimeoutError as late:
             raise Broken("stuck", f"{late}; {_why(house)}") from late
-        for context in self._unseen:
-            error = context.get("exception")
-            raise Broken("crash", f"{context['message']}: {error!r}") from error
+        finally:
+            self._raised()  # says more than that nobody goes on, which may be all that is seen of it
         if checkers.rounds.opened == opened or checkers.rounds.voids.keys() & {
             house.controller.table.state.round.number
         }:
@@ -167,6 +166,12 @@ class Table:
         for seat in BETTORS if bets else ():
             if not house.chips.at(hand(f"bet_sensor.{seat}")):
                 house.chips.make(hand(f"bet_sensor.{seat}"), _STAKE)
+
+    def _raised(self) -> None:
+        """Tell what was raised where nobody waits for it: in the box, or by whoever works at the table."""
+        for context in self._unseen:
+            error = context.get("exception")
+            raise Broken("crash", f"{context['message']}: {error!r}") from error
 
     def _happen(self, house: House, mishap: Mishap) -> None:
         word = mishap.fault.partition(":")[0]

@@ -202,8 +202,9 @@ class House:
         return len(mixed) + sum(1 for c in lying if self.world.where(c) not in (RAIL, "set_aside", "quarantine"))
 
     def note_strays(self, slot: str, back: str) -> None:
-        """Cards with another back come out of a machine together with a deck: they are counted with it."""
-        inside = [card for p in self.world.census() if p.startswith(slot + "/") for card in self.world.at(p)]
+        """Playing cards with another back come out of a machine together with a deck: they are counted with it."""
+        places = [place for place in self.world.census() if place.startswith(slot + "/")]
+        inside = [card for place in places for card in self.world.at(place) if card.face >= 0]
         if 2 * sum(1 for card in inside if card.back == back) > len(inside):
             self.strays[back] = [
                 card for card in inside if card.back != back and "behind" not in self.world.where(card)

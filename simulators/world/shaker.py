@@ -59,7 +59,7 @@ class ShakerMechanics:
         self.on_stir: Callable[[], None] = _ignore  # the reader sees dice move, or come and go
         self.clock = clock
         self._rng = rng
-        self._pending: list[Fault] = []
+        self._pending: list[tuple[Fault, Die | None]] = []  # for the next time that the lid comes off
         self._still_at = 0.0
         self._peak = 0
         self._shakes_left = 0
@@ -163,18 +163,18 @@ class ShakerMechanics:
             return
         self.lid_on = on
         if not on:
-            for fault in self._pending:
-                self._befall(fault)
+            for fault, die in self._pending:
+                self._befall(fault, die)
             self._pending.clear()
         self.on_lid(on)
         self.on_stir()
 
-    def _befall(self, fault: Fault) -> None:
-        if fault.kind.name == "tremble":
+    def _befall(self, fault: Fault, die: Die | None) -> None:
+        if die is None:
             self._still_at = self.clock.now + fault.number("seconds")
+        elif die.place != self.inside:  # it has left meanwhile, or has just fallen: nothing happens to it here
             return
-        die = self._die(fault)
-        if fault.kind.name == "spill":
+        elif fault.kind.name == "spill":
             die.place, die.attitude = TABLE, Attitude.FLAT
         else:
             die.attitude = Attitude.LEANING if fault.kind.name == "lean" else Attitude.STACKED
@@ -236,11 +236,10 @@ class ShakerMechanics:
         """Let something happen to dice or sensors; BadFault if it cannot."""
         match fault.kind.name:
             case "lean" | "stack" | "spill":
-                self._die(fault)
-                self._pending.append(fault)
+                self._pending.append((fault, self._die(fault)))
             case "tremble":
                 fault.number("seconds")
-                self._pending.append(fault)
+                self._pending.append((fault, None))
             case "dust":
                 self._dust[self._die(fault).number] = min(1.0, fault.number("percent") / 100)
             case "misread":

@@ -86,6 +86,8 @@ def _shoe_report(slot: str, status: shoe.Status) -> Iterator[ev.Event]:
         yield ev.StackTaken(slot)
     if status.state is shoe.State.DEALING and status.moved:
         yield ev.CardsDrawn(slot, status.moved, reported=True)
+    if status.state is shoe.State.IDLE and status.sure and not status.in_well:
+        yield ev.ShoeEmpty(slot)
 
 
 def _shaker(slot: str, event: Any) -> Iterator[ev.Event]:

@@ -52,6 +52,7 @@ _EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "ShuffleEnded": ("slot", "count", "shuffled", "rejected"),
     "ShuffleFailed": ("slot", "reason", "inside"),
     "ShoeLoaded": ("slot", "count"),
+    "ShoeEmpty": ("slot",),
     "ShoeFault": ("slot", "reason"),
     "StackOut": ("slot", "count"),
     "StubOut": ("slot", "count"),

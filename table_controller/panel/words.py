@@ -25,6 +25,7 @@ QUESTIONS: Final[dict[str, str]] = {
     "count_deck": "Count deck {deck} and enter the number",
     "cover_back": "Put the cover card back: how many cards below it?",
     "cover_seat": "Before whom did the cover card come out?",
+    "cover_shaker": "No roll: cover the shaker, then shake again",
     "cut": "Cut deck {deck}{offered}: how many cards from the top?",
     "dealer_hand_reset": "Set the dealer's hand again in the house way",
     "dealt": "Deal the cards, beginning with {place}",

@@ -221,6 +221,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.GivenOut: shuffling.given_out,
     ev.TakenIn: shuffling.taken_in,
     ev.ShoeLoaded: shuffling.shoe_loaded,
+    ev.ShoeEmpty: shuffling.shoe_empty,
     ev.StackOut: dealing.stack_out,
     ev.StackTaken: dealing.stack_taken,
     ev.CardsDrawn: dealing.cards_drawn,

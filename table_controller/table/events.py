@@ -193,6 +193,12 @@ class ShoeLoaded(Event, frozen=True):
     count: int | None
 
 
+class ShoeEmpty(Event, frozen=True):
+    """A shoe reports that nothing is inside: hands emptied it, heard or not."""
+
+    slot: str
+
+
 class StackOut(Event, frozen=True):
     """A stack (from a continuous shuffler: cards into its chute) was dispensed; the count is what the sensor saw."""
 

@@ -302,6 +302,17 @@ def shoe_loaded(c: Context, event: ev.ShoeLoaded) -> None:
             irregular(c, "count_wrong", slot=event.slot, deck=deck.name)
 
 
+def shoe_empty(c: Context, event: ev.ShoeEmpty) -> None:
+    """A shoe has nothing inside. A deck that was ready to be dealt there is in hands that nobody knows."""
+    deck = c.state.decks.get(c.state.slots[event.slot].deck or "")
+    if deck is None or deck.state != mc.READY or c.held(deck=deck.name) or c.in_flight(event.slot, "load"):
+        return  # its cards are on the table, or people are about them
+    decks.out_of_device(c, deck)
+    deck.verified = False
+    c.finding("unknown_cards", f"{event.slot} has nothing inside, and deck {deck.name} was in it", deck.name)
+    irregular(c, "unknown_cards", slot=event.slot, deck=deck.name)
+
+
 def placed(c: Context, deck: Deck, place: str) -> None:
     """A deck is where it is dealt from: a new shoe begins, and its first card is burned where the text wants it."""
     deck.place = place

@@ -52,10 +52,11 @@ def dice_read(c: Context, event: ev.DiceRead) -> None:
 
 
 def no_roll(c: Context, event: ev.NoRoll) -> None:
-    """No roll: the dice are shaken again."""
+    """No roll: the dice are shaken again, from under the lid: an open shaker cannot be armed."""
     if event.trigger == "too_few_shakes":
         if _reshake(c):
             c.finding("no_roll", f"fewer shakes than the rule asks for ({c.clause('shakes')})")
+            _cover(c)
     else:
         declared_no_roll(c, event.trigger, event.slot)
 
@@ -73,6 +74,20 @@ def _reshake(c: Context) -> bool:
         return False
     round_.total, round_.start, round_.asked_start, round_.announced = None, None, False, False
     return True
+
+
+def _cover(c: Context) -> None:
+    c.ask("cover_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("shakes"))
+
+
+def _uncovered(c: Context) -> bool:
+    """Tell whether the dealer has been asked to cover the shaker for another roll, and has not said that it is."""
+    rolls = c.state.round.state == mc.STARTING_POSITION and c.state.start == "shaker"
+    return rolls and any(prompt.kind == "cover_shaker" for prompt in c.state.prompts.values())
+
+
+def _covered(_c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    """The next roll may begin; whether the lid is on, the shaker itself looks at when it is armed."""
 
 
 def _announced(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
@@ -163,6 +178,8 @@ def advance(c: Context) -> None:
     unattended = c.state.start == "shaker" and c.state.shaker_for is not None
     if unattended:
         c.ask("take_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("attend"))
+    if _uncovered(c):
+        _cover(c)
     if c.stopped:
         return
     _park(c)
@@ -185,7 +202,7 @@ def _find(c: Context) -> None:
         c.ask("announce", "dealer", number=True, slot=slot, least=3, most=18, clauses=c.clauses("announce"))
     elif c.state.start == "flat_button":
         c.ask("move_button", "dealer", slot=slot, seat=dealing.place_of(c.state.button), clauses=c.clauses("button"))
-    elif slot is not None and not round_.asked_start:
+    elif slot is not None and not round_.asked_start and not _uncovered(c):
         round_.asked_start = c.try_command("arm_dice" if c.state.start == "shaker" else "draw", slot, deck=round_.deck)
 
 
@@ -197,6 +214,7 @@ def _park(c: Context) -> None:
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "announce": _announced,
+    "cover_shaker": _covered,
     "dice": _new_dice,
     "park_shaker": _parked,
     "move_button": _button_moved,

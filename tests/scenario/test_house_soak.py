@@ -76,6 +76,13 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
     "a player takes his chip back after the lock, where nobody counts chips": (
         "dj_wild", 4000, 2, ("1@2.5276 bet_sensor.6 take_bet", "2@2.2471 bet_sensor.6 drop_chip")),
+    "hands that gather a batch from its shoe count the cover card, and a short batch is whole": (
+        "over_under", 3000, 9, ("1@50.318 shoe.1 jam:segment=drop", "2@32.018 shuffler.1 missing_card",
+                                "8@31.812 house box_power_cut:at=after,points=28")),
+    "two dice fall when one lid comes off": (
+        "asia_poker", 4000, 2, ("1@9.255 shaker.1 spill:die=2", "1@28.169 shaker.1 spill:die=3")),
+    "a shoe gives its stub out while nobody hears it, and the next deck has a card that no count can see": (
+        "face_up_pai_gow", 5000, 4, ("1@39.093 house card_swapped", "3@20.111 shoe.1 unplug:seconds=5")),
 }  # fmt: skip
 
 
@@ -86,6 +93,48 @@ def test_what_long_soaks_found_stays_mended(name: str) -> None:
     assert failure is None, failure
     assert day.rounds == rounds
     assert day.mishaps.total() == len(mishaps), "nothing went wrong"
+
+
+def test_hands_that_gather_a_batch_count_its_cards_and_not_its_cover_card() -> None:
+    whole = ["1@50.318 shoe.1 jam:segment=drop"]
+    short = [*whole, "2@24.1 shuffler.1 missing_card", "4@5 shoe.1 jam:segment=drop"]
+    (day, failure), (bad, missed) = (
+        run_table("over_under", 3000, rounds, [read_mishap(text) for text in mishaps])
+        for rounds, mishaps in ((3, whole), (5, short))
+    )
+    assert failure is missed is None, failure or missed
+    assert not day.clauses["X8"], "a whole batch was counted wrong"
+    assert bad.bad_before, "nothing was dealt from the short batch"
+    assert bad.clauses["X8"], "a short batch was counted whole"
+
+
+def test_a_shaker_that_feels_no_shake_costs_no_round() -> None:
+    day, failure = run_table("asia_poker", 6002, 4, [read_mishap("2@39.187 shaker.1 deaf")])
+    assert failure is None, failure
+    assert (day.rounds, day.voids, day.irregularities) == (4, 0, 0)
+
+
+class CountsNothing(House):
+    """A dealer who says what the last stub had, and leaves this one in the shoe's slot."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+
+        async def as_before(_: object) -> int:
+            return self.stub
+
+        self.people._count_stub = as_before  # type: ignore[method-assign]
+
+
+def test_a_count_is_held_for_what_went_into_the_shoe_and_not_for_what_was_left_in_its_slot() -> None:
+    game, seed, rounds, mishaps = FOUND[
+        "a shoe gives its stub out while nobody hears it, and the next deck has a card that no count can see"
+    ]
+    day, failure = run_table(game, seed, rounds, [read_mishap(text) for text in mishaps], make=CountsNothing)
+    assert failure is None, failure
+    assert day.clauses["X8"], "the deck that the cards are missing from is found at its next count"
+    assert day.bad_after == 0
+    assert day.voids == 0, "no round opens for a shoe that was emptied meanwhile"
 
 
 def test_the_same_seed_plays_the_same_table() -> None:
@@ -214,6 +263,18 @@ class ListsNothing(Planted):
             deck.rounds.clear()
 
 
+class FumblesTheLid(Planted):
+    """Whoever works at the shaker raises where nobody waits for it: the table only stands still."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+
+        async def fumble(_: str) -> None:
+            raise RuntimeError("the lid slips")
+
+        self.people._roll = fumble  # type: ignore[method-assign]
+
+
 FALLS = Mishap(2, 1.0, "house", "card_falls")
 PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
     (IgnoresCounts, "saigon_5_card", "bad deck", [FALLS]),
@@ -224,6 +285,7 @@ PLANTED: list[tuple[type[House], str, str, list[Mishap]]] = [
     (KeepsWagers, "face_up_pai_gow", "chips and bets", [Mishap(2, 9.0, "shoe.1", "jam:segment=exit")]),
     (Deaf, "face_up_pai_gow", "service", [Mishap(1, 20.0, "bet_sensor.3", "hang:seconds=80")]),
     (ListsNothing, "saigon_5_card", "affected rounds", [FALLS]),
+    (FumblesTheLid, "asia_poker", "crash", []),
 ]
 
 

@@ -93,6 +93,7 @@ def _devices(floor: Floor) -> Iterator[ev.Event]:
         if slot.kind == "shoe":
             yield from (ev.ShoeLoaded(name, cards), ev.StackTaken(name), ev.StackOut(name, floor.edition.hand.cards))
             yield from (ev.CardsDrawn(name, 49), ev.StubOut(name, 4), ev.ShoeFault(name, 3), ev.FaceUpSeen(name))
+            yield ev.ShoeEmpty(name)
         if slot.kind == "shaker":
             yield from (ev.DiceOpened(name), ev.DiceRead(name, (2, 3, 5)), ev.NoRoll(name, "too_few_shakes"))
         if slot.kind == "rng":

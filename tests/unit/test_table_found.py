@@ -217,3 +217,69 @@ def test_a_shuffler_that_keeps_what_it_refused_is_given_up() -> None:
     floor.clear_holds()
     assert (floor.deck("red").state, floor.deck("red").place) == (mc.STACKED, "tray")
     assert not floor.state.holds
+
+
+def few_shakes() -> Floor:
+    """A lid came off too soon: the dealer is asked to put it on again."""
+    floor = Floor("asia_poker").start("blue", "red").to(mc.BETTING)
+    floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, Command) and d.act == "arm_dice")
+    (armed,) = floor.state.commands
+    floor.step(ev.CommandEnded(armed, "done"))
+    assert not acts(floor.step(ev.NoRoll("shaker.1", "too_few_shakes"))), "an open shaker refuses, and that is a hold"
+    assert floor.prompt("cover_shaker").role == "dealer"
+    return floor
+
+
+def test_a_shaker_is_armed_again_once_its_lid_is_on_and_no_hold_comes_of_few_shakes() -> None:
+    floor = few_shakes()
+    assert not floor.state.holds
+    assert acts(floor.say("cover_shaker")) == ["arm_dice"]
+    assert Moved("round", mc.COMPLETE) in floor.settle()
+
+
+def test_an_open_shaker_is_covered_whatever_else_is_held_or_lost() -> None:
+    floor = few_shakes()
+    floor.declare("other")
+    floor.step(ev.SlotChanged("shaker.1", "vanish"))
+    floor.step(ev.SlotChanged("shaker.1", "appear"))
+    floor.step(ev.SlotChanged("shaker.1", "verify"))
+    assert "arm_dice" not in acts(floor.clear_holds())
+    assert acts(floor.say("cover_shaker")) == ["arm_dice"]
+
+
+def test_nobody_covers_a_shaker_for_a_round_that_is_void() -> None:
+    floor = few_shakes()
+    floor.declare("other")
+    floor.say("choose", "void")
+    assert floor.phase == mc.VOID
+    assert not floor.prompts("cover_shaker")
+
+
+@pytest.mark.parametrize("under_way", [False, True])
+def test_a_deck_that_its_shoe_reports_gone_is_not_dealt(*, under_way: bool) -> None:
+    """A shoe was emptied at another deck's account, reported itself empty, and the next round was dealt from it."""
+    floor = Floor("face_up_pai_gow").start("blue", "red")
+    floor.settle()
+    if under_way:
+        floor.to(mc.BETTING)
+    deck = floor.state.slots["shoe.1"].deck or ""
+    floor.step(ev.SlotChanged("shoe.1", "doubt"))
+    floor.step(ev.SlotChanged("shoe.1", "verify"))
+    hold = found(floor.step(ev.ShoeEmpty("shoe.1")))
+    assert (hold.trigger, hold.deck) == ("unknown_cards", deck)
+    assert not floor.deck(deck).verified
+    assert floor.state.slots["shoe.1"].deck is None
+    assert "dispense" not in acts(floor.play(ev.NoMoreBets(DEALER) if under_way else ev.OpenRound(DEALER)))
+    floor.clear_holds()
+    floor.settle()
+    assert floor.deck(deck).verified, "it was counted"
+    assert Moved("round", mc.COMPLETE) in floor.round()
+
+
+def test_a_shoe_that_reports_itself_empty_as_it_should_is_no_irregularity() -> None:
+    floor = Floor("face_up_pai_gow").start("blue", "red").to(mc.PLAYING)
+    assert floor.step(ev.ShoeEmpty("shoe.1")) == []
+    floor.declare("shoe_fault", slot="shoe.1")
+    holds = len(floor.state.holds)
+    floor.step(ev.ShoeEmpty("shoe.1"))
+    assert len(floor.state.holds) == holds

@@ -88,7 +88,7 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
         case "shoe":
             return [
                 ev.ShoeLoaded(slot, whole), ev.StackOut(slot, number), ev.StackTaken(slot), ev.CardsDrawn(slot, number),
-                ev.StubOut(slot, number), ev.ShoeFault(slot, 430), ev.FaceUpSeen(slot),
+                ev.StubOut(slot, number), ev.ShoeFault(slot, 430), ev.FaceUpSeen(slot), ev.ShoeEmpty(slot),
                 ev.CoverCardOut(slot, more if 1 <= more <= 6 else None),
             ]  # fmt: skip
         case "shaker":
