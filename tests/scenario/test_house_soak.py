@@ -85,6 +85,9 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "asia_poker", 4000, 2, ("1@9.255 shaker.1 spill:die=2", "1@28.169 shaker.1 spill:die=3")),
     "a shoe gives its stub out while nobody hears it, and the next deck has a card that no count can see": (
         "face_up_pai_gow", 5000, 4, ("1@39.093 house card_swapped", "3@20.111 shoe.1 unplug:seconds=5")),
+    "a dealer goes on emptying a shoe for a question that is gone, and draws from the next batch": (
+        "over_under", 3002, 22, ("1@39.014 shoe.1 jam:segment=exit", "4@5.413 house card_swapped",
+                                 "22@59.684 shoe.1 double_feed:offset=45")),
 }  # fmt: skip
 
 

@@ -102,6 +102,7 @@ def _unbidden(table: Table, name: str) -> Iterator[Move]:
             ev.StubOut(name, 2),
             ev.ShoeLoaded(name, whole),
             ev.FaceUpSeen(name),
+            ev.ShoeEmpty(name),
         ]
     elif kind == "shoe" and state.round.drawn <= state.round.dealt + state.round.discarded + state.round.burned:
         events = [ev.CardsDrawn(name, state.round.drawn + 1)]
