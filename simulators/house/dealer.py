@@ -7,6 +7,7 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -246,7 +247,10 @@ class People(Technician):
         return self._total
 
     async def _put_in_shoe(self, prompt: Prompt) -> None:
-        await self.house.until(lambda: not self.house.world.count("shuffler.1/presented"))  # it is taken out first
+        with suppress(TimeoutError):  # it is taken out first
+            await self.house.until(lambda: not self.house.world.count("shuffler.1/presented"), 5.0)
+        if self.house.world.count("shuffler.1/presented"):  # nobody heard that it was given out; it lies there
+            self.house.machines["shuffler.1"].inject("take_deck")
         self.house.only_in_tray(prompt.deck or "")
         self.house.machines[prompt.slot or ""].inject("load")
         self._aside = self.house.world.count("set_aside")
