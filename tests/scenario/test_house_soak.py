@@ -81,6 +81,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
     "hands that gather a batch from its shoe count the cover card, and a short batch is whole": (
         "over_under", 3000, 9, ("1@50.318 shoe.1 jam:segment=drop", "2@32.018 shuffler.1 missing_card",
                                 "8@31.812 house box_power_cut:at=after,points=28")),
+    "a shuffler gives a deck out, and its cable is pulled before it says so": (
+        "asia_poker", 6002, 8, ("7@25.236 shuffler.1 unplug:seconds=5",)),
     "two dice fall when one lid comes off": (
         "asia_poker", 4000, 2, ("1@9.255 shaker.1 spill:die=2", "1@28.169 shaker.1 spill:die=3")),
     "a shoe gives its stub out while nobody hears it, and the next deck has a card that no count can see": (
