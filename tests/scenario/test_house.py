@@ -52,8 +52,8 @@ async def test_a_deck_that_never_left_its_unplugged_shuffler_is_noticed_and_come
         state = house.controller.table.state
         (stored,) = (deck for deck in state.decks.values() if deck.place == "shuffler.1/gate")
 
-        async def said(_: Prompt) -> None:
-            """Nobody goes to the machine."""
+        async def said(prompt: Prompt) -> None:
+            assert prompt.deck == stored.name, "they say so, and nobody goes to the machine"
 
         house.people._remove = said  # type: ignore[method-assign]
         house.machines["shuffler.1"].inject("unplug:seconds=20")
