@@ -314,13 +314,13 @@ class People(Technician):
         if late > 0:
             machine.inject(f"take_bet:chips={late}")
 
-    async def _count_stub(self, _prompt: Prompt) -> int:
+    async def _count_stub(self, _: Prompt) -> int:
         """Count the stub. One that the box has not heard of is still at the shoe: hands take it out first."""
         deck, slot = self.house.controller.table.state.round.deck or "", "shoe.1"
         left = self.house.inside(slot, deck) if self._has_slot else 0
         if not left:
             return self.house.stub
-        for _ in range(LONG):
+        for _try in range(LONG):
             if self.house.inside(slot, deck) == self.house.world.count(f"{slot}/slot"):  # it is not on its way any more
                 break
             await self.house.wait(PACE)

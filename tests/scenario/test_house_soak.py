@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # `make test` plays 500 rounds; `make proof` so many more, in parts that workers share: one part is one test with a seed
 # of its own. `pitbox sim soak --rounds 100000` plays what there is time for.
 SHORT = 100
-PROOF = 2_500
+PROOF = 5_000
 PART = 250
 SEED = 100
 PROOF_SEED = 1000
