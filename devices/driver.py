@@ -136,7 +136,6 @@ class Driver:
 
     async def look(self) -> Any:
         """Read what the device holds, and tell nobody else: for whoever is only curious."""
-        await self.ready()
         return await self.ask(self._question, self._answer)
 
     async def outcome(self, command: int) -> Settled:

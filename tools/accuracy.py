@@ -86,7 +86,7 @@ def summary(verdicts: list[Verdict], unseen: list[Case]) -> list[str]:
     of = len(verdicts)
     rows = [
         ("cases", str(of + len(unseen))),
-        ("faults without a dossier: the machine refused to move, or came through", str(len(unseen))),
+        ("faults without a dossier: the machine noticed nothing", str(len(unseen))),
         ("segment right, or a range that holds", _share(sum(v.where for v in verdicts), of)),
         ("cards inside right, or a range that holds", _share(sum(v.cards for v in verdicts), of)),
         ("of these one segment and one number", _share(sum(v.exact and v.where and v.cards for v in verdicts), of)),

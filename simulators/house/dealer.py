@@ -181,7 +181,11 @@ class People(Technician):
         if prompt.kind in self.lies:
             number = self.lies[prompt.kind]
         if number is not None and prompt.kind in self.slips:
-            number = max(0, number + self.slips.pop(prompt.kind))
+            slip = max(0, number + self.slips.pop(prompt.kind))
+            if len(prompt.choices) > 1 or prompt.least <= slip <= prompt.most:
+                number = slip
+            else:  # the box takes no such number, and there is no other way out: it is entered once more
+                self.say(ev.Answer(prompt.id, prompt.choices[0], _PEOPLE[prompt.role], slip))
         choice, number = self._choice(prompt, number)
         self.say(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, self.name_seats(prompt)))
 
@@ -320,25 +324,29 @@ class People(Technician):
         await self._out_of_machine(deck)
         return left
 
-    async def _deal_by_hand(self, _: Prompt) -> None:
+    async def _deal_by_hand(self, prompt: Prompt) -> None:
         """Draw card by card from a manual shoe, or from the hand."""
         cards = self.house.cards_of_deal()
         machine = self.house.machines.get("shoe.1")
         if machine is not None and self.house.controller.table.state.dealing != "hand":
-            await self._draw(cards)
+            await self._draw(cards, prompt)
         else:
             self.house.deal(cards)
 
-    async def _more_cards(self, _: Prompt) -> None:
+    async def _more_cards(self, prompt: Prompt) -> None:
         """Draw the additional cards of one player."""
-        await self._draw(self.house.edition.hand.second_deal)
+        await self._draw(self.house.edition.hand.second_deal, prompt)
 
-    async def _draw(self, cards: int) -> None:
-        """Draw so many playing cards from the manual shoe; the cover card is none of them."""
+    def _stands(self, prompt: Prompt) -> bool:
+        """Whether a question is still on the screen: what was asked in one that is gone is not done any more."""
+        return prompt.id in self.house.controller.table.state.prompts
+
+    async def _draw(self, cards: int, prompt: Prompt) -> None:
+        """Draw so many playing cards from the manual shoe, while it is asked for; the cover card is none of them."""
         before = self.house.drawn()
         for _ in range(3):
             missing = cards - (self.house.drawn() - before)
-            if missing <= 0 or not self.house.in_well():
+            if missing <= 0 or not self.house.in_well() or not self._stands(prompt):
                 return
             try:
                 self.house.machines["shoe.1"].inject(f"draw:cards={missing}")
@@ -347,9 +355,9 @@ class People(Technician):
                 return
             await self.house.wait(missing * 2.0)
 
-    async def _burn(self, _: Prompt) -> None:
+    async def _burn(self, prompt: Prompt) -> None:
         """Draw a card and lay it into the rack unseen."""
-        await self._draw(1)
+        await self._draw(1, prompt)
 
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
@@ -375,7 +383,9 @@ class People(Technician):
     async def _collect(self, prompt: Prompt) -> None:
         left = self.house.inside("shoe.1", prompt.deck or "") if self.house.edition.shuffle_after == "shoe" else 0
         if left:  # the rest of the shoe, past its counter
-            await self._draw(left)
+            await self._draw(left, prompt)
+        if not self._stands(prompt):  # a floorperson had the shoe emptied meanwhile: its cards are elsewhere
+            return
         self.house.lay(prompt.deck or "", RACK)
         happens, self.house.on_collect = self.house.on_collect, None
         if happens is not None:

@@ -90,6 +90,7 @@ def _tick(args: argparse.Namespace, folder: Path, number: int) -> None:
         orders = [_order(args.order)] if args.order is not None else _shows(caller, args.step, number)
         for call, arguments in orders:
             caller.ask("device", slot=slot, call=call, arguments=arguments, by=by)
+        caller.ask("jam", dossier=number)  # what the machine showed is on disk then
         if args.step is not None and not orders:
             caller.ask("jam", dossier=number, step=args.step, cards=args.cards, by=by)
 

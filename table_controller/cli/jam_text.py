@@ -112,7 +112,8 @@ def where_lines(found: Diagnosis) -> Iterator[str]:
     if where.past or where.before:
         yield f"last sensor passed: {where.past or 'none'}; first not reached: {where.before or 'none'}"
     if where.sensors:
-        yield f"sensor {', '.join(where.sensors)}; no card is on the path"
+        named = ", ".join(where.sensors)
+        yield f"dark: sensor {named}" if where.segments else f"sensor {named}; no card is on the path"
 
 
 def cards_line(cards: Cards) -> str:

@@ -232,6 +232,7 @@ class Session:
         if kept is None:
             raise BadRequest("this box keeps no dossiers")
         if request.step is None:
+            await kept.ways.written()  # whoever asks may read the dossier's own file next
             self._answer(request, kept.ways.told(request.dossier))
             return
         who = self._person(request.by)

@@ -48,6 +48,8 @@ def _shuffler(slot: str, event: Any) -> Iterator[ev.Event]:
         case shuffler.Intake():
             yield ev.CardsInserted(slot) if event.cards else ev.IntakeEmptied(slot)
         case Reported(inventory=shuffler.Status() as status):  # what hands did while nobody listened
+            if status.state is shuffler.State.READY:
+                yield ev.BehindGate(slot)
             yield ev.CardsInserted(slot) if status.cards_in_intake else ev.IntakeEmptied(slot)
 
 

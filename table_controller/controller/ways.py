@@ -191,7 +191,7 @@ class Ways:
 
         self._run(read())
 
-    async def _written(self) -> None:
+    async def written(self) -> None:
         """Wait until what was done is on disk."""
         while self._tasks:
             await asyncio.wait(tuple(self._tasks))
@@ -243,11 +243,11 @@ class Ways:
         way = self._ways.get(number)
         if name == "begin":
             await self._begin(dossier, way, who, person)
-            await self._written()
+            await self.written()
             return self.told(number)
         if way is not None and name == "leave":
             self._leave(way, who)
-            await self._written()
+            await self.written()
             return self.told(number)
         if way is None:
             raise StepRefused(f"nobody has begun dossier {number}, or its machine is back in service")
@@ -258,7 +258,7 @@ class Ways:
             raise BadRequest(f"there is no step {name!r}; there are: begin, leave, {known}") from None
         shown = await self._shown(way, step, who, person, cards)
         self._took(number, *st.must_tick(self._ways.get(number, way), step, shown, person), who=who)
-        await self._written()
+        await self.written()
         return self.told(number)
 
     async def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person, person: str) -> None:

@@ -16,7 +16,7 @@ class Thresholds(NamedTuple):
     """Where one reading ends and another begins; fitted by `python -m tools.accuracy --fit`, on seeds of their own."""
 
     strain: int = 560  # mA: a motor that works against something
-    stall: int = 950  # mA: as much as a motor draws that does not turn at all
+    stall: int = 900  # mA: as much as a motor draws that does not turn at all
     dim: int = 123  # light of a sensor that is dark, but not as dark as under a card
     slow: float = 1.06  # of the usual time: the card under way drags
     long: float = 1.1  # a pulse so many times what the card's speed accounts for is more than one card
@@ -87,7 +87,9 @@ class Readings:
         if self.dossier.halt.card != 1 or drawn is None or not self.strained(motor):
             return False
         inward = any(stretch.motor == motor for stretch in self.path.legs[0].stretches)
-        turned = self.dossier.halt.leg == 1 and inward and bool(self.dossier.halt.counted_in)  # on its way in
+        # What a machine keeps went in with an earlier motion, and says nothing of this one.
+        went_in = bool(self.dossier.halt.counted_in) and not self.dossier.account.keeps
+        turned = self.dossier.halt.leg == 1 and inward and went_in
         return self.again or (drawn >= self._t.stall and not turned)
 
     @property

@@ -60,6 +60,7 @@ _EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "GivenOut": ("slot",),
     "CardsInserted": ("slot",),
     "IntakeEmptied": ("slot",),
+    "BehindGate": ("slot",),
     "CommandEnded": ("command", "outcome", "reason"),
     "BoxStarted": ("boot", "clock_back"),
     "BoxHalted": ("code",),

@@ -216,6 +216,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.WayBack: service.way_back,
     ev.CardsInserted: shuffling.inserted,
     ev.IntakeEmptied: shuffling.intake_emptied,
+    ev.BehindGate: shuffling.behind_gate,
     ev.ShuffleEnded: shuffling.shuffle_ended,
     ev.ShuffleFailed: shuffling.shuffle_failed,
     ev.GivenOut: shuffling.given_out,

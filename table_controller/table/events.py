@@ -147,6 +147,12 @@ class CardsInserted(Event, frozen=True):
     slot: str
 
 
+class BehindGate(Event, frozen=True):
+    """A shuffler reports that cards lie behind its gate."""
+
+    slot: str
+
+
 class IntakeEmptied(Event, frozen=True):
     """A shuffler's intake is empty: hands took the cards out again, or its cycle took them in."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from devices.service import IN_SERVICE, UNVERIFIED
 from table_controller.ledger import cards as book
 from table_controller.table import decks
 from table_controller.table import machines as mc
@@ -167,6 +168,18 @@ def given_out(c: Context, event: ev.GivenOut) -> None:
     if not c.in_flight(event.slot, "eject", "clear_out"):
         deck.verified = False  # who had it in hand, nobody knows: it is counted before it is dealt
         irregular(c, "unknown_cards", slot=event.slot, deck=deck.name)
+
+
+def behind_gate(c: Context, event: ev.BehindGate) -> None:
+    """Cards that a shuffler reports and no account has are looked at before it serves: a deck said to have left is one.
+
+    A shuffler that is faulty or out of order is looked at anyway, and reports once more before it serves.
+    """
+    slot = c.state.slots[event.slot]
+    if slot.deck is None and slot.state in (UNVERIFIED, IN_SERVICE):
+        c.finding("unknown_cards", f"{event.slot} reports cards behind its gate, and no deck is known to be in it")
+        c.fire_slot(event.slot, "fault")
+        irregular(c, "unknown_cards", slot=event.slot)
 
 
 def gave_out(c: Context, slot: str, name: str | None) -> None:

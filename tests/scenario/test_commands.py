@@ -38,7 +38,9 @@ QUESTIONS: Final = {
     "trail": "GetTrail",
     "findings": "GetFindings",
     "outcome": "AskCommand",
+    "look_up": "AskCommand",
     "report": "GetReport",
+    "look": "GetStatus",
 }
 ACTUATIONS: Final = {
     "shuffle": "StartCycle",
@@ -64,7 +66,7 @@ def now() -> float:
 
 def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with what it needs."""
-    if method in ("status", "sensors", "transits", "trail", "findings", "report"):
+    if method in ("status", "sensors", "transits", "trail", "findings", "report", "look"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
     extra = {"set_mode": (m.Mode.SORT,), "deliver": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]

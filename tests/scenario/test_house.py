@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from simulators.house.attempts import LANDINGS
+from simulators.house.dealer import FLOOR
 from simulators.house.incidents import FACES, INCIDENTS, REPLAYS, Replay
 from simulators.house.table import CHOICES, House
 from table_controller.cli import USAGE, main
+from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Found
+from table_controller.table.decisions import Found, Prompt
 
 
 @pytest.mark.parametrize("game", list(CHOICES))
@@ -39,6 +41,33 @@ async def test_a_whole_shoe_is_dealt_collected_and_followed_by_the_other_batch(s
             assert len(house.dealt_rounds) < 60, "the shoe does not come to an end"
         assert all(whole for _, _, whole in house.dealt_rounds)
         assert [d for _, decisions in house.log for d in decisions if isinstance(d, Found)] == []
+    finally:
+        await house.close()
+
+
+async def test_a_deck_that_never_left_its_unplugged_shuffler_is_noticed_and_comes_out(seed: int) -> None:
+    house = House("saigon_5_card", seed=seed)
+    try:
+        await house.open("blue", "red")
+        state = house.controller.table.state
+        (stored,) = (deck for deck in state.decks.values() if deck.place == "shuffler.1/gate")
+
+        async def said(prompt: Prompt) -> None:
+            assert prompt.deck == stored.name, "they say so, and nobody goes to the machine"
+
+        house.people._remove = said  # type: ignore[method-assign]
+        house.machines["shuffler.1"].inject("unplug:seconds=20")
+        await house.wait(2.0)
+        house.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=stored.name))
+        await house.until(lambda: state.decks[stored.name].state == mc.REMOVED)
+        assert house.inside("shuffler.1", stored.name)
+        await house.wait(25.0)
+        await house.rest()
+        found = [d.trigger for _, decisions in house.log for d in decisions if isinstance(d, Found)]
+        assert found == ["removal_ordered", "unknown_cards"]
+        assert not house.inside("shuffler.1", stored.name)
+        assert state.slots["shuffler.1"].state == "in_service"
+        assert not state.holds
     finally:
         await house.close()
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # `make test` plays 500 rounds; `make proof` so many more, in parts that workers share: one part is one test with a seed
 # of its own. `pitbox sim soak --rounds 100000` plays what there is time for.
 SHORT = 100
-PROOF = 2_500
+PROOF = 5_000
 PART = 250
 SEED = 100
 PROOF_SEED = 1000
@@ -76,6 +76,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "saigon_5_card", 2, 3, ("1@18 shuffler.1 missing_card", "1@47 shuffler.1 unplug:seconds=20")),
     "a player takes his chip back after the lock, where nobody counts chips": (
         "dj_wild", 4000, 2, ("1@2.5276 bet_sensor.6 take_bet", "2@2.2471 bet_sensor.6 drop_chip")),
+    "a dealer announces a total that no dice have": (
+        "asia_poker", 2, 1, ("1@1 house miscount:question=announce,by=7,way=less",)),
     "hands that gather a batch from its shoe count the cover card, and a short batch is whole": (
         "over_under", 3000, 9, ("1@50.318 shoe.1 jam:segment=drop", "2@32.018 shuffler.1 missing_card",
                                 "8@31.812 house box_power_cut:at=after,points=28")),
@@ -83,6 +85,9 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
         "asia_poker", 4000, 2, ("1@9.255 shaker.1 spill:die=2", "1@28.169 shaker.1 spill:die=3")),
     "a shoe gives its stub out while nobody hears it, and the next deck has a card that no count can see": (
         "face_up_pai_gow", 5000, 4, ("1@39.093 house card_swapped", "3@20.111 shoe.1 unplug:seconds=5")),
+    "a dealer goes on emptying a shoe for a question that is gone, and draws from the next batch": (
+        "over_under", 3002, 22, ("1@39.014 shoe.1 jam:segment=exit", "4@5.413 house card_swapped",
+                                 "22@59.684 shoe.1 double_feed:offset=45")),
 }  # fmt: skip
 
 
@@ -269,8 +274,8 @@ class FumblesTheLid(Planted):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
 
-        async def fumble(_: str) -> None:
-            raise RuntimeError("the lid slips")
+        async def fumble(slot: str) -> None:
+            raise RuntimeError(f"the lid of {slot} slips")
 
         self.people._roll = fumble  # type: ignore[method-assign]
 

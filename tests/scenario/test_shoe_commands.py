@@ -49,7 +49,9 @@ QUESTIONS: Final = {
     "transits": "GetTransits",
     "trail": "GetTrail",
     "outcome": "AskCommand",
+    "look_up": "AskCommand",
     "report": "GetReport",
+    "look": "GetStatus",
 }
 ACTUATIONS: Final = {
     "load": "Load",
@@ -71,7 +73,7 @@ REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6", "hang:seco
 
 def call(b: Shoe, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with what it needs."""
-    if method in ("status", "sensors", "transits", "trail", "report"):
+    if method in ("status", "sensors", "transits", "trail", "report", "look"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
     extra = {"dispense": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
     return getattr(b.driver, method)(command, *extra)  # type: ignore[no-any-return]

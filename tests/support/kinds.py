@@ -38,7 +38,9 @@ class Case:
     ) -> None:
         self.kind = kind
         self.machine = machine
-        self.questions = questions | {"outcome": "AskCommand", "report": "GetReport"}
+        self.questions = questions | {
+            "outcome": "AskCommand", "look_up": "AskCommand", "report": "GetReport", "look": "GetStatus",
+        }  # fmt: skip
         self.messages = {method: message for method, (message, _) in actuations.items()}
         self._calls = {method: call for method, (_, call) in actuations.items()}
         self._ready = ready
@@ -52,8 +54,8 @@ class Case:
         """Call a method of the driver by name, with what it needs."""
         if method in self._calls:
             return self._calls[method](s, command)
-        if method == "outcome":
-            asked: Awaitable[Any] = s.driver.outcome(command)
+        if method in ("outcome", "look_up"):
+            asked: Awaitable[Any] = getattr(s.driver, method)(command)
             return asked
         answer: Awaitable[Any] = getattr(s.driver, method)()
         return answer

@@ -192,6 +192,8 @@ def test_a_motor_that_stands_still_again_after_it_was_cleared_needs_no_full_stal
 def test_a_motor_that_brought_every_card_in_has_turned_when_the_first_one_sticks_on_its_way_out() -> None:
     assert first(_first_card("stack", "transport", STUCK, leg=1, entered=53)) is Why.STUCK_CARD
     assert first(_first_card("unload", "eject", STUCK, leg=1, entered=53)) is Why.SEIZED_MOTOR
+    kept = d.Account(53, 53, None, keeps=True)
+    assert first(_first_card("stack", "transport", STUCK, leg=1, entered=53, account=kept)) is Why.SEIZED_MOTOR
 
 
 def _dark(**dark: int) -> d.Dossier:

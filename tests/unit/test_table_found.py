@@ -255,6 +255,40 @@ def test_nobody_covers_a_shaker_for_a_round_that_is_void() -> None:
     assert not floor.prompts("cover_shaker")
 
 
+def test_a_deck_that_was_said_to_have_left_is_noticed_in_the_shuffler_that_reports_it() -> None:
+    """Its cable was out when the floorperson said so; it came back into service with cards that no account had."""
+    floor = Floor("saigon_5_card").start("blue", "red")
+    (stored,) = (deck.name for deck in floor.state.decks.values() if deck.place == "shuffler.1/gate")
+    floor.step(ev.SlotChanged("shuffler.1", "vanish"))
+    floor.order("remove_deck", deck=stored)
+    floor.clear_holds()
+    assert floor.deck(stored).state == mc.REMOVED
+    floor.step(ev.SlotChanged("shuffler.1", "appear"))
+    floor.step(ev.SlotChanged("shuffler.1", "verify"))
+    decided = floor.step(ev.BehindGate("shuffler.1"))
+    assert (found(decided).trigger, found(decided).slot) == ("unknown_cards", "shuffler.1")
+    assert floor.state.slots["shuffler.1"].state == "faulted"
+    assert "device_cleared" in floor.hold().steps, "nothing is said to be clear that nobody looked at"
+    floor.clear_holds()
+    floor.step(ev.SlotChanged("shuffler.1", "verify"))
+    assert floor.state.slots["shuffler.1"].state == "in_service"
+
+
+@pytest.mark.parametrize("state", ["known", "absent", "faulted", "out of order"])
+def test_cards_behind_a_gate_are_no_news_where_they_are_known_or_looked_for(state: str) -> None:
+    floor = Floor("saigon_5_card")
+    if state != "absent":
+        floor.start("blue", "red") if state == "known" else floor.start("blue")
+    if state == "faulted":
+        floor.step(ev.SlotChanged("shuffler.1", "fault"))
+    if state == "out of order":
+        floor.step(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
+    held = len(floor.state.holds)
+    decided = floor.step(ev.BehindGate("shuffler.1"))
+    assert len(floor.state.holds) == held
+    assert not [d for d in decided if hasattr(d, "trigger")]
+
+
 @pytest.mark.parametrize("under_way", [False, True])
 def test_a_deck_that_its_shoe_reports_gone_is_not_dealt(*, under_way: bool) -> None:
     """A shoe was emptied at another deck's account, reported itself empty, and the next round was dealt from it."""

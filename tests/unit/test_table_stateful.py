@@ -83,7 +83,7 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
             return [
                 ev.CardsInserted(slot), ev.IntakeEmptied(slot), ev.GivenOut(slot), ev.TakenIn(slot, number),
                 ev.ShuffleEnded(slot, whole, shuffled=more != 1, rejected=more == 2),
-                ev.ShuffleFailed(slot, 430, whole), ev.StackOut(slot, number),
+                ev.ShuffleFailed(slot, 430, whole), ev.StackOut(slot, number), ev.BehindGate(slot),
             ]  # fmt: skip
         case "shoe":
             return [
