@@ -77,6 +77,9 @@ class Technician(ABC):
     async def _look_at(self, prompt: Prompt) -> None:
         """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
         await self._go_back(prompt.slot or "")
+        if (prompt.slot or "").startswith("bet_sensor."):  # one that did not do as it was told: what lies on it is seen
+            self.house.machines[prompt.slot or ""].inject("mend")
+            self.house.machines[prompt.slot or ""].inject("take_object")
         if "path_clear" not in prompt.evidence or not (prompt.slot or "").startswith("shuffler."):
             return
         machine: Any = self.house.machines[prompt.slot or ""]
