@@ -186,6 +186,8 @@ class DeckChecker:
         deck = prompt.deck or self.house.truth.backs("shoe.1") or self.house.controller.table.state.round.deck or ""
         if prompt.kind == "face_check":
             self.unseen.pop(deck, None)
+        if prompt.kind == "replacement":
+            self._out += 1  # it is dealt from the stub, by hand
         if event.number is None:
             return
         if prompt.kind in ("cards_together", "deck_counted", "count_deck"):

@@ -90,6 +90,8 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
     "a dealer goes on emptying a shoe for a question that is gone, and draws from the next batch": (
         "over_under", 3002, 22, ("1@39.014 shoe.1 jam:segment=exit", "4@5.413 house card_swapped",
                                  "22@59.684 shoe.1 double_feed:offset=45")),
+    "a replacement card comes out of the stub, and what is counted with it is a whole deck": (
+        "dj_wild", 1000, 2, ("1@10.597 shoe.1 card_left_inside:card=13", "1@59.892 house card_aside")),
 }  # fmt: skip
 
 
