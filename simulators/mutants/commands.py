@@ -89,7 +89,7 @@ def tells_twice(machine: Machine) -> None:
     wrap(machine.board, "once", once)
 
 
-@WORKSHOP.mutant("CM-05", also="CM-09 SH-04 SH-11 SH-42 SH-47 SH-50 SH-54 SH-55")
+@WORKSHOP.mutant("CM-05", also="CM-09 SH-04 SH-08 SH-11 SH-42 SH-47 SH-50 SH-54 SH-55")
 def ends_twice(machine: Machine) -> None:
     """A command ends twice."""
 

@@ -223,7 +223,9 @@ class ShoeFirmware:
                 self._delivered = None
         self._jam(segment)
 
-    def _hand_began(self) -> None:
+    def _hand_began(self, again: bool) -> None:
+        if again:
+            self._counts.doubt()
         self._counts.draw()
         self._counts.read(cover=self._surface(m.Sensor.DRAW, m.Phase.DRAWING, None) is Surface.COVER)
 
@@ -260,6 +262,8 @@ class ShoeFirmware:
         raise NotImplementedError
 
     def _hand_stuck(self, segment: m.Segment) -> None:
+        if blind(self._mechanics.layout, self._mechanics.levels(), segment):  # the card may be out
+            self._counts.doubt()
         self._jam(segment, m.Phase.DRAWING)
 
     # --- ends in the middle ----------------------------------------------------------------------------------

@@ -25,12 +25,15 @@ HAND_TIME: Final = 5.0
 
 
 class Throat:
-    """Calls `began()` when a hand draws a card, `ended(pulse)` once it is out, `stuck(segment)` if it does not come."""
+    """Calls `began(again)` when a hand draws a card, `ended(pulse)` once it is out, `stuck(segment)` if it stays.
+
+    `again`: the one before has not ended; it is past, and a dark sensor has not seen it go.
+    """
 
     def __init__(
         self,
         clock: DeviceClock,
-        began: Callable[[], None],
+        began: Callable[[bool], None],
         ended: Callable[[Pulse], None],
         stuck: Callable[[Segment], None],
     ) -> None:
@@ -47,10 +50,12 @@ class Throat:
         if blocked:
             self._at[sensor] = self._clock.now
         if sensor is Sensor.DRAW and blocked:
+            again = self.under_way
+            self.clear()
             self._at.pop(Sensor.EXIT, None)
             self.under_way = True
             self._alarm = self._clock.after(HAND_TIME, self._late)
-            self._began()
+            self._began(again)
         elif sensor is Sensor.EXIT and not blocked and self.under_way:
             self.clear()
             way = self._at[Sensor.EXIT] - self._at[Sensor.DRAW]

@@ -106,7 +106,7 @@ def _believe_that_all_came_out(counts: ShoeCounts, _: int) -> None:
 # Mistakes that firmware could make: where, what it would do instead, and a run in which it must show.
 MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
     "a card being drawn is not counted": (ShoeCounts, "draw", _never, 0),
-    "counts and well are not compared": (ShoeCounts, "agree", _always, 1),
+    "counts and well are not compared": (ShoeCounts, "agree", _always, 3),
     "doubt never arises": (ShoeCounts, "doubt", _never, 0),
     "emptying is not compared with what was stored": (ShoeCounts, "emptied", _believe_that_all_came_out, 1),
     "what hands draw is not counted": (ShoeTwin, "_hand_ended", _never, 0),
