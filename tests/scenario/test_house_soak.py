@@ -130,7 +130,7 @@ class CountsNothing(House):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
 
-        async def as_before(_prompt: object) -> int:
+        async def as_before(_: object) -> int:
             return self.stub
 
         self.people._count_stub = as_before  # type: ignore[method-assign]
