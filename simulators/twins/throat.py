@@ -50,11 +50,10 @@ class Throat:
         if blocked:
             self._at[sensor] = self._clock.now
         if sensor is Sensor.DRAW and blocked:
-            again = self.under_way
-            self.clear()
+            again, self.under_way = self.under_way, True
             self._at.pop(Sensor.EXIT, None)
-            self.under_way = True
-            self._alarm = self._clock.after(HAND_TIME, self._late)
+            if not again:
+                self._alarm = self._clock.after(HAND_TIME, self._late)
             self._began(again)
         elif sensor is Sensor.EXIT and not blocked and self.under_way:
             self.clear()
