@@ -159,18 +159,31 @@ async def jog(bench: Bench, talk: Talk) -> None:
 
 
 async def _through(bench: Bench, talk: Talk, cards: int) -> None:
-    """Send cards through the machine in test mode, and take them out again."""
+    """Send cards through the machine in test mode."""
+    machine: Any = bench.machines[SLOT]
+    world, mechanics = machine.world, machine.mechanics
+    await _take_out(bench, talk)
+    for card in world.at(TRAY)[:cards]:
+        world.move(card, mechanics.intake)
+    machine.twin.hands_moved()
+    told = await order(talk, "shuffle")
+    assert not isinstance(told, str), told
+
+
+async def _take_out(bench: Bench, talk: Talk) -> None:
+    """Have the machine give out what it holds, and take it: cards that no account has keep it from serving."""
     machine: Any = bench.machines[SLOT]
     world, mechanics = machine.world, machine.mechanics
     told = await order(talk, "eject") if world.count(mechanics.gate) else None
     assert not isinstance(told, str), told
     for place in (mechanics.place("presented"), mechanics.intake):
         world.move_all(place, TRAY)
-    for card in world.at(TRAY)[:cards]:
-        world.move(card, mechanics.intake)
     machine.twin.hands_moved()
-    told = await order(talk, "shuffle")
-    assert not isinstance(told, str), told
+
+
+async def _counted(bench: Bench, talk: Talk) -> Any:
+    await _take_out(bench, talk)
+    return await tell(talk, "count", by="T1", cards=53)
 
 
 async def test_one_person_with_two_credentials_is_no_second_person(tmp_path: Path) -> None:
@@ -269,7 +282,7 @@ async def walk(bench: Bench, talk: Talk, *, until: str | None = None) -> None:
         "motor_jog": lambda: jog(bench, talk),
         "one_card": lambda: _through(bench, talk, 1),
         "full_deck": lambda: _through(bench, talk, 53),
-        "count": lambda: tell(talk, "count", by="T1", cards=53),
+        "count": lambda: _counted(bench, talk),
         "return": lambda: tell(talk, "return", by="F1"),
     }
     machine.inject("mend")
@@ -368,6 +381,7 @@ async def test_an_interruption_for_the_table_keeps_the_short_way(tmp_path: Path)
         machine: Any = bench.machines[SLOT]
         machine.inject("clear_path")
         await order(talk, "clear_jam")
+        await _take_out(bench, talk)
         await talk.say("SlotOrdered", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         assert bench.box.running().table.state.slots[SLOT].state == UNVERIFIED, "until it reports well"
