@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -81,6 +82,21 @@ def same_picture(before: list[SensorLevel], after: list[SensorLevel]) -> None:
 
 def _same_level(one: SensorLevel, other: SensorLevel) -> bool:
     return (one.blocked, one.threshold) == (other.blocked, other.threshold) and abs(one.level - other.level) <= NOISE
+
+
+async def one_motor(bench: Bench, visit: Visit, m: Any, within: float, quiet: float) -> None:
+    """A jog either way ends in Jogged and then Settled, DONE only if it turned; `m` are the messages of the kind."""
+    for reverse in (False, True):
+        command = await begin(visit, m.Jog(bench.next_id(), m.Motor.TRANSPORT, reverse))
+        settled = await visit.end(command, within)
+        await asyncio.sleep(quiet)
+        told = one_end(visit, command, m.Jogged, settled)
+        expect((told.motor, told.reverse) == (m.Motor.TRANSPORT, reverse), "the motor and way ordered", told)
+        passed = (Outcome.DONE, m.Reason.NONE) if told.turned else (Outcome.FAILED, m.Reason.MOTOR_STALLED)
+        settled_as(settled, *passed)
+        expect(told.current > 0, "a current while it was switched on", told)
+    currents = (await visit.ask(m.GetSensors(), m.Sensors)).currents
+    expect(not any(currents), "every motor off afterwards", currents)
 
 
 async def restarted(bench: Bench, visit: Visit) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from devices.shoe import messages as m
 from firmware_bridge.commands import Outcome, Settled
-from table_controller.conformance.judging import begin, refused, same_but, settled_as
+from table_controller.conformance.judging import begin, one_motor, refused, same_but, settled_as
 from table_controller.conformance.kinds.shoe.machine import (
     CHAPTER,
     COMMANDS,
@@ -101,17 +101,7 @@ async def jog(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
-        for reverse in (False, True):
-            command = await begin(visit, m.Jog(bench.next_id(), m.Motor.TRANSPORT, reverse))
-            settled = await visit.end(command, SHORT)
-            await asyncio.sleep(QUIET)
-            told: m.Jogged = one_end(visit.events, command, m.Jogged, settled)
-            expect((told.motor, told.reverse) == (m.Motor.TRANSPORT, reverse), "the motor and way ordered", told)
-            passed = (Outcome.DONE, m.Reason.NONE) if told.turned else (Outcome.FAILED, m.Reason.MOTOR_STALLED)
-            settled_as(settled, *passed)
-            expect(told.current > 0, "a current while it was switched on", told)
-        currents = (await visit.ask(m.GetSensors(), m.Sensors)).currents
-        expect(not any(currents), "every motor off afterwards", currents)
+        await one_motor(bench, visit, m, SHORT, QUIET)
         same_but(before, await status_of(visit))
 
 
