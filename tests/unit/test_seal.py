@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge import frame as fr
-from firmware_bridge import seal
 from firmware_bridge import link as lk
+from firmware_bridge import seal
 from firmware_bridge.errors import NotSent, SessionWornOut
 from firmware_bridge.framer import Framer
 from firmware_bridge.messages import DeviceHello, HostHello, encode
