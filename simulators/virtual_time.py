@@ -125,6 +125,23 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             heapify(self._heap)
             self._cancelled = 0
 
+    def advance(self, then: float) -> bool:
+        """Let time pass until an instant, unless anything else is to be done before it or at it.
+
+        For who runs as the loop's callback and would only set a timer and come back: it may go on at once, in the order
+        in which the loop would have called everybody.
+        """
+        heap = self._heap
+        while heap and heap[0][2] is None:
+            heappop(heap)
+            self._cancelled -= 1
+        if self._ready or self._stopping or len(self._files) > _OWN_FILES:
+            return False
+        if heap and heap[0][0] < then + _RESOLUTION:
+            return False
+        self._now = max(self._now, then)
+        return True
+
     def _run_once(self) -> None:
         """Run what is ready, then move the clock to the next timer, until somebody stops the loop."""
         ready, files, heap = self._ready, self._files, self._heap
