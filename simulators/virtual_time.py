@@ -148,7 +148,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         while not self._stopping:
             if len(files) > _OWN_FILES:
                 self._process_events(self._selector.select(0))
-            if not ready or (heap and heap[0][0] < self._now + _RESOLUTION):
+            if not ready:
+                self._move_on()
+            if heap and heap[0][0] < self._now + _RESOLUTION:
                 self._come_due()
             for _ in range(len(ready)):
                 _, _, callback, args, context, _ = handle = ready.popleft()
@@ -165,16 +167,23 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                     told = {"message": f"Exception in {callback!r}", "exception": error, "handle": handle}
                     self.call_exception_handler(told)
 
-    def _come_due(self) -> None:
-        """Make ready what is due; if nothing is ready, move the clock to the next timer first."""
-        ready, heap = self._ready, self._heap
-        while heap and heap[0][2] is None:
-            heappop(heap)
+    def _move_on(self) -> None:
+        """Make the next timer ready and move the clock to it."""
+        heap = self._heap
+        while heap:
+            timer = heappop(heap)
+            if timer[2] is not None:
+                timer[5] = None
+                self._ready.append(timer)
+                if timer[0] > self._now:
+                    self._now = timer[0]
+                return
             self._cancelled -= 1
-        if not ready:
-            if not heap:
-                raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
-            self._now = max(self._now, heap[0][0])
+        raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
+
+    def _come_due(self) -> None:
+        """Make ready what is due."""
+        ready, heap = self._ready, self._heap
         limit = self._now + _RESOLUTION
         while heap and heap[0][0] < limit:
             timer = heappop(heap)
