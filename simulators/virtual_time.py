@@ -175,8 +175,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             if timer[2] is not None:
                 timer[5] = None
                 self._ready.append(timer)
-                if timer[0] > self._now:
-                    self._now = timer[0]
+                self._now = max(self._now, timer[0])
                 return
             self._cancelled -= 1
         raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
