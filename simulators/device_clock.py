@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import heapq
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# Timers closer together than this are due together (s).
+_TOGETHER: Final = 1e-9
 
 
 class Timer(list[Any]):
@@ -35,6 +38,7 @@ class DeviceClock:
 
     def __init__(self, speed: float = 1.0) -> None:
         self._loop = asyncio.get_running_loop()
+        self._advance: Callable[[float], bool] = getattr(self._loop, "advance", _stay)  # virtual time can
         self._speed = speed
         self._start = self._loop.time()
         self._heap: list[Timer] = []
@@ -85,11 +89,19 @@ class DeviceClock:
         self._handle, self._handle_at = self._loop.call_at(at, self._run), at
 
     def _run(self) -> None:
+        """Call what is due, and what comes after it as long as the loop lets time pass without asking anybody else."""
         self._handle = None
-        limit = max(self._reached, (self._loop.time() - self._start) * self._speed) + 1e-9
+        heap, start, speed = self._heap, self._start, self._speed
+        limit = max(self._reached, (self._loop.time() - start) * speed) + _TOGETHER
         try:
-            while self._heap and self._heap[0][0] <= limit:
-                at, _, call = timer = heapq.heappop(self._heap)
+            while heap:
+                at, _, call = timer = heap[0]
+                if call is not None and at > limit:
+                    then = start + at / speed
+                    if not self._advance(then):
+                        break
+                    limit = (then - start) * speed + _TOGETHER
+                heapq.heappop(heap)
                 if call is not None:
                     timer[2] = None
                     self._inside = self._reached = at
@@ -97,3 +109,8 @@ class DeviceClock:
         finally:
             self._inside = None
             self._arm()
+
+
+def _stay(_then: float) -> bool:
+    """Nobody can move the wall clock."""
+    return False
