@@ -61,6 +61,7 @@ class CardMover(ABC):
         self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
         self._trail = EdgeTrail(self._clock)
         self._pace = Pace(self._clock)
+        self._latest = (0, 0)  # entered and left, when the last card arrived
         self._phase = m.Phase.FEEDING
         self._had_cards = self._mechanics.blocked(m.Sensor.INTAKE)
 
@@ -245,18 +246,19 @@ class CardMover(ABC):
 
     def _arrived(self) -> None:
         """A card is stored, or has come out: tell it, if it is time."""
+        self._latest = self._counts.entered, self._counts.left
         if self._pace.arrived():
             self._progress()
 
     def _tell_rest(self) -> None:
-        """A phase ends, well or not: the last counts told are the right ones."""
+        """A phase ends, well or not: the last counts told are those of the last card that arrived."""
         if self._pace.settled():
             self._progress()
 
     def _progress(self) -> None:
+        entered, left = self._latest
         bits = self._mechanics.pattern()
-        counts = self._counts
-        self.board.emit(m.Progress(self._command, self._phase, counts.entered, counts.left, bits), droppable=True)
+        self.board.emit(m.Progress(self._command, self._phase, entered, left, bits), droppable=True)
 
     def _note_intake(self) -> None:
         has_cards = self._mechanics.blocked(m.Sensor.INTAKE)

@@ -50,6 +50,7 @@ class ShoeTwin(ShoeFirmware):
         self._cover_at: int | None = None  # how many cards were loaded before the cover card
         self._feeds_cover = False
         self._pace = Pace(self._clock)
+        self._left_then: int | None = None  # how many were left when the last card arrived
 
     def _booted(self) -> None:
         super()._booted()
@@ -237,18 +238,19 @@ class ShoeTwin(ShoeFirmware):
     def _arrived(self, *, cover: bool) -> None:
         self._moved += not cover
         self._note_piles()
+        self._left_then = self._counts.left
         if self._pace.arrived():
             self._progress()
 
     def _tell_rest(self) -> None:
-        """A phase ends, well or not: the last counts told are the right ones."""
+        """A phase ends, well or not: the last counts told are those of the last card that arrived."""
         if self._pace.settled():
             self._progress()
 
     def _progress(self) -> None:
         assert self._command is not None
         bits = self._mechanics.pattern()
-        self.board.emit(m.Progress(self._command, self._phase, self._moved, self._counts.left, bits), droppable=True)
+        self.board.emit(m.Progress(self._command, self._phase, self._moved, self._left_then, bits), droppable=True)
 
     def _halt(self, reason: m.Reason) -> None:
         self._tell_rest()
