@@ -42,6 +42,7 @@ def status_lines(told: dict[str, Any]) -> Iterator[str]:
     yield f"{told['table']} ({told['game']}), software {told['version']}, start {told['boot']}: {told['phase']}"
     if told["cause"] is not None:
         yield f"LOCKED by {told['cause']['code']}: {told['cause']['text']}"
+        yield f"what to do: pitbox explain {told['cause']['code']}"
     yield from (f"{what}: {found}" for what, found in told["checks"] if what in _TOLD)
     if told["state"] is not None:
         yield from _table(told, told["state"])
