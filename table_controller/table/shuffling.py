@@ -67,8 +67,9 @@ def waits(c: Context, deck: Deck) -> bool:
     """Tell whether a deck may be put into the shuffler: a stack, or a second deck that came shuffled."""
     if deck.state in _WAITING:
         return True
-    spare = any(c.in_place(other) and c.playable(other) for other in c.decks_at_table() if other.name != deck.name)
-    return spare and deck.state in (mc.SHUFFLED, mc.READY) and deck.place == TRAY
+    if deck.place != TRAY or deck.state not in (mc.SHUFFLED, mc.READY):
+        return False
+    return any(c.in_place(other) and c.playable(other) for other in c.decks_at_table() if other.name != deck.name)
 
 
 def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
