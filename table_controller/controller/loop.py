@@ -43,6 +43,7 @@ log = logging.getLogger(__name__)
 
 # A disk takes milliseconds; after so long (s) whoever waits looks whether the journal has failed meanwhile.
 NOTE_PATIENCE: Final = 0.25
+_ROUND_OVER: Final = Moved("round", mc.IDLE)
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -150,7 +151,7 @@ class Controller:
         for decision in decisions:
             if isinstance(decision, Deadline):
                 self._deadlines.set(decision.timer)
-        if any(isinstance(d, Moved) and (d.what, d.state) == ("round", mc.IDLE) for d in decisions):
+        if _ROUND_OVER in decisions:
             self._recorder.snapshot_if_due(self.table)
 
     def _make_safe(self, decisions: list[Decision]) -> None:
