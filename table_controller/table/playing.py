@@ -216,9 +216,7 @@ def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     decks.collected(c, deck)
     if answer.choice == "not_full":
         deck.verified = False
-        c.finding(
-            "affected_rounds", f"dealt since deck {deck.name} was last found whole", deck.name, tuple(deck.rounds)
-        )
+        decks.list_affected(c, deck)
         irregular(c, "count_wrong", deck=deck.name)
 
 
