@@ -8,7 +8,7 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, Found, Moved
+from table_controller.table.decisions import Command, Found, Moved, Prompt
 from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, Floor, acts, findings, found, refused
 
 if TYPE_CHECKING:
@@ -372,3 +372,18 @@ def test_what_was_dealt_before_two_checks_is_let_go(*, counts: bool) -> None:
     one, other = doubted[0][0], doubted[1][0]
     kept = [[], [], []] if counts else [[1], [2], [3]]  # a machine's count is sure; hands wait for the next hands
     assert doubted == [(one, [1], kept[0]), (other, [2], kept[1]), (one, [3], kept[2])]
+
+
+@pytest.mark.parametrize("kind", [{}, CONTINUOUS])
+def test_a_shoe_whose_cover_card_comes_out_before_its_first_round_is_collected_and_shuffled(
+    kind: dict[str, Any],
+) -> None:
+    """No round opened from it, and nobody was asked for anything: only a floorperson's order led on."""
+    floor = Floor("over_under", **kind).start(*(["blue"] if kind else ["blue", "red"]))
+    batch = floor.deck(floor.state.slots["shuffler.1" if kind else "shoe.1"].deck or "")
+    decided = floor.step(ev.CoverCardOut(who=DEALER))
+    assert "shoe_over" in floor.against_opening()
+    asked = [d.kind for d in decided + floor.settle() if isinstance(d, Prompt)]
+    assert asked.count("collected") == 1
+    assert (batch.rounds, batch.verified) == ([], True)
+    assert Moved("round", mc.COMPLETE) in floor.round()
