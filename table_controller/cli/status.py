@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 HELP = "how a running box stands: round, decks, slots, what is locked and who may clear it"
 EXAMPLE = "pitbox status --config table.toml"
+# Findings of the self-check that people should see without asking for everything.
+_TOLD = ("journal", "manifest")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +42,8 @@ def status_lines(told: dict[str, Any]) -> Iterator[str]:
     yield f"{told['table']} ({told['game']}), software {told['version']}, start {told['boot']}: {told['phase']}"
     if told["cause"] is not None:
         yield f"LOCKED by {told['cause']['code']}: {told['cause']['text']}"
+        yield f"what to do: pitbox explain {told['cause']['code']}"
+    yield from (f"{what}: {found}" for what, found in told["checks"] if what in _TOLD)
     if told["state"] is not None:
         yield from _table(told, told["state"])
     for slot in told["slots"]:

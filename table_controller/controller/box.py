@@ -116,6 +116,11 @@ class Box:
         return self.controller.halted if self.controller is not None else None
 
     @property
+    def begun(self) -> bool:
+        """Whether this start found no journal and began one: nothing that was before it is known."""
+        return self.controller is not None and self.boot == 1
+
+    @property
     def copy(self) -> CopyState:
         """How far the second copy reaches."""
         return CopyState(False) if self.copier is None else self.copier.state
