@@ -40,7 +40,9 @@ class Asking:
             task.add_done_callback(lambda _: self._tasks.pop(slot.name, None))
 
     def _doubtful(self, slot: Slot[Any, Any]) -> bool:
-        unverified = self._table.state.slots[slot.name].state == UNVERIFIED
+        known = self._table.state.slots[slot.name]
+        tested = known.way is not None and known.way.testing  # what it says meanwhile is nobody's
+        unverified = known.state == UNVERIFIED and not tested
         return slot.driver.reported is not None and (unverified or bool(self._in_doubt(slot.name)))
 
     def settled(self, told: Settled) -> None:
