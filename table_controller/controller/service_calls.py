@@ -79,9 +79,10 @@ class Serviced(Protocol):
 def orders_of(box: Serviced, slot: str) -> list[str]:
     """Return what a technician may order of a slot now, permits apart."""
     names = (*_ORDERS, *(_TESTS if slot in box.testing else ()))
-    own = (BEGIN_TEST,) if box.test_mode.against(slot) is not None else ()
-    own += (LEAVE_TEST,) if box.test_mode.alone(slot) else ()
-    return [*own, *(name for name in names if hasattr(box.slots[slot].driver, name))]
+    found = [name for name in names if hasattr(box.slots[slot].driver, name)]
+    if box.test_mode.alone(slot):
+        return [LEAVE_TEST, *found]
+    return [BEGIN_TEST, *found] if box.test_mode.against(slot) is not None else found
 
 
 def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:

@@ -87,7 +87,7 @@ class TestMode:
         return table.permit("test", slot, table.state.slots[slot].deck) if table.context.serves(slot) else None
 
     async def begin(self, slot: str, who: ev.Person) -> None:
-        """Take a machine that serves into test mode; NotAllowed with every reason against it, StepRefused for its cards."""
+        """Take a machine that serves into test mode; NotAllowed with every reason against it, StepRefused for cards."""
         self._check(slot)
         driver, controller = self._box.slots[slot].driver, self._box.running()
         status = await driver.look()
@@ -108,9 +108,10 @@ class TestMode:
             raise NotAllowed(f"begin_test {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
 
     async def leave(self, slot: str, who: ev.Person) -> None:
-        """Leave test mode: the mode is set as it was, and the table reads the machine anew; StepRefused if cards are in it.
+        """Leave test mode: the mode is set as it was, and the table reads the machine anew.
 
-        A machine that halted, or whose link is gone, is left as it is: its fault has latched, or its report will tell.
+        StepRefused if cards are in it, or it moves. A machine that halted, or whose link is gone, is left as it is: its
+        fault has latched, or its report will tell.
         """
         if not self.alone(slot):
             raise NotAllowed(f"leave_test {slot}: nobody has begun test mode here; a dossier's way has its own end")
