@@ -65,7 +65,8 @@ class Revoked:
 async def enroll(box: Box, slot: str, file: str, who: Person, second: Person) -> dict[str, Any]:
     """Enroll the device of a key file in a slot; return its serial number and the one that was revoked, if any.
 
-    Without a file, or with the key that the slot has already: the slot's first device becomes the table's own. Files are read and written aside: a disk that hangs holds up the enrolment, and no card.
+    Without a file, or with the key that the slot has already: the slot's first device becomes the table's own. Files
+    are read and written aside: a disk that hangs holds up the enrolment, and no card.
     """
     if {who.role, second.role} != set(_ENROLS):
         raise NotAllowed("a device is enrolled by a technician and a floorperson, both signed on")
