@@ -50,13 +50,14 @@ MAX_BACKOFF: Final = 8
 # are lost several times each, on a line that carries other frames.
 REPLY_RTOS: Final = 16
 # After this long without sending (s), show that we live; after this long without hearing, the other end is gone.
-HEARTBEAT: Final = 1.0
+HEARTBEAT: Final = 2.0
 SILENCE: Final = 3.5
-# The host waits this long (s): a device that shows its life every second is answered, and needs no question besides.
-HOST_HEARTBEAT: Final = 1.2
-# After a heartbeat and a half without hearing, knock this often (s): three lost heartbeats are not yet silence.
-KNOCK: Final = 0.25
-_ANXIOUS: Final = 1.5 * HEARTBEAT
+# The host waits this long (s): a device that shows its life is answered, and needs no question besides.
+HOST_HEARTBEAT: Final = 2.2
+# After this long without hearing (s), a heartbeat and its answer are missing: knock.
+ANXIOUS: Final = 2.25
+# Knock this often (s): ten times before the silence, so that a line that only loses frames is not taken for a dead one.
+KNOCK: Final = 0.125
 
 _HINTS: Final = decoder(HandshakeToHost)
 
@@ -450,7 +451,7 @@ class Link:
 
     def _next_ping(self, now: float) -> float:
         """Return when to show that we live."""
-        anxious = self._last_heard + _ANXIOUS
+        anxious = self._last_heard + ANXIOUS
         if now >= anxious:
             return self._last_sent + KNOCK
         ping = self._last_sent + self._heartbeat
