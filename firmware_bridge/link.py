@@ -448,10 +448,10 @@ class Link:
             self._write(0, fr.PING, 0, fr.NO_RE, b"")
             ping = self._next_ping(now)
         silence = self._last_heard + SILENCE
-        due = ping if ping < silence else silence
+        due = min(silence, ping)
         if self._questions or self._queue or self._urgent:
             due = self._first_deadline(due)
-        self._arm(due if due > now + _LEAST else now + _LEAST)
+        self._arm(max(now + _LEAST, due))
 
     def _arm_quick(self, at: float) -> None:
         """Make sure the quick timer fires no later than `at`."""
@@ -477,7 +477,7 @@ class Link:
             if not due or again < due:
                 due = again
         if due:
-            self._arm_quick(due if due > now + _LEAST else now + _LEAST)
+            self._arm_quick(max(now + _LEAST, due))
 
     def _next_ping(self, now: float) -> float:
         """Return when to show that we live."""
@@ -485,7 +485,7 @@ class Link:
         if now >= anxious:
             return self._last_sent + KNOCK
         ping = self._last_sent + self._heartbeat
-        return ping if ping < anxious else anxious
+        return min(anxious, ping)
 
     def _first_deadline(self, due: float) -> float:
         """Return when the first reply is late, but `due` at the latest."""
