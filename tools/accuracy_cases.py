@@ -11,8 +11,6 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.kinds import SHOE, SHUFFLER
-from devices.shoe import messages as sh
-from devices.shuffler import messages as sf
 from firmware_bridge.errors import PitboxError
 from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import Stand
@@ -135,9 +133,13 @@ class _Run:
         self.freezer = Freezer(
             machine.slot, kind, self.stand.driver, self.ring, facts=lambda: {"expected": CARDS}, wall_ns=lambda: 0
         )
-        self.on_progress: Callable[[int, int], None] | None = None  # (leg, how many cards have arrived)
+        self.on_card: Callable[[int, int], None] | None = None  # (leg, how many cards have arrived)
         self.truth: Truth | None = None
         self._arrived: Counter[int] = Counter()
+        layout = self.mechanics.layout
+        self._last_sensors = {layout.ends[layout.segments(rest - 1)]: layout.leg(rest) for rest in layout.rests}
+        self._firmware = self.mechanics.on_edge
+        self.mechanics.on_edge = self._edge
 
     @property
     def mechanics(self) -> Any:
@@ -147,11 +149,16 @@ class _Run:
         self.freezer.take(event)
         if self.truth is None and self.freezer.busy:  # the instant of the fault
             self.truth = self.look()
-        if isinstance(event, sf.Progress | sh.Progress | sh.Drawn):
-            leg = _leg_of(event)
-            self._arrived[leg] += 1
-            if self.on_progress is not None:
-                self.on_progress(leg, self._arrived[leg])
+
+    def _edge(self, sensor: Any, blocked: bool) -> None:
+        """Stand beside the machine: a card that clears the last sensor of a leg has arrived, whoever is told of it."""
+        self._firmware(sensor, blocked)
+        leg = self._last_sensors.get(sensor)
+        if leg is None or blocked or self.stand.machine.twin.state.name == "HALTED":
+            return
+        self._arrived[leg] += 1
+        if self.on_card is not None:
+            asyncio.get_running_loop().call_soon(self.on_card, leg, self._arrived[leg])
 
     def begin_counting(self) -> None:
         """Count arrivals from here on."""
@@ -172,7 +179,7 @@ class _Run:
     @property
     def looks_like_a_card(self) -> bool:
         """True once a motor has seized in mid-motion."""
-        return self.case.fault == "seized" and self.on_progress is not None
+        return self.case.fault == "seized" and self.on_card is not None
 
     async def do(self, method: str, *args: Any) -> bool:
         """Have a command carried out; False if it failed."""
@@ -184,12 +191,6 @@ class _Run:
 
     def inject(self, text: str) -> None:
         self.stand.inject(text)
-
-
-def _leg_of(event: Any) -> int:
-    if isinstance(event, sf.Progress):
-        return int(event.phase is not sf.Phase.FEEDING)
-    return int(isinstance(event, sh.Drawn) or event.phase is not sh.Phase.LOADING)
 
 
 def _make(model: str, seed: int) -> tuple[Any, Any]:
@@ -258,9 +259,9 @@ def _prepare(run: _Run, leg_cards: int) -> None:
         case "slip":
             run.inject(f"slip:segment={segment},percent={rng.uniform(30, 50):.0f}")
         case "wear":
-            run.on_progress = _wearing(run, segment)
+            run.on_card = _wearing(run, segment)
         case "dust" | "hasty":
-            run.on_progress = _at_card(run, segment, card)
+            run.on_card = _at_card(run, segment, card)
 
 
 def _at_card(run: _Run, segment: str, card: int) -> Callable[[int, int], None]:
@@ -274,13 +275,13 @@ def _at_card(run: _Run, segment: str, card: int) -> Callable[[int, int], None]:
     )
     later = rng.uniform(0, 0.25)
 
-    def on_progress(at: int, arrived: int) -> None:
+    def on_card(at: int, arrived: int) -> None:
         nonlocal done
         if at == leg and arrived == card and not done:
             done = True
             asyncio.get_running_loop().call_later(later, run.inject, text)
 
-    return on_progress
+    return on_card
 
 
 def _seize(run: _Run, motor: str, card: int) -> None:
@@ -291,11 +292,11 @@ def _seize(run: _Run, motor: str, card: int) -> None:
     layout = run.mechanics.layout
     leg = min(layout.leg(segment) for segment, mover in layout.moves.items() if mover.name.lower() == motor)
 
-    def on_progress(at: int, arrived: int) -> None:
+    def on_card(at: int, arrived: int) -> None:
         if at == leg and arrived == card:
             run.inject(f"seized:motor={motor}")
 
-    run.on_progress = on_progress
+    run.on_card = on_card
 
 
 def _wearing(run: _Run, segment: str) -> Callable[[int, int], None]:
@@ -303,13 +304,13 @@ def _wearing(run: _Run, segment: str) -> Callable[[int, int], None]:
     leg = run.mechanics.layout.leg(run.mechanics.layout.segments[segment.upper()])
     factor, pace = 1.0, run.rng.uniform(1.015, 1.022)
 
-    def on_progress(at: int, _arrived: int) -> None:
+    def on_card(at: int, _arrived: int) -> None:
         nonlocal factor
         if at == leg:
             factor *= pace
             run.inject(f"wear:segment={segment},percent={(factor - 1) * 100:.2f}")
 
-    return on_progress
+    return on_card
 
 
 async def _cycles(run: _Run) -> None:
@@ -337,7 +338,7 @@ async def _cycles(run: _Run) -> None:
 async def _cleared(run: _Run) -> bool:
     """A motor that seizes in mid-motion looks like a card that sticks: people clear that. True if it jams in that."""
     await run.freezer.close()
-    run.on_progress = run.truth = None
+    run.on_card = run.truth = None
     run.inject("clear_path")
     await run.do("clear_jam")
     await run.freezer.close()
