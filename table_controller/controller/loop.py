@@ -100,8 +100,9 @@ class Controller:
 
     def _told(self, name: str, event: Any) -> None:
         slot = self.slots[name]
-        for each in translate(name, slot.kind.name, slot.kind.trigger(event), event):
-            self.submit(each)
+        if not isinstance(event, slot.kind.pictures):
+            for each in translate(name, slot.kind.name, slot.kind.trigger(event), event):
+                self.submit(each)
         if self.halted is not None or self._closed:
             return
         if isinstance(event, Settled):
