@@ -9,14 +9,19 @@ from __future__ import annotations
 import asyncio
 import heapq
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+T = TypeVar("T")
+
+# Timers closer together than this are due together (s).
+_TOGETHER: Final = 1e-9
+
 
 class Timer(list[Any]):
-    """A callback that is due at one instant of device time, as the heap keeps it: [instant, order, callback]."""
+    """A callback that is due at one instant of device time, as the heap keeps it: [instant, order, callback, args]."""
 
     __slots__ = ()
 
@@ -35,6 +40,7 @@ class DeviceClock:
 
     def __init__(self, speed: float = 1.0) -> None:
         self._loop = asyncio.get_running_loop()
+        self._advance: Callable[[float], bool] = getattr(self._loop, "advance", _stay)  # virtual time can
         self._speed = speed
         self._start = self._loop.time()
         self._heap: list[Timer] = []
@@ -55,14 +61,29 @@ class DeviceClock:
             heapq.heappop(heap)
         return min(now, heap[0][0]) if heap else now
 
-    def after(self, seconds: float, call: Callable[[], None]) -> Timer:
+    def after(self, seconds: float, call: Callable[..., None], *args: Any) -> Timer:
         """Call once, this many device seconds from now."""
         inside = self._inside
-        timer = Timer(((self.now if inside is None else inside) + seconds, next(self._order), call))
+        timer = Timer(((self.now if inside is None else inside) + seconds, next(self._order), call, args))
         heapq.heappush(self._heap, timer)
         if inside is None:  # else the running pass looks at the heap again
             self._arm()
         return timer
+
+    def at_once(self, call: Callable[..., T], *args: Any) -> T:
+        """Do what comes from outside, a message or a hand, at one instant: however long it takes, no time passes here.
+
+        Else a computer that is busy elsewhere for a moment would put that moment between a sensor's edge and the
+        motion that it belongs to, as many times as long as this clock is fast.
+        """
+        if self._inside is not None:
+            return call(*args)
+        self._inside = self._reached = self.now
+        try:
+            return call(*args)
+        finally:
+            self._inside = None
+            self._arm()
 
     def stop(self) -> None:
         """Forget all timers, as when power goes."""
@@ -85,15 +106,28 @@ class DeviceClock:
         self._handle, self._handle_at = self._loop.call_at(at, self._run), at
 
     def _run(self) -> None:
+        """Call what is due, and what comes after it as long as the loop lets time pass without asking anybody else."""
         self._handle = None
-        limit = max(self._reached, (self._loop.time() - self._start) * self._speed) + 1e-9
+        heap, start, speed = self._heap, self._start, self._speed
+        limit = max(self._reached, (self._loop.time() - start) * speed) + _TOGETHER
         try:
-            while self._heap and self._heap[0][0] <= limit:
-                at, _, call = timer = heapq.heappop(self._heap)
+            while heap:
+                at, _, call, args = timer = heap[0]
+                if call is not None and at > limit:
+                    then = start + at / speed
+                    if not self._advance(then):
+                        break
+                    limit = (then - start) * speed + _TOGETHER
+                heapq.heappop(heap)
                 if call is not None:
                     timer[2] = None
                     self._inside = self._reached = at
-                    call()
+                    call(*args)
         finally:
             self._inside = None
             self._arm()
+
+
+def _stay(_then: float) -> bool:
+    """Nobody can move the wall clock."""
+    return False

@@ -125,13 +125,32 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             heapify(self._heap)
             self._cancelled = 0
 
+    def advance(self, then: float) -> bool:
+        """Let time pass until an instant, unless anything else is to be done before it or at it.
+
+        For who runs as the loop's callback and would only set a timer and come back: it may go on at once, in the order
+        in which the loop would have called everybody.
+        """
+        heap = self._heap
+        while heap and heap[0][2] is None:
+            heappop(heap)
+            self._cancelled -= 1
+        if self._ready or self._stopping or len(self._files) > _OWN_FILES:
+            return False
+        if heap and heap[0][0] < then + _RESOLUTION:
+            return False
+        self._now = max(self._now, then)
+        return True
+
     def _run_once(self) -> None:
         """Run what is ready, then move the clock to the next timer, until somebody stops the loop."""
         ready, files, heap = self._ready, self._files, self._heap
         while not self._stopping:
             if len(files) > _OWN_FILES:
                 self._process_events(self._selector.select(0))
-            if not ready or (heap and heap[0][0] < self._now + _RESOLUTION):
+            if not ready:
+                self._move_on()
+            if heap and heap[0][0] < self._now + _RESOLUTION:
                 self._come_due()
             for _ in range(len(ready)):
                 _, _, callback, args, context, _ = handle = ready.popleft()
@@ -148,16 +167,22 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                     told = {"message": f"Exception in {callback!r}", "exception": error, "handle": handle}
                     self.call_exception_handler(told)
 
-    def _come_due(self) -> None:
-        """Make ready what is due; if nothing is ready, move the clock to the next timer first."""
-        ready, heap = self._ready, self._heap
-        while heap and heap[0][2] is None:
-            heappop(heap)
+    def _move_on(self) -> None:
+        """Make the next timer ready and move the clock to it."""
+        heap = self._heap
+        while heap:
+            timer = heappop(heap)
+            if timer[2] is not None:
+                timer[5] = None
+                self._ready.append(timer)
+                self._now = max(self._now, timer[0])
+                return
             self._cancelled -= 1
-        if not ready:
-            if not heap:
-                raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
-            self._now = max(self._now, heap[0][0])
+        raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
+
+    def _come_due(self) -> None:
+        """Make ready what is due."""
+        ready, heap = self._ready, self._heap
         limit = self._now + _RESOLUTION
         while heap and heap[0][0] < limit:
             timer = heappop(heap)
