@@ -103,7 +103,8 @@ def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
 
 def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
     """Return the picture after cards have arrived somewhere."""
-    state, gate, chute = _BUSY[event.phase], event.left, view.in_chute
+    state, chute = _BUSY[event.phase], view.in_chute
+    gate: int | None = event.left
     inside = m.cards_inside(event.entered, event.left) if view.sure else None
     if not event.entered:  # cards leave that this cycle did not bring in: the machine is being emptied
         state, inside, gate = m.State.CLEARING, None, None
