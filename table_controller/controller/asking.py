@@ -43,7 +43,9 @@ class Asking:
         if slot.driver.reported is None:
             return False
         state = self._table.state
-        unverified = state.slots[slot.name].state == UNVERIFIED
+        known = state.slots[slot.name]
+        tested = known.way is not None and known.way.testing  # what it says meanwhile is nobody's
+        unverified = known.state == UNVERIFIED and not tested
         return unverified or (bool(state.commands) and bool(self._in_doubt(slot.name)))
 
     def settled(self, told: Settled) -> None:

@@ -102,12 +102,18 @@ class Controller:
     def _told(self, name: str, event: Any) -> None:
         slot = self.slots[name]
         for each in translate(name, slot.kind.name, slot.kind.trigger(event), event):
-            self.submit(each)
+            if isinstance(each, ev.SlotChanged) or not self._tested(name):
+                self.submit(each)
         if self.halted is not None or self._closed:
             return
         if isinstance(event, Settled):
             self._asking.settled(event)
         self._asking.look_after(slot)
+
+    def _tested(self, name: str) -> bool:
+        """Tell whether a machine is in test mode: the cards of its reports are no deck's."""
+        way = self.table.state.slots[name].way
+        return way is not None and way.testing
 
     # --- the one way in -----------------------------------------------------------------------------------------------
 

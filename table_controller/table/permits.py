@@ -221,7 +221,9 @@ def _way(v: View, r: Resource) -> Way | None:
 def _next_step(v: View, r: Resource) -> str:
     """The step that is next on a device's way back."""
     way = _way(v, r)
-    return "" if way is None else f"; next in dossier {way.dossier}: {way.step}"
+    if way is None:
+        return ""
+    return f"; next in dossier {way.dossier}: {way.step}" if way.dossier else f"; next: {way.step}"
 
 
 def _rack_taken(v: View, r: Resource) -> bool:

@@ -57,6 +57,8 @@ def advance(c: Context) -> None:
         _finish(c)
     elif round_.state == mc.IDLE and c.by_shoe:
         for deck in c.decks_at_table():
+            if deck.state == mc.READY and c.state.shoe_over and c.in_place(deck) and not c.held(deck=deck.name):
+                c.fire_deck(deck, "use")  # its cover card came out before any round: it was in play, and is over
             # The cover card was burned, a floorperson ordered the shuffle, or cards are dealt from elsewhere now.
             if deck.state == mc.IN_PLAY and (c.state.shoe_over or not c.in_place(deck)):
                 _ask_to_collect(c, deck)
@@ -218,9 +220,7 @@ def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     decks.collected(c, deck)
     if answer.choice == "not_full":
         deck.verified = False
-        c.finding(
-            "affected_rounds", f"dealt since deck {deck.name} was last found whole", deck.name, tuple(deck.rounds)
-        )
+        decks.list_affected(c, deck)
         irregular(c, "count_wrong", deck=deck.name)
 
 
