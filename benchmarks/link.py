@@ -28,12 +28,12 @@ from firmware_bridge.wire import Wire
 from simulators.machine import approved
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator
 
     from firmware_bridge.wire import Transport
 
     # Connects to a far end and returns what asks it once.
-    Host = Callable[[Path, ExitStack], Awaitable[Callable[[], Awaitable[Any]]]]
+    Host = Callable[[Path, ExitStack], Coroutine[Any, Any, Callable[[], Awaitable[Any]]]]
 
 # Round trips per row and round: long enough to settle, short enough that noise meets all rows alike.
 BATCH: Final = 100
