@@ -52,9 +52,8 @@ class ToldMoney:
 
     def take(self, event: ev.Event, decisions: Sequence[Decision]) -> None:
         """Take one step."""
-        refused = any(isinstance(decision, Refused) for decision in decisions)
         settles = any(isinstance(d, WagersReturned) and "progressive" in d.settled for d in decisions)
-        if isinstance(event, ev.Answer) and not refused:
+        if isinstance(event, ev.Answer) and Refused not in map(type, decisions):
             self._said(self._asked[event.prompt], event)
         for decision in decisions:
             if isinstance(decision, Prompt):

@@ -102,7 +102,7 @@ class ManualShoeMechanics(CardPath):
     def surface(self, sensor: Sensor) -> Surface:
         """Tell what the reader beside a sensor sees, at the leading edge."""
         after, before = _READ[sensor]
-        pieces = self.world.at(self._places[after]) or self.world.at(self._places[before])  # a torn one
+        pieces = self.world.at(self.segment_place(after)) or self.world.at(self.segment_place(before))  # a torn one
         card = pieces[-1]
         if card.face == COVER:
             return Surface.COVER
@@ -251,7 +251,7 @@ class ShoeMechanics(ManualShoeMechanics):
         pile = self.world.top(place, 2)
         self._run_motors(*motors)
         if pile:
-            self._moved[self._legs[segment]] += 1
+            self._moved[self._stretches[segment].leg] += 1
             self._send(pile, segment, arrive, self._due("double_feed", segment) if len(pile) > 1 else None)
 
     def _store(self, cards: list[Card]) -> None:

@@ -323,7 +323,7 @@ def _meter_rules(table: Table) -> dict[str, str] | None:
 def testing(table: Table) -> list[str]:
     """Return the machines that are in test mode: what they do is no game's, and everybody is told so."""
     return [
-        f"{name} (dossier {slot.way.dossier})"
+        f"{name} (dossier {slot.way.dossier})" if slot.way.dossier else name
         for name, slot in table.state.slots.items()
         if slot.way is not None and slot.way.testing
     ]

@@ -221,7 +221,9 @@ def _way(v: View, r: Resource) -> Way | None:
 def _next_step(v: View, r: Resource) -> str:
     """The step that is next on a device's way back."""
     way = _way(v, r)
-    return "" if way is None else f"; next in dossier {way.dossier}: {way.step}"
+    if way is None:
+        return ""
+    return f"; next in dossier {way.dossier}: {way.step}" if way.dossier else f"; next: {way.step}"
 
 
 def _rack_taken(v: View, r: Resource) -> bool:
@@ -371,9 +373,16 @@ def permit(
     v: View, act: Actuation | Order, resource: Resource, reasons: tuple[Row, ...] = REASONS
 ) -> tuple[Reason, ...]:
     """Return every reason why this may not be done; none means granted."""
-    found = [row for row in reasons if act in row.acts and row.holds(v, resource)]
+    return standing(v, resource, tuple(row for row in reasons if act in row.acts))
+
+
+def standing(v: View, resource: Resource, rows: tuple[Row, ...]) -> tuple[Reason, ...]:
+    """Return the reasons among those for one act that hold."""
+    found = [row for row in rows if row.holds(v, resource)]
+    if not found:
+        return ()
     return tuple(
-        Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in found
+        [Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in found]
     )
 
 

@@ -82,7 +82,7 @@ def _cover(c: Context) -> None:
 
 def _uncovered(c: Context) -> bool:
     """Tell whether the dealer has been asked to cover the shaker for another roll, and has not said that it is."""
-    rolls = c.state.round.state == mc.STARTING_POSITION and c.state.start == "shaker"
+    rolls = c.state.start == "shaker" and c.state.round.state == mc.STARTING_POSITION
     return rolls and any(prompt.kind == "cover_shaker" for prompt in c.state.prompts.values())
 
 

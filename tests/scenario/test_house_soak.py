@@ -93,6 +93,10 @@ FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
                                  "22@59.684 shoe.1 double_feed:offset=45")),
     "a replacement card comes out of the stub, and what is counted with it is a whole deck": (
         "dj_wild", 1000, 2, ("1@10.597 shoe.1 card_left_inside:card=13", "1@59.892 house card_aside")),
+    "people count a short batch as whole, and the rounds before that count are forgotten": (
+        "over_under", 3000, 5, ("1@50.318 shoe.1 jam:segment=drop", "2@24.1 shuffler.1 missing_card",
+                                "3@1 house miscount:question=cards_together,by=1,way=more",
+                                "4@5 shoe.1 jam:segment=drop")),
 }  # fmt: skip
 
 
