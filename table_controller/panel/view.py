@@ -117,7 +117,7 @@ def _because(hold: Hold) -> str:
 
 
 def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
-    """Return an answer for its button; the choices of a ruling also say what they order, as far as it is not the same."""
+    """Return an answer for its button; the choices of a ruling also say what they order, unless it is the same."""
     said = words.answer(choice)
     if prompt.kind == "choose" and hold is not None and choice in hold.choices:
         orders = ", ".join(plain(what) for what in hold.choices[choice])
