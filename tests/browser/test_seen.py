@@ -150,10 +150,8 @@ async def test_the_largest_amount_stays_on_the_display(tmp_path: Path) -> None:
     async with chromium() as browser, served(browser, tmp_path, "saigon_5_card", decks=()) as stage:
         sign = await stage.page("/sign", told={"/api/sign": tell})
         await sign.wait_for_selector("#value:has-text('$99,999,999.99')")
-        left, right = await sign.evaluate(
-            "() => { const { left, right } = document.getElementById('value').getBoundingClientRect(); return [left, right]; }"
-        )
-        assert 0 <= left < right <= SCREEN["width"]
+        box = await (await sign.query_selector("#value")).bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= SCREEN["width"]
 
 
 async def test_what_is_locked_won_or_old_can_be_read_in_light_and_dark(tmp_path: Path) -> None:
