@@ -113,7 +113,10 @@ class Served:
         shown = await page.query_selector("#next [data-prompt]")
         id_ = int(await shown.get_attribute("data-prompt")) if shown is not None else 0
         prompt = self.state.prompts.get(id_)
-        if prompt is None or id_ not in self.hands.found or (own and prompt.role != "dealer"):
+        hint = await page.query_selector(
+            "#next p:has-text('Simulated hands')"
+        )  # until it is there the keys may still move
+        if prompt is None or id_ not in self.hands.found or hint is None or (own and prompt.role != "dealer"):
             await asyncio.sleep(0.02)
             return
         answer = self.hands.found[id_]
@@ -127,7 +130,14 @@ class Served:
         await no_dialog(page)
         wrong = await page.evaluate(_FITS)
         assert not wrong, (prompt.kind, wrong)
-        await page.click(f'#next [data-choice="{answer.choice}"][data-of="{id_}"]')
+        button = f'#next [data-choice="{answer.choice}"][data-of="{id_}"]'
+        for _ in range(round(PATIENCE)):  # what was typed is drawn in a moment
+            if await page.is_enabled(button):
+                break
+            await asyncio.sleep(0.1)
+        else:
+            raise AssertionError((prompt, answer, await page.inner_text("#next")))
+        await page.click(button)
         if prompt.role != "dealer":
             await prove(page, {"floorperson": "floor-1", "technician": "tech-1"}[prompt.role])
         await self.until(lambda: id_ not in self.state.prompts, f"the answer to {prompt}")
