@@ -451,7 +451,7 @@ class Link:
         due = min(silence, ping)
         if self._questions or self._queue or self._urgent:
             due = self._first_deadline(due)
-        self._arm(max(now + _LEAST, due))
+        self._arm(due if due - now > _LEAST else now + _LEAST)
 
     def _arm_quick(self, at: float) -> None:
         """Make sure the quick timer fires no later than `at`."""
@@ -477,7 +477,7 @@ class Link:
             if not due or again < due:
                 due = again
         if due:
-            self._arm_quick(max(now + _LEAST, due))
+            self._arm_quick(due if due - now > _LEAST else now + _LEAST)
 
     def _next_ping(self, now: float) -> float:
         """Return when to show that we live."""
@@ -485,7 +485,9 @@ class Link:
         if now >= anxious:
             return self._last_sent + KNOCK
         ping = self._last_sent + self._heartbeat
-        return min(anxious, ping)
+        if ping > anxious:
+            return anxious
+        return ping
 
     def _first_deadline(self, due: float) -> float:
         """Return when the first reply is late, but `due` at the latest."""
