@@ -105,6 +105,14 @@ def _ignore(_: Any) -> None:
 class Link:
     """One session's reliable stream of messages in both directions."""
 
+    # Python keeps less than thirty attributes of an object where it finds them quickly; slots it finds however many.
+    __slots__ = (
+        "__dict__", "__weakref__", "_ack_due", "_decode", "_early", "_echo", "_expected", "_heartbeat", "_last_heard",
+        "_last_sent", "_loop", "_next_seq", "_opener", "_questions", "_queue", "_quick", "_quick_at", "_sealer",
+        "_time", "_timer", "_timer_at", "_trip", "_unacked", "_urgent", "counters", "down", "name", "on_down",
+        "on_event", "on_request", "on_unsealed", "wire",
+    )  # fmt: skip
+
     def __init__(
         self,
         wire: Wire,
@@ -137,7 +145,6 @@ class Link:
         self._early: dict[int, fr.Frame] = {}  # came before their turn; never more than a window
         self._questions: dict[int, _Outgoing] = {}  # requests that wait for their reply, by sequence number
         self._trip = RoundTrip()
-        self._backoff = 1
         now = self._time()
         self._last_sent = now
         self._last_heard = now
@@ -403,7 +410,7 @@ class Link:
             copies = copies or newest.tries > 1
         if not copies:  # else it waited for a copy, and which copy, only an acknowledgement's echo tells (Karn)
             self._trip.took(now - newest.sent_at)
-        self._backoff = 1
+        self._trip.backoff = 1
         if unacked:
             self._arm_quick(unacked[0].sent_at + self._trip.rto)
         if self._queue or self._urgent:
@@ -451,7 +458,7 @@ class Link:
         due = min(silence, ping)
         if self._questions or self._queue or self._urgent:
             due = self._first_deadline(due)
-        self._arm(max(now + _LEAST, due))
+        self._arm(due if due - now > _LEAST else now + _LEAST)
 
     def _arm_quick(self, at: float) -> None:
         """Make sure the quick timer fires no later than `at`."""
@@ -473,11 +480,11 @@ class Link:
             self._acknowledge(now)
         due = self._ack_due
         if self._unacked:
-            again = self._unacked[0].sent_at + self._trip.rto * self._backoff
+            again = self._unacked[0].sent_at + self._trip.rto * self._trip.backoff
             if not due or again < due:
                 due = again
         if due:
-            self._arm_quick(max(now + _LEAST, due))
+            self._arm_quick(due if due - now > _LEAST else now + _LEAST)
 
     def _next_ping(self, now: float) -> float:
         """Return when to show that we live."""
@@ -485,7 +492,9 @@ class Link:
         if now >= anxious:
             return self._last_sent + KNOCK
         ping = self._last_sent + self._heartbeat
-        return min(anxious, ping)
+        if ping > anxious:
+            return anxious
+        return ping
 
     def _first_deadline(self, due: float) -> float:
         """Return when the first reply is late, but `due` at the latest."""
@@ -499,7 +508,7 @@ class Link:
 
         The spacing doubles while nothing at all is heard. As long as anything is, the line only loses frames.
         """
-        if not self._unacked or now < self._unacked[0].sent_at + self._trip.rto * self._backoff:
+        if not self._unacked or now < self._unacked[0].sent_at + self._trip.rto * self._trip.backoff:
             return
         first = self._unacked[0]
         if now > first.first_sent_at + UNACKNOWLEDGED:
@@ -508,7 +517,7 @@ class Link:
             first.sent_at = now
         else:
             heard = self._last_heard > first.sent_at
-            self._backoff = 1 if heard else min(MAX_BACKOFF, self._backoff * 2)
+            self._trip.backoff = 1 if heard else min(MAX_BACKOFF, self._trip.backoff * 2)
             self.counters.retransmitted += 1
             self._transmit(first, fr.RETRANSMIT)
 

@@ -24,6 +24,7 @@ class RoundTrip:
     def __init__(self) -> None:
         self.rto = FIRST_RTO
         self.smoothed = 0.0  # s; 0 before the first measurement
+        self.backoff = 1  # so many times as long is waited while nothing is heard
         self._deviation = 0.0
         self._measured = False
         self._departures = [(-1, 0.0)] * DEPARTURES  # the low half of the counter, and when

@@ -81,7 +81,7 @@ def steady_copies(machine: Machine) -> None:
 
     def repeat(link: Any, real: Callable[..., None], now: float) -> None:
         real(now)
-        link._backoff = 1
+        link._trip.backoff = 1
 
     each_link(machine, "_repeat_unacknowledged", repeat)
 
