@@ -365,7 +365,7 @@ class CardPath:
         return 1.0
 
     def _edge(self, sensor: Any, blocked: bool) -> None:
-        """A card's edge is at a sensor; one that is dark anyway does not see it."""
+        """A card's edge is at a sensor; a sensor that is dark anyway does not see it."""
         if (sensor in self._blocked) is blocked:
             return
         if blocked:
