@@ -60,6 +60,7 @@ bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and pe
 	$(BIN)/python -m benchmarks.codec
 	$(BIN)/python -m benchmarks.hands
 	$(BIN)/python -m benchmarks.core
+	$(BIN)/python -m benchmarks.rounds
 	$(BIN)/python -m benchmarks.link
 	$(BIN)/python -m benchmarks.usb
 	$(BIN)/python -m benchmarks.lockout

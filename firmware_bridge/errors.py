@@ -527,6 +527,12 @@ class BoxFailed(BoxError):
     number = 817
 
 
+class PanelNotServed(BoxError):
+    """The panel's address cannot be listened on; the table goes on without its pages."""
+
+    number = 818
+
+
 # --- the uplink: the broker, its network, its certificates; the table plays on ----------------------------------
 
 

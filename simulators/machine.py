@@ -111,7 +111,9 @@ class Machine:
 
     def inject(self, text: str) -> str:
         """Let a fault happen, or hands do something; return a sentence for the bench. BadFault if it cannot be."""
-        fault = parse_fault(text, self.kind)
+        return self.clock.at_once(self._inject, parse_fault(text, self.kind))
+
+    def _inject(self, fault: Fault) -> str:
         kind = fault.kind
         if kind.name == "unplug":
             seconds = fault.number("seconds")

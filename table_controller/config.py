@@ -83,6 +83,9 @@ def examine(path: Path) -> Examined:
     """Read a configuration and everything it names; never raises for what a person wrote."""
     try:
         raw = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        ways = f"name another with --config, or begin with: pitbox config example > {path}"
+        return Examined(None, (BadConfiguration(f"{path} is not there; {ways}"),))
     except OSError as error:
         return Examined(None, (BadConfiguration(f"{path}: {error.strerror}"),))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -180,7 +183,7 @@ class _Reading:
             try:
                 key = load_key(self._at(device.key))
             except ConfigurationError as error:
-                self._problems.append(error)
+                self._problem(f"device.{name}.key: {error}", type(error))
                 continue
             yield SlotConfig(name, kind, str(self._at(port)) if is_path(port) else port, key, self._at(device.key))
 

@@ -187,7 +187,9 @@ def read_manifest(path: Path) -> Manifest:
     except OSError as error:
         raise ConfigurationError(f"{path}: {error.strerror}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: not a manifest: {error}") from error
+        raise ConfigurationError(
+            f"{path}: not a manifest ({error}); take it away, or write it anew: pitbox version --manifest --json"
+        ) from error
     if found.format != FORMAT:
         raise ConfigurationError(f"{path}: format {found.format}, and this software knows format {FORMAT}")
     return found

@@ -234,8 +234,8 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
     handshake: {"FIRST_WAIT": "s", "MAX_WAIT": "s", "MAX_STEPS": "attempts"},
     link: {
         "WINDOW": "frames", "URGENT_WINDOW": "frames", "QUEUE_LIMIT": "messages", "UNACKNOWLEDGED": "s",
-        "MAX_BACKOFF": "times", "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s", "KNOCK": "s",
-        "HOST_HEARTBEAT": "s",
+        "MAX_BACKOFF": "times", "REPLY_RTOS": "retransmission times", "HEARTBEAT": "s", "SILENCE": "s",
+        "HOST_HEARTBEAT": "s", "ANXIOUS": "s", "KNOCK": "s",
     },
     round_trip: {"ACK_DELAY": "s", "MIN_RTO": "s", "MAX_RTO": "s", "FIRST_RTO": "s", "DEPARTURES": "frames"},
     commands: {"REMEMBERED": "commands", "ACCEPT_PATIENCE": "s", "SETTLE_QUIET": "s", "MAX_ASKS": "questions"},

@@ -237,7 +237,7 @@ class Transits(Message, frozen=True, tag=109):
 
 
 class Progress(Message, frozen=True, tag=110):
-    """A card has arrived: how many in this phase, how many are left, which sensors (bit per `Sensor`) are blocked.
+    """Cards have arrived: how many in this phase, how many are left, which sensors (bit per `Sensor`) are blocked.
 
     A manual shoe sends it once, when a round or a stub begins.
     """

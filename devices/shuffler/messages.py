@@ -300,7 +300,7 @@ class BatchFindings(Message, frozen=True, tag=241):
 
 
 class Progress(Message, frozen=True, tag=85):
-    """A card has arrived: how many went in and came out, and which sensors (bit per `Sensor`) are blocked."""
+    """Cards have arrived: how many went in and came out, and which sensors (bit per `Sensor`) are blocked."""
 
     command: CommandId
     phase: Phase

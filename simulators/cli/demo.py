@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
+from simulators.cli.jobs import Progress, add_jobs, read_jobs
 from simulators.house.storm import LEVELS
 from simulators.table import GAMES
 from table_controller.cli import INTERRUPTED
@@ -27,6 +28,9 @@ _ROUNDS: Final = 6
 _MQTT: Final = "tell a broker, too; without HOST an installed Mosquitto is started on loopback for the show"
 # In virtual time a round costs milliseconds.
 _FAST_ROUNDS: Final = 200
+# Rounds of one table then: short enough for the cores to share, long enough for opening it to weigh little. Not by the
+# number of cores, or the same command would play other tables on another computer.
+_FAST_TABLE: Final = 50
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,8 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=float, default=20.0, help="times faster than a real table (default 20)")
     parser.add_argument("--faults", choices=LEVELS, default="some", help="how much goes wrong (default some)")
     parser.add_argument(
-        "--fast", action="store_true", help="the whole stack in memory and virtual time; prints rounds/s"
+        "--fast",
+        action="store_true",
+        help="the whole stack in memory and virtual time; prints rounds/s on all cores and on one",
     )
+    add_jobs(parser)
     parser.add_argument("--mqtt", nargs="?", const="", metavar="HOST[:PORT]", help=_MQTT)
     parser.add_argument("--record", type=Path, metavar="FILE", help="also write the end of the show as an SVG picture")
 
@@ -70,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.house.broker import own_broker, parse_broker
+    from simulators.house.broker import own_broker, parse_broker, silent
     from simulators.house.checkers import Broken
     from simulators.house.remote import RemoteHouse
     from simulators.house.show import Show, ShownTable, mishaps_of
@@ -84,6 +91,8 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
         if args.mqtt is not None:
             broker = parse_broker(args.mqtt) if args.mqtt else stack.enter_context(own_broker(folder))
             screen.line(f"listen with: mosquitto_sub -h {broker[0]} -p {broker[1]} -v -t 'pitbox/#'", "dim")
+            if (trouble := await asyncio.to_thread(silent, broker)) is not None:
+                screen.line(trouble, "yellow")
         house = RemoteHouse(args.game, folder, seed=args.seed, speed=args.speed, broker=broker)
         title = f"pitbox demo · {args.game} · {args.speed:g} times as fast as a real table"
         show = Show(house, screen, title)
@@ -101,20 +110,28 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
 
 
 def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.house.soak import Day, run_table, tables
+    from simulators.house.cores import Sitting, play_all
+    from simulators.house.storm import draw
 
-    whole = Day()
-    for seed, length, mishaps in tables(args.game, rounds, args.seed, args.faults):
-        day, failure = run_table(args.game, seed, length, mishaps)
-        whole.add(day)
-        if failure is not None:
-            screen.line(f"a promise was broken at seed {seed}: {failure.how}", "bold red")
-            return 1
-    _summary(whole, screen, progressive=bool(whole.bets))
+    lengths = [min(_FAST_TABLE, rounds - start) for start in range(0, rounds, _FAST_TABLE)]
+    seeds = range(args.seed, args.seed + len(lengths))
+    sittings = [
+        Sitting(args.game, seed, length, draw(args.game, seed, length, args.faults))
+        for seed, length in zip(seeds, lengths, strict=True)
+    ]
+    with Progress(rounds, every=0) as progress:
+        played = play_all(sittings, read_jobs(args), progress.round)
+    day, failure = played.day, played.failure
+    if failure is not None:
+        screen.line(f"a promise was broken at seed {failure.seed}: {failure.how}", "bold red")
+        return 1
+    _summary(day, screen, progressive=bool(day.bets))
     screen.line(
-        f"{whole.rounds / whole.seconds:.1f} rounds/s of processor time, the whole stack in virtual time", "bold"
+        f"{day.rounds / played.seconds:.1f} rounds/s on {played.cores} core{'s' if played.cores > 1 else ''}; "
+        f"{day.rounds / day.seconds:.1f} rounds/s of processor time a core",
+        "bold",
     )
-    return 1 if whole.bad_after else 0
+    return 1 if day.bad_after else 0
 
 
 def _summary(day: Day, screen: Screen, *, progressive: bool) -> None:

@@ -55,14 +55,15 @@ async def _serve(args: argparse.Namespace) -> None:
         shown = asyncio.create_task(
             show(house, people_file(Path(folder)), port=args.port, on_ready=ready, folder=Path(folder))
         )
+        opening = asyncio.create_task(house.open("blue", "red"))
         try:
-            opening = asyncio.create_task(house.open("blue", "red"))
             await asyncio.wait({opening, shown}, return_when=asyncio.FIRST_COMPLETED)
-            opening.result()
-            hands.silent = True
+            if not shown.done():  # a page that cannot be served ends before the decks are open
+                await opening
+                hands.silent = True
             await shown
         finally:
-            tending.cancel()
-            shown.cancel()
-            await asyncio.wait({tending, shown})
+            for task in (tending, opening, shown):
+                task.cancel()
+            await asyncio.wait({tending, opening, shown})
             await house.close()

@@ -7,10 +7,10 @@ play is in the house.
 from __future__ import annotations
 
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import ConfigurationError
+from simulators.cli.jobs import Progress, add_jobs, read_jobs
 from simulators.house.storm import LEVELS
 from simulators.table import GAMES
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simulators.house.soak import Day, Failure
 
 ALL: Final = "all"
-# Without a terminal a line for so many rounds.
-_EVERY: Final = 500
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,14 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mishap", action="append", metavar="'ROUND@SECOND SLOT FAULT'", help="let only this go wrong; repeatable"
     )
+    add_jobs(parser)
     parser.add_argument("--keep", action="store_true", help="print a failure as it came, without cutting its list down")
     parser.set_defaults(what=soak)
 
 
 def soak(args: argparse.Namespace) -> int:
     """Play; 0 if every promise held, 1 if one was broken."""
+    from simulators.house.cores import Sitting, play_all
     from simulators.house.soak import GAMES as FIVE
-    from simulators.house.soak import Day, run_table, shrink, tables
+    from simulators.house.soak import shrink, tables
     from simulators.house.storm import read_mishap
 
     if not 1 <= args.rounds <= 10_000_000:
@@ -48,21 +48,27 @@ def soak(args: argparse.Namespace) -> int:
     given = None if args.mishap is None else sorted(read_mishap(text) for text in args.mishap)
     if given is not None and args.game == ALL:
         raise ConfigurationError("--mishap goes with one --game")
+    jobs = read_jobs(args)
     games = list(FIVE) if args.game == ALL else [args.game]
-    whole = Day()
-    with _Progress(args.rounds) as progress:
-        for at, game in enumerate(games):
-            share = args.rounds // len(games) + (at < args.rounds % len(games))
-            for seed, length, drawn in tables(game, share, args.seed, args.faults):
-                day, failure = run_table(game, seed, length, drawn if given is None else given, progress.round)
-                whole.add(day)
-                if failure is not None:
-                    progress.end()
-                    _fail(failure, None if args.keep or given is not None else shrink(failure))
-                    return 1
-            progress.done(game)
-    for line in summary(whole):
+    sittings: list[Sitting] = []
+    last: dict[int, str] = {}  # the last table of each game
+    for at, game in enumerate(games):
+        share = args.rounds // len(games) + (at < args.rounds % len(games))
+        for seed, length, drawn in tables(game, share, args.seed, args.faults):
+            sittings.append(Sitting(game, seed, length, drawn if given is None else given))
+        last[len(sittings) - 1] = game
+    with Progress(args.rounds) as progress:
+        played = play_all(
+            sittings, jobs, progress.round, lambda number: progress.done(last[number]) if number in last else None
+        )
+    if played.failure is not None:
+        failure = played.failure
+        _fail(failure, None if args.keep or given is not None else shrink(failure))
+        return 1
+    for line in summary(played.day):
         print(line)
+    if played.cores > 1:
+        print(f"{played.day.rounds / played.seconds:.1f} rounds/s on {played.cores} cores")
     return 0
 
 
@@ -105,45 +111,3 @@ def command(failure: Failure) -> str:
     for mishap in failure.mishaps:
         words += ["--mishap", str(mishap)]
     return shlex.join(words)
-
-
-class _Progress:
-    """A bar on a terminal; a line now and then elsewhere."""
-
-    def __init__(self, rounds: int) -> None:
-        self._total = rounds
-        self._rounds = 0
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> _Progress:
-        if sys.stdout.isatty():
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            columns = TextColumn("rounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-            self._bar = Progress(*columns, transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task("", total=self._total)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def round(self) -> None:
-        """Another round was played."""
-        self._rounds += 1
-        if self._bar is not None:
-            self._bar.advance(self._task)
-        elif self._rounds % _EVERY == 0:
-            print(f"{self._rounds} of {self._total} rounds", flush=True)
-
-    def done(self, game: str) -> None:
-        """A game is through."""
-        if self._bar is None:
-            print(f"{game}: clean", flush=True)
-
-    def end(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 
+_DEALING: Final = Moved("round", mc.DEALING)
+
+
 class Broken(Exception):
     """A promise was broken; `promise` is its name."""
 
@@ -63,7 +66,7 @@ class Checkers:
         """See one durable step; after a power cut first those that were on disk before anybody was told."""
         if isinstance(event, ev.BoxStarted):
             for unseen in self._untold(event):
-                if Moved("round", mc.DEALING) in unseen.decisions:
+                if _DEALING in unseen.decisions:
                     back = self.house.truth.backs("shoe.1")
                     self.house.dealt_rounds.append((self.rounds.number, back, self.house.whole(back)))
                 self._step(unseen.event, unseen.decisions)
@@ -107,6 +110,9 @@ class Checkers:
 
 # --- cards ------------------------------------------------------------------------------------------------------------
 
+# Questions whose answer checks a deck.
+_CHECKS: Final = ("face_check", "cards_together", "deck_counted", "count_deck", "stub")
+
 
 class DeckChecker:
     """No hand is dealt from a deck after a check that was able to see that it is wrong; the book's counts hold."""
@@ -117,6 +123,9 @@ class DeckChecker:
         self.bad_rounds: list[int] = []  # dealt from cards that were not whole, before any check could see it
         self._whole = house.edition.cards.count
         self.since: dict[str, list[int]] = {}  # rounds dealt from each deck since a check found it whole
+        self.before: dict[
+            str, list[int]
+        ] = {}  # and before that check, where hands made it: another has to find the same
         self.unseen: dict[str, list[int]] = {}  # the same, since its faces were looked at
         self._unlisted: dict[str, list[int]] = {}  # rounds dealt from a deck that was not whole, and not listed yet
         self._asked: dict[int, Prompt] = {}
@@ -128,12 +137,12 @@ class DeckChecker:
         for decision in decisions:
             if isinstance(decision, Finding) and decision.kind == "affected_rounds":
                 self._listed(decision)
-        if not any(isinstance(decision, Refused) for decision in decisions):
+        if Refused not in map(type, decisions):
             self._check(event)
         for decision in decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision
-            elif decision == Moved("round", mc.DEALING):
+            elif decision == _DEALING:
                 self._out = 0
         for number, deck, whole in self.house.dealt_rounds[self._dealt :]:
             self._dealt += 1
@@ -158,7 +167,7 @@ class DeckChecker:
     def _listed(self, finding: Finding) -> None:
         """What is listed as affected is what was dealt since a good check, and leaves no bad round out."""
         deck, rounds = finding.deck or "", list(finding.rounds)
-        right = self.since.get(deck, []), self.unseen.get(deck, [])
+        right = self.before.get(deck, []) + self.since.get(deck, []), self.unseen.get(deck, [])
         if rounds not in right:
             raise Broken("affected rounds", f"{deck}: listed {rounds}, dealt since it was found whole {right[0]}")
         left_out = [number for number in self._unlisted.pop(deck, []) if number not in rounds]
@@ -183,22 +192,29 @@ class DeckChecker:
                 self._answered(event, self._asked[event.prompt])
 
     def _answered(self, event: ev.Answer, prompt: Prompt) -> None:
+        if prompt.kind == "replacement":
+            self._out += 1  # it is dealt from the stub, by hand
+        if prompt.kind not in _CHECKS:
+            return
         deck = prompt.deck or self.house.truth.backs("shoe.1") or self.house.controller.table.state.round.deck or ""
         if prompt.kind == "face_check":
             self.unseen.pop(deck, None)
-        if prompt.kind == "replacement":
-            self._out += 1  # it is dealt from the stub, by hand
-        if event.number is None:
+        elif event.number is None:
             return
-        if prompt.kind in ("cards_together", "deck_counted", "count_deck"):
-            self._checked(deck, event.number, event.number, f"a count by hand ({prompt.kind})")
-        elif prompt.kind == "stub" and event.number + self._out == self._whole:
-            self.since[deck] = []
+        elif prompt.kind != "stub":
+            self._checked(deck, event.number, event.number, f"a count by hand ({prompt.kind})", hands=True)
+        elif event.number + self._out == self._whole:
+            self._good(deck, hands=True)
 
-    def _checked(self, deck: str, told: int, real: int, check: str, *, good: bool = True) -> None:
+    def _good(self, deck: str, *, hands: bool) -> None:
+        """A check found a deck whole. Hands that count again what nothing was dealt from since are the same check."""
+        self.before[deck] = (self.since.get(deck) or self.before.get(deck, [])) if hands else []
+        self.since[deck] = []
+
+    def _checked(self, deck: str, told: int, real: int, check: str, *, good: bool = True, hands: bool = False) -> None:
         """A deck was counted; a cycle that is no shuffle is no good check, whatever it counted."""
         if told == self._whole and good:
-            self.since[deck] = []
+            self._good(deck, hands=hands)
         if told == real == self._whole:
             self.seen.pop(deck, None)
         elif deck:
@@ -371,10 +387,10 @@ class MachineChecker:
     def look(self) -> None:
         """See which machines have power."""
         for name, machine in self.house.machines.items():
-            if machine.board.alive:
-                self._dead.pop(name, None)
-            else:
+            if not machine.board.alive:
                 self._dead.setdefault(name, self._loop.time())
+            elif self._dead:
+                self._dead.pop(name, None)
 
     def at_rest(self) -> None:
         """Compare what is believed of every machine in service with what it is."""

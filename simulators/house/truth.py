@@ -7,7 +7,7 @@ only its questions are read, to know what people answered.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -18,12 +18,19 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 
+_DEALING: Final = Moved("round", mc.DEALING)
+
+
 class Truth:
-    """`since`: the rounds dealt from each deck after its last good check; `wrong`: each check that found one wrong."""
+    """`since`: the rounds dealt from each deck after its last good check; `wrong`: each check that found one wrong.
+
+    `before`: those before that check, where hands made it: hands err, and another check has to find the same.
+    """
 
     def __init__(self, house: House) -> None:
         self.house = house
         self.since: dict[str, list[int]] = {}
+        self.before: dict[str, list[int]] = {}
         self.unseen: dict[str, list[int]] = {}  # the same, after the last look at its faces
         self.wrong: list[tuple[str, tuple[int, ...]]] = []
         self._asked: dict[int, Prompt] = {}
@@ -32,17 +39,17 @@ class Truth:
     def backs(self, slot: str) -> str:
         """Return the back of most cards in a machine."""
         world = self.house.world
-        found = Counter(c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0)
+        found = Counter([c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0])
         return found.most_common(1)[0][0] if found else ""
 
     def take(self, event: ev.Event, decisions: list[Decision]) -> None:
         """See one step of the table."""
-        if not any(isinstance(decision, Refused) for decision in decisions):  # what was refused was no check
+        if Refused not in map(type, decisions):  # what was refused was no check
             self._check(event)
         for decision in decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision
-            elif decision == Moved("round", mc.DEALING):
+            elif decision == _DEALING:
                 self._dispensed = 0
                 back = self.backs("shoe.1")
                 for kept in (self.since, self.unseen):
@@ -64,18 +71,20 @@ class Truth:
         deck = prompt.deck or self.house.controller.table.state.round.deck or self.backs("shoe.1")
         match prompt.kind:
             case "stub" if event.number is not None and event.number + self._dispensed == whole:
-                self.since[self.backs("shoe.1") or deck] = []
+                self._found(self.backs("shoe.1") or deck, right=True, hands=True)
             case "cards_together" | "deck_counted" | "count_deck" if event.number is not None:
-                self._found(deck, right=event.number == whole)
+                self._found(deck, right=event.number == whole, hands=True)
             case "face_check":
                 rounds = self.unseen.pop(deck, [])
                 self._found(deck, right=event.choice == "whole", rounds=rounds)
             case "collected" if event.choice == "not_full":
                 self._found(deck, right=False)
 
-    def _found(self, deck: str, *, right: bool, rounds: list[int] | None = None) -> None:
+    def _found(self, deck: str, *, right: bool, rounds: list[int] | None = None, hands: bool = False) -> None:
+        before, since = self.before.get(deck, []), self.since.get(deck, [])
         if right:
+            self.before[deck] = (since or before) if hands else []
             self.since[deck] = []
         else:
-            listed = self.since.get(deck, []) if rounds is None else rounds
+            listed = before + since if rounds is None else rounds
             self.wrong.append((deck, tuple(listed)))

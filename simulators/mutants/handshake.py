@@ -9,6 +9,7 @@ import msgspec
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.errors import LinkError
+from firmware_bridge.link import HEARTBEAT
 from firmware_bridge.messages import HostHello, HostProof, NoSession, Refuse
 from simulators.mutants.workshop import Workshop, each_boot, each_session, replaced, wrap
 
@@ -241,9 +242,9 @@ def pings_without_session(machine: Machine) -> None:
             if greeter._link is None:
                 head = fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER)
                 greeter._wire.send(head, bytes(fr.MAC_SIZE))
-            machine.clock.after(1.0, beat)
+            machine.clock.after(HEARTBEAT, beat)
 
-        machine.clock.after(1.0, beat)
+        machine.clock.after(HEARTBEAT, beat)
 
     each_boot(machine, spoil)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.errors import LinkSilent, QueueFull
-from firmware_bridge.link import HEARTBEAT, SILENCE
+from firmware_bridge.link import ANXIOUS, HEARTBEAT, SILENCE
 from simulators.mutants.workshop import Workshop, each_link, each_seal, each_session, wrap
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def echoes_another_frame(machine: Machine) -> None:
 @WORKSHOP.mutant("HB-02")
 def no_heartbeat(machine: Machine) -> None:
     """It has no heartbeat."""
-    each_link(machine, "_next_ping", lambda link, real, now: max(real(now), link._last_heard + 1.5 * HEARTBEAT))
+    each_link(machine, "_next_ping", lambda link, real, now: max(real(now), link._last_heard + ANXIOUS))
 
 
 @WORKSHOP.mutant("HB-03")

@@ -143,6 +143,12 @@ def loads_one_too_many(machine: SimulatedShoe) -> None:
     tells(machine, m.Loaded, lambda event: [replaced(event, count=event.count + 1)])
 
 
+@WORKSHOP.mutant("SO-11")
+def last_cards_of_a_block_untold(machine: SimulatedShoe) -> None:
+    """While it takes a block in it stops counting aloud before the end."""
+    tells(machine, m.Progress, lambda event: [] if event.phase is m.Phase.LOADING and event.moved > 45 else [event])
+
+
 @WORKSHOP.mutant("SO-12")
 def loading_is_empty(machine: SimulatedShoe) -> None:
     """While it takes a block in it says that it is empty."""
@@ -156,6 +162,14 @@ def loaded_is_nothing_loaded(machine: SimulatedShoe) -> None:
 
 
 # --- stacks -----------------------------------------------------------------------------------------------------------
+
+
+@WORKSHOP.mutant("SO-14")
+def stack_counted_too_far(machine: SimulatedShoe) -> None:
+    """Its last Progress of a stack has a card more than the stack."""
+    phase = m.Phase.DISPENSING
+    tells(machine, m.Progress,
+          lambda event: [replaced(event, moved=8) if event.phase is phase and event.moved == 7 else event])  # fmt: skip
 
 
 @WORKSHOP.mutant("SO-14")

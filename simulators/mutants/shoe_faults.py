@@ -64,6 +64,18 @@ def stop_loses_a_card(machine: SimulatedShoe) -> None:
     tells(machine, m.Stopped, change)
 
 
+@mutant("SO-32", also="SO-41")
+def last_word_without_the_card_under_way(machine: SimulatedShoe) -> None:
+    """What it tells before it halts leaves out the card that is on its way."""
+    twin: Any = machine.twin
+
+    def tell(real: Callable[[], None]) -> None:
+        twin._left_then = twin._counts.left
+        real()
+
+    wrap(twin, "_tell_rest", tell)
+
+
 @mutant("SO-33")
 def shoe_halted_is_busy(machine: SimulatedShoe) -> None:
     """In HALTED it says that it is busy."""

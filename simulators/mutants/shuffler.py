@@ -169,6 +169,18 @@ def progress_runs_ahead(machine: SimulatedShuffler) -> None:
     tells(machine, m.Progress, lambda event: [replaced(event, left=event.entered + 1) if event.left else event])
 
 
+@WORKSHOP.mutant("SH-13")
+def last_cards_untold(machine: SimulatedShuffler) -> None:
+    """The last counts that it tells of a phase are not those of its end."""
+    tells(machine, m.Progress, lambda event: [] if event.left == event.entered else [event])
+
+
+@WORKSHOP.mutant("SH-13")
+def says_nothing_of_its_work(machine: SimulatedShuffler) -> None:
+    """It never tells how far it is."""
+    tells(machine, m.Progress, lambda _: [])
+
+
 @WORKSHOP.mutant("SH-14")
 def mode_while_feeding(machine: SimulatedShuffler) -> None:
     """The mode can be changed while it feeds."""

@@ -151,7 +151,7 @@ class Board:
         elif isinstance(message, AskCommand):
             reply = self.memory.recall(message.command)
         else:
-            reply = self._handle(message)
+            reply = self.clock.at_once(self._handle, message)
         name = type(message).__name__
         if name in self._withheld:
             self._withheld.remove(name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from simulators.twins.counts import Counts
+from simulators.twins.pace import Pace
 from simulators.twins.trail import EdgeTrail
 from simulators.twins.watch import PathWatch, Pulse, blind
 
@@ -29,7 +30,6 @@ _MOTOR: Final = {
     m.Segment.FEED: m.Motor.FEED,
     m.Segment.UNLOAD: m.Motor.EJECT,
 }
-_PHASE: Final = {m.State.FEEDING: m.Phase.FEEDING, m.State.DELIVERING: m.Phase.DELIVERING}
 
 
 class CardMover(ABC):
@@ -60,6 +60,9 @@ class CardMover(ABC):
         self._shelf = 0
         self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
         self._trail = EdgeTrail(self._clock)
+        self._pace = Pace(self._clock)
+        self._latest = (0, 0)  # entered and left, when the last card arrived
+        self._phase = m.Phase.FEEDING
         self._had_cards = self._mechanics.blocked(m.Sensor.INTAKE)
 
     @abstractmethod
@@ -82,7 +85,7 @@ class CardMover(ABC):
         """A card has come to rest behind the gate."""
         if self._behind_gate is not None:
             self._behind_gate += 1
-        self._progress(m.Phase.UNLOADING)
+        self._arrived()
         self._unload_next()
 
     def _nothing_came(self) -> None:
@@ -101,13 +104,14 @@ class CardMover(ABC):
 
     def _feed_all(self) -> None:
         self.state = m.State.FEEDING
-        self._mechanics.begin_phase(leg=0)
+        self._begin_phase(m.Phase.FEEDING)
         self._feed_next()
 
     def _feed_next(self) -> None:
         if self.stalled:
             return
         if not self._mechanics.blocked(m.Sensor.INTAKE):
+            self._tell_rest()
             self._note_intake()
             self._fed()
         elif self._counts.entered >= self._size.most:
@@ -126,7 +130,7 @@ class CardMover(ABC):
         self._order = deque(order)
         if self.state is not m.State.CLEARING:
             self.state = m.State.UNLOADING
-        self._mechanics.begin_phase(leg=1)
+        self._begin_phase(m.Phase.UNLOADING)
         self._unload_next()
 
     def _unload_next(self) -> None:
@@ -137,6 +141,7 @@ class CardMover(ABC):
             self._mechanics.unload(self._shelf)
             self._watch.expect(m.Segment.UNLOAD)
             return
+        self._tell_rest()
         self._rest()
         if self.state is m.State.CLEARING:
             self._cleared()
@@ -181,7 +186,7 @@ class CardMover(ABC):
             self._halt_with(reason, segment)
         elif sensor is m.Sensor.LIFT:
             self._counts.stored[self._shelf] += 1
-            self._progress(m.Phase.FEEDING)
+            self._arrived()
             self._feed_next()
         elif sensor is m.Sensor.STACK:
             self._counts.leave(self._shelf)
@@ -211,10 +216,9 @@ class CardMover(ABC):
         return self._counts.fed if self.state is m.State.FEEDING else self._counts.left + 1
 
     def _jam(self, segment: m.Segment) -> None:
-        phase = _PHASE.get(self.state, m.Phase.UNLOADING)
         entered, left = self._counts.drawn_in, self._counts.left
         levels, currents = self._mechanics.levels(), self._mechanics.currents()
-        jam = m.Jam(self._command, phase, segment, self._card(), entered, left, levels, currents)
+        jam = m.Jam(self._command, self._phase, segment, self._card(), entered, left, levels, currents)
         self._break_off(m.Reason.JAM, jam)
 
     def _halt_with(self, reason: m.Reason, segment: m.Segment) -> None:
@@ -225,6 +229,7 @@ class CardMover(ABC):
 
     def _break_off(self, reason: m.Reason, event: Message) -> None:
         """Stop all motion, say why, and that the command has failed."""
+        self._tell_rest()
         self._trail.halt(self._watch.waited, self._mechanics.currents())
         self._rest()
         self._halted_in = self.state
@@ -234,10 +239,26 @@ class CardMover(ABC):
 
     # --- what is told on the way -------------------------------------------------------------------------------
 
-    def _progress(self, phase: m.Phase) -> None:
+    def _begin_phase(self, phase: m.Phase) -> None:
+        self._phase = phase
+        self._pace.begin()
+        self._mechanics.begin_phase(leg=int(phase is not m.Phase.FEEDING))
+
+    def _arrived(self) -> None:
+        """A card is stored, or has come out: tell it, if it is time."""
+        self._latest = self._counts.entered, self._counts.left
+        if self._pace.arrived():
+            self._progress()
+
+    def _tell_rest(self) -> None:
+        """A phase ends, well or not: the last counts told are those of the last card that arrived."""
+        if self._pace.settled():
+            self._progress()
+
+    def _progress(self) -> None:
+        entered, left = self._latest
         bits = self._mechanics.pattern()
-        counts = self._counts
-        self.board.emit(m.Progress(self._command, phase, counts.entered, counts.left, bits), droppable=True)
+        self.board.emit(m.Progress(self._command, self._phase, entered, left, bits), droppable=True)
 
     def _note_intake(self) -> None:
         has_cards = self._mechanics.blocked(m.Sensor.INTAKE)

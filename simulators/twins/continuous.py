@@ -93,7 +93,7 @@ class ContinuousTwin(EveryShufflerTwin):
             case m.Deliver():
                 self._wanted = message.cards
                 self.state = m.State.DELIVERING
-                self._mechanics.begin_phase(leg=1)
+                self._begin_phase(m.Phase.DELIVERING)
                 self._deliver_next()
             case _:
                 return super()._begin(message)
@@ -166,6 +166,7 @@ class ContinuousTwin(EveryShufflerTwin):
             self._mechanics.deliver(self._shelf)
             self._watch.expect(m.Segment.UNLOAD)
             return
+        self._tell_rest()
         self._rest()
         self._set.give(counts.left)
         self.state = self._at_rest = m.State.IDLE
@@ -180,7 +181,7 @@ class ContinuousTwin(EveryShufflerTwin):
             return
         if self._in_chute is not None:
             self._in_chute += 1
-        self._progress(m.Phase.DELIVERING)
+        self._arrived()
         self._deliver_next()
 
     def _lost_sight(self, segment: m.Segment) -> None:
@@ -199,6 +200,7 @@ class ContinuousTwin(EveryShufflerTwin):
         delivering = self.state is m.State.DELIVERING
         self._set.open()
         if delivering:
+            self._tell_rest()
             self.board.emit(m.Holds(self._counts.inside, self._in_chute, m.Reason.NONE))
         super()._break_off(reason, event)
 

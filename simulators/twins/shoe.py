@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from devices.shoe import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
+from simulators.twins.pace import Pace
 from simulators.twins.shoe_counts import ShoeCounts
 from simulators.twins.shoe_firmware import ShoeFirmware
 from simulators.twins.watch import Pulse
@@ -48,6 +49,8 @@ class ShoeTwin(ShoeFirmware):
         self._face_up = 0  # cards of this phase that lie face up
         self._cover_at: int | None = None  # how many cards were loaded before the cover card
         self._feeds_cover = False
+        self._pace = Pace(self._clock)
+        self._left_then: int | None = None  # how many were left when the last card arrived
 
     def _booted(self) -> None:
         super()._booted()
@@ -89,6 +92,7 @@ class ShoeTwin(ShoeFirmware):
         self._command, self._phase, self._at_rest = command, phase, None
         self._moved = self._face_up = 0
         self.state = _STATE[phase]
+        self._pace.begin()
         self._mechanics.begin_phase(leg=int(phase is not m.Phase.LOADING))
 
     def _busy(self, message: m.Actuation) -> bool:  # noqa: ARG002 - one thing at a time, whatever it is
@@ -145,6 +149,7 @@ class ShoeTwin(ShoeFirmware):
         """The block is in, a stack is complete, or the well is empty: compare counts and well, tell, settle."""
         command, counts, failed = self._command, self._counts, m.Reason.NONE
         assert command is not None
+        self._tell_rest()
         self._watch.stop()
         self._mechanics.halt()
         drawn = counts.drawn if counts.sure else None
@@ -231,11 +236,25 @@ class ShoeTwin(ShoeFirmware):
         self._arrived(cover=cover)
 
     def _arrived(self, *, cover: bool) -> None:
-        assert self._command is not None
         self._moved += not cover
-        bits = self._mechanics.pattern()
         self._note_piles()
-        self.board.emit(m.Progress(self._command, self._phase, self._moved, self._counts.left, bits), droppable=True)
+        self._left_then = self._counts.left
+        if self._pace.arrived():
+            self._progress()
+
+    def _tell_rest(self) -> None:
+        """A phase ends, well or not: the last counts told are those of the last card that arrived."""
+        if self._pace.settled():
+            self._progress()
+
+    def _progress(self) -> None:
+        assert self._command is not None
+        bits = self._mechanics.pattern()
+        self.board.emit(m.Progress(self._command, self._phase, self._moved, self._left_then, bits), droppable=True)
+
+    def _halt(self, reason: m.Reason) -> None:
+        self._tell_rest()
+        super()._halt(reason)
 
     # --- hands and doors -------------------------------------------------------------------------------------
 

@@ -107,6 +107,7 @@ def exit_code(error: Exception) -> int:
         (errors.ConfigurationError, USAGE),
         (errors.NotAllowed, REFUSED),
         (errors.BadRequest, USAGE),
+        (errors.PanelNotServed, USAGE),
         (errors.BoxLocked, LOCKED),
         (errors.BoxFailed, LOCKED),
         (errors.BoxError, NO_BOX),

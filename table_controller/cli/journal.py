@@ -231,6 +231,19 @@ def _restore(args: argparse.Namespace) -> int:
     return OK if sum(book.held.values()) == 0 else FAULT
 
 
+def _before(data: Path) -> str:
+    """Say what is known of a journal that was lost."""
+    from table_controller.uplink.cursor import NAME, load_cursor
+
+    lost, told = anchor.read_anchor(data), load_cursor(data / NAME)
+    if lost is not None:
+        place = f"record {lost.seq} with the head {lost.head.hex()} was on disk"
+        return f"of the one before it, {lost.journal.hex()}, {place}"
+    if told is not None:
+        return f"of the one before it, {told.journal}, the broker has record {told.seq} with the head {told.head}"
+    return "nothing is known of one before it"
+
+
 def _begin(args: argparse.Namespace) -> int:
     from table_controller.config import DEFAULT, load_config
     from table_controller.controller.data_folder import DataFolder
@@ -249,10 +262,7 @@ def _begin(args: argparse.Namespace) -> int:
             raise RestoreRefused(f"{folder} is not empty; what is there is kept as evidence: move it away first")
         found = proved(args, who, "a new journal")
         one, two = (Person(person.role, person.id) for person in found.values())
-        lost = anchor.read_anchor(config.data)
-        before = "nothing is known of one before it" if lost is None else (
-            f"of the one before it, {lost.journal.hex()}, record {lost.seq} with the head {lost.head.hex()} was on disk"
-        )  # fmt: skip
+        before = _before(config.data)
         digests = digests_of(config.edition, config.submission, config.kinds)
         store = Store.open(folder, version=rec.VERSION, digests=digests, policy=config.journal.policy)
         try:

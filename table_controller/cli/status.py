@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 HELP = "how a running box stands: round, decks, slots, what is locked and who may clear it"
 EXAMPLE = "pitbox status --config table.toml"
+# Findings of the self-check that people should see without asking for everything.
+_TOLD = ("journal", "manifest")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,13 +42,15 @@ def status_lines(told: dict[str, Any]) -> Iterator[str]:
     yield f"{told['table']} ({told['game']}), software {told['version']}, start {told['boot']}: {told['phase']}"
     if told["cause"] is not None:
         yield f"LOCKED by {told['cause']['code']}: {told['cause']['text']}"
+        yield f"what to do: pitbox explain {told['cause']['code']}"
+    yield from (f"{what}: {found}" for what, found in told["checks"] if what in _TOLD)
     if told["state"] is not None:
         yield from _table(told, told["state"])
     for slot in told["slots"]:
         cause = slot["cause"]
         why = f"  {cause['code']}: {cause['text']}" if cause and not slot["connected"] else ""
         deck = f"  holds {slot['deck']}" if slot["deck"] else ""
-        test = f"  IN TEST MODE (dossier {slot['testing']})" if slot.get("testing") else ""
+        test = "" if slot.get("testing") is None else f"  IN TEST MODE{_dossier(slot['testing'])}"
         yield f"  {slot['name']:14s} {slot['state']:22s} {slot['serial']:10s}{deck}{test}{why}"
     yield told["copy"]["words"]
     for task in told["tasks"]:
@@ -54,6 +58,10 @@ def status_lines(told: dict[str, Any]) -> Iterator[str]:
             yield f"task {task['name']}: {task['state']}, started again {task['restarts']} times; {task['error']}"
         elif task["error"]:
             yield f"task {task['name']}: {task['error']}"
+
+
+def _dossier(number: int) -> str:
+    return f" (dossier {number})" if number else ""
 
 
 def _table(told: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:

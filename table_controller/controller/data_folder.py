@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 
 JOURNAL: Final = "journal"
 SOCKET: Final = "control.sock"
+DOSSIERS: Final = "dossiers"
+# Made by boxes whose table ran, and by nothing before: a folder that has one of these and no journal had one.
+_TRACES: Final = (DOSSIERS, "revoked.json", "uplink.cursor")
+
+
+def traces(folder: Path) -> tuple[Path, ...]:
+    """Return what tells that a table was run from this folder before, journal and anchor apart."""
+    return tuple(folder / name for name in _TRACES if (folder / name).exists())
 
 
 class DataFolder:

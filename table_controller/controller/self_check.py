@@ -83,7 +83,7 @@ async def compare_whole(box: Box, config: TableConfig) -> None:
     for line in shown:
         box.checks.append(("manifest", line))
         log.warning("not as %s names it: %s", path, line)
-    box.note(rec.Note("manifest", f"{len(lines)} differences from {path.name}: " + "; ".join(shown)))
+    box.note(rec.Note("manifest", f"{len(lines)} not as {path.name} names it: " + "; ".join(shown)))
 
 
 def look_around(plan: Plan, folder: Path, digests: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from table_controller.config_check import unusable_here
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.control import Control
-from table_controller.controller.data_folder import DataFolder
+from table_controller.controller.data_folder import DOSSIERS, DataFolder, traces
 from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.notify import Notifier
@@ -26,7 +26,7 @@ from table_controller.controller.self_check import check_software, compare_whole
 from table_controller.journal import anchor
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
-from table_controller.journal.records import VERSION
+from table_controller.journal.records import VERSION, Note
 from table_controller.journal.store import Store
 from table_controller.journal.writer import Writer
 
@@ -46,8 +46,8 @@ log = logging.getLogger(__name__)
 ANCHOR_EVERY: Final = 30.0
 # Nothing remembers a journal here: a new table, most likely, but only people know.
 _NEW_JOURNAL: Final = (
-    "a new journal begins here, and every meter at its seed; if this table was played before, stop the box and mount "
-    "its disk, or restore its journal from the copy (pitbox journal restore)"
+    "no journal found: a new one begins here, and every meter at its seed; if this table was played before, stop the "
+    "box and mount its disk, or restore its journal from the copy (pitbox journal restore)"
 )
 
 
@@ -86,7 +86,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
 
     def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
         policy, folder = config.journal.policy, config.journal.folder
-        anchor.check(data.path, folder, config.journal.copy)
+        anchor.check(data.path, folder, config.journal.copy, traces(data.path))
         store = Store.open(folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now)
         try:
             _anchored(store, data.path)
@@ -104,12 +104,15 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
     control = Control(box, config.control.socket)
     try:
         await box.begin(open_journal, copier)
-        box.dossiers = Dossiers(box, data.path / "dossiers")
+        if box.begun:
+            log.warning("%s", _NEW_JOURNAL)
+            box.checks.append(("journal", _NEW_JOURNAL))
+            box.note(Note("begun", _NEW_JOURNAL))
+        if box.controller is not None or (data.path / DOSSIERS).is_dir():  # a locked box leaves no trace of its own
+            box.dossiers = Dossiers(box, data.path / DOSSIERS)
         await _open(control, box)
         for name, work in besides.items():
             box.supervise(name, partial(work, box, config))
-        if box.cause is None and box.boot == 1:
-            log.warning("%s", _NEW_JOURNAL)
         phase = "running" if box.cause is None else f"locked: {box.cause.code} {box.cause}"
         gc.collect()
         gc.freeze()  # what is there now stays; the collector need not walk it in the middle of a deal

@@ -82,6 +82,8 @@ class Sign:
     def _show(self, name: str) -> None:
         if not self._seq or name in self._busy or self._controller.halted is not None:
             return
+        if name not in self._sequence:
+            return  # it has not reported yet: by which number it goes, only it knows
         wanted = amounts(self._controller)
         if self._signs[name].view.connected and self._shown.get(name) != wanted:
             self._busy[name] = asyncio.get_running_loop().create_task(self._order(name, wanted))

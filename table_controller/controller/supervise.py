@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.errors import PitboxError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
@@ -27,6 +29,10 @@ class TaskState(msgspec.Struct):
     state: str = "running"
     restarts: int = 0
     error: str = ""
+
+
+def _words(error: Exception) -> str:
+    return f"{error.code} {error}" if isinstance(error, PitboxError) else f"{type(error).__name__}: {error}"
 
 
 class Tasks:
@@ -53,9 +59,13 @@ class Tasks:
             except Exception as error:
                 if loop.time() - began > GOOD:
                     wait = FIRST
-                state.state, state.error = "waiting", f"{type(error).__name__}: {error}"
+                before, state.state, state.error = state.error, "waiting", _words(error)
                 state.restarts += 1
-                log.exception("%s died and is started again in %.1f s", name, wait)
+                if isinstance(error, PitboxError):  # the message is what people need; once, until it is another one
+                    level = logging.DEBUG if state.error == before else logging.ERROR
+                    log.log(level, "%s: %s; tried again in %.1f s and then ever more seldom", name, state.error, wait)
+                else:
+                    log.exception("%s died and is started again in %.1f s", name, wait)
                 self._on_died(state)
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, LONGEST)

@@ -111,6 +111,8 @@ def _shuffler_account(view: ShufflerView, event: Any, expected: int | None) -> d
             return d.Account(expected, inside, None if keeps else event.left, keeps)
         case sf.Incomplete():
             return d.Account(expected, None, None if keeps else event.cards_out, keeps)
+        case sf.Holds() if event.inside is not None and view.sure:  # cards may have been delivered since the last word
+            return d.Account(expected, event.inside, view.behind_gate, keeps)
         case _:
             return d.Account(expected, view.inside, view.behind_gate, keeps)
 

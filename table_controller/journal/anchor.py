@@ -16,6 +16,7 @@ from table_controller.journal.tip import Tip, TipFile, create_tip, read_tip
 from table_controller.journal.trouble import plainly
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from table_controller.journal.chain import Record
@@ -35,11 +36,11 @@ def read_anchor(data: Path) -> Tip | None:
         raise JournalDamaged(f"{data / NAME}: what this box remembers of its journal cannot be read") from None
 
 
-def check(data: Path, journal: Path, copy: Path | None) -> None:
+def check(data: Path, journal: Path, copy: Path | None, traces: Sequence[Path] = ()) -> None:
     """Raise if a journal is not there, or ends before what its anchor or its copy remembers. Only reads.
 
-    JournalGone: there is none. JournalShort: an older one lies in its place, or its end is lost. JournalForeign:
-    another table's does.
+    JournalGone: there is none, and there was one, by what is remembered or by the `traces` that a running box leaves.
+    JournalShort: an older one lies in its place, or its end is lost. JournalForeign: another table's does.
     """
     with plainly(data):
         anchor = read_anchor(data)
@@ -50,6 +51,8 @@ def check(data: Path, journal: Path, copy: Path | None) -> None:
             if remembered is not None and remembered.seq:
                 where = data / NAME if remembered is anchor else copy
                 raise JournalGone(f"{journal} holds no journal, and {where} remembers record {remembered.seq}; {_WAYS}")
+            if traces:
+                raise JournalGone(f"{journal} holds no journal, and {traces[0]} is of a box that had one; {_WAYS}")
             return
         with reading(found[-1][1], reader.ANY_VERSION) as (_, place):
             own = place.journal

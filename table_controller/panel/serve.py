@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import ConfigurationError, PanelNotServed
 from table_controller.panel.panel import Panel
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def _bound(config: PanelConfig) -> socket.socket:
         made.bind((config.listen, config.port))
         made.listen(64)
         made.setblocking(False)
-    except BaseException:
+    except OSError as error:
         made.close()
-        raise
+        raise PanelNotServed(f"panel.listen {config.listen}, panel.port {config.port}: {error.strerror}") from error
     return made
 
 
@@ -65,7 +65,7 @@ async def serve(
     status: Callable[[], str] = str,
     data: Path | None = None,
 ) -> None:
-    """Serve the panel of a box. OSError if the port cannot be had; `on_ready` is told the port.
+    """Serve the panel of a box. PanelNotServed if the port cannot be had; `on_ready` is told the port.
 
     `status` makes the box's own page of metrics; `data` is its data folder, if it has one.
 

@@ -36,9 +36,28 @@ def aged(c: Context, deck: str, hours: int) -> None:
 
 
 def found_whole(deck: Deck) -> None:
-    """A deck was counted, and every card is there."""
+    """A machine counted a deck, or somebody looked at every face: nothing that was dealt before is in doubt."""
     deck.verified = True
-    deck.rounds = []
+    deck.rounds, deck.doubted = [], []
+
+
+def whole_by_hand(deck: Deck, since: list[int]) -> None:
+    """People counted, and nothing is missing; `since`: the rounds whose hands they did not count.
+
+    People err: what was dealt before is let go only by the next check that finds the deck whole, and hands that count
+    the same cards once more before anything was dealt from them are no such check.
+    """
+    deck.doubted = [number for number in deck.rounds if number not in since] or deck.doubted
+    deck.rounds = since
+
+
+def list_affected(c: Context, deck: Deck, rounds: list[int] | None = None) -> None:
+    """List the rounds that may have been dealt from a deck that is not whole."""
+    text = f"dealt since deck {deck.name} was last found whole"
+    if rounds is None:
+        rounds = deck.doubted + deck.rounds
+        text += ", or before that by a count by hand alone" * bool(deck.doubted)
+    c.finding("affected_rounds", text, deck.name, tuple(rounds))
 
 
 def found_wrong(c: Context, deck: Deck, difference: int, where: str, rounds: list[int] | None = None) -> None:
@@ -51,8 +70,7 @@ def found_wrong(c: Context, deck: Deck, difference: int, where: str, rounds: lis
         )
     else:
         c.finding("wrong_cards", f"the count is right and the cards are not, read at {where}", deck.name)
-    c.finding("affected_rounds", f"dealt since deck {deck.name} was last found whole", deck.name,
-              tuple(deck.rounds if rounds is None else rounds))  # fmt: skip
+    list_affected(c, deck, rounds)
     for other in c.state.decks.values():
         if other.name != deck.name and difference and c.state.book.missing(other.name) == difference:
             text = f"decks {deck.name} and {other.name}: what one lacks the other has too many"
@@ -64,7 +82,8 @@ def counted_by_hand(c: Context, deck: Deck, cards: int) -> None:
     """People counted the whole deck: it is whole, or it is found wrong."""
     c.state.book.counted(deck.name, book.RACK if deck.place == RACK else book.TRAY, cards)
     if cards == c.edition.cards.count:
-        found_whole(deck)
+        deck.verified = True
+        whole_by_hand(deck, [])
         c.state.uncounted, c.state.round.counted = 0, True
     else:
         found_wrong(c, deck, cards - c.edition.cards.count, "the table")

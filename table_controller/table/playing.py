@@ -39,7 +39,9 @@ def settle_order(c: Context) -> list[int]:
     if c.submission.settings.get("settle_direction") == "far_left_clockwise":
         far_right = False
     live = [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
-    return sorted(live, key=lambda seat: (seat in c.state.round.late, -seat if far_right else seat))
+    live.sort(reverse=far_right)
+    late = c.state.round.late
+    return [*(seat for seat in live if seat not in late), *(seat for seat in live if seat in late)] if late else live
 
 
 def advance(c: Context) -> None:
@@ -55,6 +57,8 @@ def advance(c: Context) -> None:
         _finish(c)
     elif round_.state == mc.IDLE and c.by_shoe:
         for deck in c.decks_at_table():
+            if deck.state == mc.READY and c.state.shoe_over and c.in_place(deck) and not c.held(deck=deck.name):
+                c.fire_deck(deck, "use")  # its cover card came out before any round: it was in play, and is over
             # The cover card was burned, a floorperson ordered the shuffle, or cards are dealt from elsewhere now.
             if deck.state == mc.IN_PLAY and (c.state.shoe_over or not c.in_place(deck)):
                 _ask_to_collect(c, deck)
@@ -87,7 +91,7 @@ def _settle(c: Context) -> None:
     for seat in round_.settled:
         if not side.ask_after(c, seat):
             return
-    waiting = [seat for seat in settle_order(c) if seat not in (*round_.settled, *round_.surrendered)]
+    waiting = [seat for seat in settle_order(c) if seat not in round_.settled and seat not in round_.surrendered]
     if waiting:
         _settle_next(c, waiting[0])
     elif all(side.ask_after(c, seat) for seat in counting) and side.ask_envy(c):
@@ -216,9 +220,7 @@ def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     decks.collected(c, deck)
     if answer.choice == "not_full":
         deck.verified = False
-        c.finding(
-            "affected_rounds", f"dealt since deck {deck.name} was last found whole", deck.name, tuple(deck.rounds)
-        )
+        decks.list_affected(c, deck)
         irregular(c, "count_wrong", deck=deck.name)
 
 

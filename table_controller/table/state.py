@@ -45,6 +45,7 @@ class Deck(msgspec.Struct):
     shuffled_by: ShufflerFact = "none"  # what shuffled it last
     passed: list[int] = []  # change intervals (h) that have passed
     rounds: list[int] = []  # dealt from it since it was last found whole
+    doubted: list[int] = []  # dealt before that, where hands counted it and no other check has found it whole since
     unseen: list[int] = []  # dealt from it since its faces were last looked at; only where that is done every so often
     confirmed: dict[str, str] = {}  # opening steps, each with the credential that confirmed it
     ordered: bool = False  # a floorperson ordered its shuffle
@@ -175,8 +176,10 @@ class Money(msgspec.Struct):
 
     def hit_of(self, seat: int | None) -> Hit | None:
         """Return the hit that stands for a seat."""
-        standing = (hit for hit in self.hits.values() if hit.seat == seat and hit.state != mc.HIT_WITHDRAWN)
-        return next(standing, None)
+        for hit in self.hits.values():
+            if hit.seat == seat and hit.state != mc.HIT_WITHDRAWN:
+                return hit
+        return None
 
 
 class Hold(msgspec.Struct):

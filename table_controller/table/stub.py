@@ -118,7 +118,9 @@ def _counted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     _racked(c)
     round_.counted = True
     counted_out = c.state.dealing == "automated_shoe" and c.shoe is not None
-    deck.rounds = [] if counted_out else [round_.number]  # hands that nobody counted may hide a missing card
+    decks.whole_by_hand(
+        deck, [] if counted_out else [round_.number]
+    )  # hands that nobody counted may hide a missing card
 
 
 def _rack_stub(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:

@@ -29,10 +29,15 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(Body, frozen=True, kw_only=True):
-    """Whether the box is there. `lost` is its last will: the broker says it when the box is cut off."""
+    """Whether the box is there. `lost` is its last will: the broker says it when the box is cut off.
+
+    `begun`: this start found no journal and began one, every meter at its seed. Of a table that was played before, that
+    is an alarm.
+    """
 
     status: Literal["online", "offline"]
     reason: Literal["connected", "stopped", "lost"]
+    begun: bool
     boot: int
     journal: str
     version: str

@@ -68,7 +68,10 @@ class Source:
 
     def status(self) -> m.Status:
         """Return the will: what the broker says if we are cut off."""
-        return m.Status(status="offline", reason="lost", boot=self.boot, journal=self.journal, version=VERSION)
+        return m.Status(
+            status="offline", reason="lost", begun=self.boot == 1, boot=self.boot, journal=self.journal,
+            version=VERSION,
+        )  # fmt: skip
 
     def identity(self, prefix: str) -> m.Identity:
         """Return which box this is."""

@@ -151,24 +151,28 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
                 assert box.end() == 0
 
 
+def begun(journal: Path) -> list[rec.Note]:
+    notes = [msgspec.json.decode(r.body, type=rec.Note) for r in reader.read(journal, 1) if r.kind == rec.NOTE]
+    return [note for note in notes if note.kind == "begun"]
+
+
 async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_another_one(tmp_path: Path) -> None:
     async with far_table(tmp_path) as table:
-        journal = tmp_path / "data" / "journal"
+        journal, anchor = tmp_path / "data" / "journal", tmp_path / "data" / "anchor"
         with running(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
+            said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
+            assert "journal: no journal found: a new one begins here, and every meter at its seed" in said
+        (note,) = begun(journal)
+        assert note.who is None
+        assert note.text.startswith("no journal found")
+        with running(table.config) as box:
+            assert "journal" not in dict((await asyncio.to_thread(box.status))["checks"]), "that is told once"
+        assert len(begun(journal)) == 1
         journal.rename(tmp_path / "away")
         journal.mkdir()  # as a folder whose disk is not mounted
-        begin = [
-            "journal",
-            "begin",
-            "--config",
-            str(table.config),
-            "--technician",
-            "tech-1",
-            "--floorperson",
-            "floor-1",
-        ]
-        begin += ["--pin-file", str(tmp_path / "pins")]
+        begin = ["journal", "begin", "--config", str(table.config), "--pin-file", str(tmp_path / "pins")]
+        begin += ["--technician", "tech-1", "--floorperson", "floor-1"]
         with running(table.config) as box:
             told = await asyncio.to_thread(box.status)
             assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-723"), told["cause"]
@@ -176,13 +180,19 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
             assert "PB-812" in await asyncio.to_thread(pitbox, *begin, expect=6), "not while a box runs"
             assert box.end() == 0
         assert not list(journal.iterdir()), "no journal was begun"
+        anchor.unlink()  # both are gone, and no copy: that a box ran here shows all the same
+        with running(table.config) as box:
+            told = await asyncio.to_thread(box.status)
+            assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-723"), told["cause"]
+            assert "dossiers is of a box that had one; mount its disk" in told["cause"]["text"]
+        assert not list(journal.iterdir())
+        assert not anchor.exists()
         (tmp_path / "pins").write_text("tech-1 271828\nfloor-1 271828\n")
         (tmp_path / "pins").chmod(0o600)
         await asyncio.to_thread(pitbox, *begin)
         with running(table.config) as box:
             assert (await asyncio.to_thread(box.until, "shoe.1", "in_service"))["phase"] == "running"
-        notes = [msgspec.json.decode(r.body, type=rec.Note) for r in reader.read(journal, 1) if r.kind == rec.NOTE]
-        (note,) = [note for note in notes if note.kind == "begun"]
+        (note,) = begun(journal)
         assert (note.who, note.second) == (ev.Person("technician", "tech-1"), ev.Person("floorperson", "floor-1"))
 
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from firmware_bridge.commands import Outcome
-from firmware_bridge.errors import DiskFailed, JournalBusy, ReplayDiffers
+from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, ReplayDiffers
 from simulators.world.table import TRAY
 from table_controller import people
 from table_controller.controller.protocol import read_request
@@ -320,6 +320,40 @@ async def test_what_dies_beside_the_table_is_started_again_and_the_journal_says_
         (task,) = [task for task in told["tasks"] if task["name"] == "panel"]
         assert (task["state"], task["restarts"]) == ("running", 3)
         assert told["phase"] == "running"
+
+
+async def test_what_people_must_mend_is_said_once_in_a_sentence_and_a_bug_each_time_with_its_trace(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("DEBUG", "table_controller.controller.supervise")
+    said = [PanelNotServed("port 8080: in use"), PanelNotServed("port 8080: in use"), ValueError("a slip")]
+
+    async def work() -> None:
+        if said:
+            raise said.pop(0)
+
+    tasks = Tasks(lambda _: None)
+    tasks.supervise("panel", work)
+    await asyncio.sleep(10)
+    assert [(record.levelname, bool(record.exc_info)) for record in caplog.records] == [
+        ("ERROR", False), ("DEBUG", False), ("ERROR", True),
+    ]  # fmt: skip
+    assert caplog.records[0].getMessage().startswith("panel: PB-818 port 8080: in use; tried again in 0.5 s")
+    assert (tasks.states["panel"].state, tasks.states["panel"].restarts) == ("ended", 3)
+    await tasks.close()
+
+
+async def test_a_sign_that_showed_amounts_before_the_box_restarted_is_not_told_old_numbers(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(tmp_path) as (bench, box, _):
+        sign: Any = bench.machines["meter_sign.1"]
+        before = sign.firmware._sequence
+        assert before
+        await box.stop()
+        await bench.start()
+        assert sign.firmware._sequence > before
+        assert "does not show" not in caplog.text
 
 
 async def test_tasks_end_when_told_and_one_that_returns_is_not_started_again() -> None:

@@ -96,5 +96,5 @@ def test_the_printed_example_passes_the_check(capsys: pytest.CaptureFixture[str]
 @pytest.mark.realtime
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     shown = pitbox("config", "check", str(tmp_path / "none.toml"), expect=2)
-    assert "No such file" in shown
+    assert "is not there" in shown
     assert "1 problem: a box does not start with this file" in shown

@@ -150,7 +150,7 @@ async def test_a_short_stack_and_the_counts_that_follow_it_are_one_fault(seed: i
 async def test_power_lost_in_mid_cycle_is_one_dossier_however_often_the_machine_connects(seed: int) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
         command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
-        await stand.until(lambda event: isinstance(event, m.Progress) and event.entered == 9)
+        await stand.until(lambda event: isinstance(event, m.Progress) and event.entered >= 9)
         stand.inject("power_cut:seconds=1")
         await stand.until_reported()
         await asyncio.gather(command, return_exceptions=True)
@@ -363,7 +363,7 @@ async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stands_still_a
     async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
         await stand.driver.load(stand.next_id())
         command = asyncio.ensure_future(stand.driver.dispense(stand.next_id(), 7))
-        await stand.until(lambda event: isinstance(event, sh.Progress) and event.moved == 3)
+        await stand.until(lambda event: isinstance(event, sh.Progress) and event.moved >= 3)
         stand.inject("seized:motor=draw")
         await asyncio.gather(command, return_exceptions=True)
         await freezer.close()

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import ConfigurationError, PanelNotServed
 from simulators.house.panel import PINS, HouseBox, people_file, show, silent_house
 from table_controller.config import PanelConfig
 from table_controller.panel.serve import is_loopback, serve
 from table_controller.people_check import Checker
 from tests.support.panels import inline
+from tests.support.processes import pitbox
 from tests.support.tools import need_tool
 
 if TYPE_CHECKING:
@@ -60,9 +61,11 @@ async def test_a_port_that_is_taken_is_an_error_and_not_the_end_of_the_box(tmp_p
     house, _ = silent_house("saigon_5_card")
     taken = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0)
     port = taken.sockets[0].getsockname()[1]
-    with pytest.raises(OSError, match="in use"):
+    with pytest.raises(PanelNotServed, match=rf"panel.listen 127.0.0.1, panel.port {port}: .* in use"):
         await show(house, people_file(tmp_path), port=port)
     assert not house.controller.followers
+    said = await asyncio.to_thread(pitbox, "panel", "--port", str(port), expect=2)
+    assert "PB-818" in said
     taken.close()
     await taken.wait_closed()
     await house.close()

@@ -126,7 +126,7 @@ def test_what_is_wrong_is_named_with_its_place(
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused(folder: Path) -> None:
-    with pytest.raises(BadConfiguration, match="No such file"):
+    with pytest.raises(BadConfiguration, match="is not there; name another with --config"):
         load_config(folder / "nothing.toml")
     (folder / "noise.toml").write_bytes(bytes(range(128, 256)))
     with pytest.raises(BadConfiguration, match="not TOML"):

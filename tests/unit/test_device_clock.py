@@ -29,3 +29,18 @@ async def test_a_timer_that_nobody_wants_any_more_holds_nothing() -> None:
     clock.after(1.0, lambda: None).cancel()
     time.sleep(0.05)  # noqa: ASYNC251
     assert clock.now >= 5.0
+
+
+@pytest.mark.realtime
+async def test_a_computer_that_is_busy_in_the_middle_of_a_hands_act_puts_no_time_between_its_parts() -> None:
+    clock, seen = DeviceClock(speed=200.0), list[float]()
+
+    def act() -> None:
+        seen.append(clock.now)  # the sensor's edge
+        time.sleep(0.02)  # the computer is busy elsewhere: 4 s of device time
+        clock.after(0.1, lambda: seen.append(clock.now))  # the next edge, a tenth of a second after it
+
+    clock.at_once(act)
+    await asyncio.sleep(0.05)
+    assert seen[1] - seen[0] == pytest.approx(0.1)
+    assert clock.now > 4.0, "and it goes on"

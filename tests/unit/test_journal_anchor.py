@@ -13,12 +13,14 @@ from simulators.table import layout, table_toml
 from table_controller import people
 from table_controller.cli import FAULT, OK, TRUST, main
 from table_controller.config import load_config
+from table_controller.controller.data_folder import traces
 from table_controller.controller.serve import _anchored
 from table_controller.journal import anchor, reader
 from table_controller.journal import records as rec
 from table_controller.journal.copy import Copy, begin_copy
 from table_controller.people import Cost
 from table_controller.table.events import Person
+from table_controller.uplink.cursor import Mark, save_cursor
 from tests.support.configs import lay_out
 from tests.support.journals import entries, opened
 
@@ -63,6 +65,20 @@ def test_a_journal_that_is_gone_is_missed_whatever_is_left_of_its_folder(data: P
         (data / name).mkdir() if name == "journal" else (data / name).write_bytes(b"\0")
     with pytest.raises(JournalGone, match=r"remembers record \d+; mount its disk"):
         anchor.check(data, data / "journal", None)
+
+
+def test_what_a_box_left_shows_that_there_was_a_journal_when_nothing_remembers_it(data: Path) -> None:
+    shutil.rmtree(data / "journal")
+    (data / "anchor").unlink()
+    for name in ("people.json", "lock", "control.sock"):  # of people, and of a box that never came to run a table
+        (data / name).touch()
+    assert not traces(data)
+    anchor.check(data, data / "journal", None, traces(data))
+    for name in ("dossiers", "revoked.json", "uplink.cursor"):
+        (data / name).touch()
+        with pytest.raises(JournalGone, match=rf"{name} is of a box that had one; mount its disk"):
+            anchor.check(data, data / "journal", None, traces(data))
+        (data / name).unlink()
 
 
 def test_an_older_journal_in_its_place_is_short_though_it_holds_by_itself(data: Path, tmp_path: Path) -> None:
@@ -168,6 +184,17 @@ def test_what_is_begun_anew_names_the_two_and_what_was_lost_and_is_remembered_fr
     anchor.check(data, data / "journal", None)
     shutil.rmtree(data / "journal")
     assert refused(data) is JournalGone, "that it was begun once is no leave to begin again"
+
+
+def test_what_the_broker_has_of_a_lost_journal_is_named_when_the_anchor_is_lost_too(
+    data: Path, table: list[str]
+) -> None:
+    shutil.rmtree(data / "journal")
+    (data / "anchor").unlink()
+    save_cursor(data / "uplink.cursor", Mark("5e" * 16, 812, "ab" * 32, 7))
+    assert main(["journal", "begin", *table, "--technician", "T1", "--floorperson", "F1"]) == OK
+    notes = [msgspec.json.decode(r.body, type=rec.Note) for r in reader.read(data / "journal", 1) if r.kind == rec.NOTE]
+    assert f"{'5e' * 16}, the broker has record 812 with the head {'ab' * 32}" in notes[0].text
 
 
 def test_a_restore_is_what_is_remembered_from_then_on(

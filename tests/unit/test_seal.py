@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge import frame as fr
+from firmware_bridge import link as lk
 from firmware_bridge import seal
 from firmware_bridge.errors import NotSent, SessionWornOut
 from firmware_bridge.framer import Framer
@@ -161,7 +162,7 @@ async def test_a_session_that_wears_out_while_the_queue_is_sent_releases_everybo
 
 async def test_a_session_that_wears_out_on_a_heartbeat_ends_the_link() -> None:
     pair = Pair(counter=seal.MAX_COUNTER)
-    await settle(1.1)
+    await settle(lk.HEARTBEAT + 0.1)
     assert isinstance(pair.host.down, SessionWornOut)
 
 

@@ -8,10 +8,12 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, Moved
-from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, Floor, acts, found, refused
+from table_controller.table.decisions import Command, Found, Moved, Prompt
+from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, Floor, acts, findings, found, refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from table_controller.table.decisions import Decision
 
 CONTINUOUS: dict[str, Any] = {
@@ -317,3 +319,71 @@ def test_a_shoe_that_reports_itself_empty_as_it_should_is_no_irregularity() -> N
     holds = len(floor.state.holds)
     floor.step(ev.ShoeEmpty("shoe.1"))
     assert len(floor.state.holds) == holds
+
+
+def _counts(cards: int) -> Callable[[Decision], list[ev.Event] | None]:
+    """A shuffler that counts so many cards, whatever it holds."""
+
+    def count(decision: Decision) -> list[ev.Event] | None:
+        if isinstance(decision, Command) and decision.act == "shuffle":
+            return [ev.ShuffleEnded(decision.slot, cards, shuffled=True), ev.CommandEnded(decision.id, "done")]
+        return None
+
+    return count
+
+
+def _hands_count_whole(floor: Floor, batch: str) -> None:
+    """Somebody doubts a batch, and hands count it whole; it waits for its shuffle."""
+    floor.insert = False
+    floor.step(ev.Declared("count_wrong", FLOOR, deck=batch))
+    floor.say("choose", "reverify")
+    floor.clear_holds()
+    assert floor.deck(batch).verified
+
+
+def test_rounds_before_a_count_by_hand_are_listed_until_another_check_finds_the_same() -> None:
+    """People counted a short batch as whole, and what was dealt from it before was forgotten."""
+    floor = Floor("over_under").start("blue", "red")
+    floor.round()
+    floor.round()
+    batch = floor.state.slots["shoe.1"].deck or ""
+    _hands_count_whole(floor, batch)
+    _hands_count_whole(floor, batch)
+    assert floor.deck(batch).doubted == [1, 2], "hands that count the same cards again are no other check"
+    floor.settle()
+    floor.insert, floor.twist = True, _counts(floor.edition.cards.count - 1)
+    (finding,) = findings(floor.play(until=lambda d: isinstance(d, Found)), "affected_rounds")
+    assert (finding.deck, finding.rounds) == (batch, (1, 2))
+    assert "by a count by hand alone" in finding.text
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_what_was_dealt_before_two_checks_is_let_go(*, counts: bool) -> None:
+    floor = Floor("over_under", shuffler_counts=counts).start("blue", "red")
+    doubted: list[tuple[str, list[int], list[int]]] = []
+    for _ in range(3):
+        floor.round()
+        batch = floor.state.slots["shoe.1"].deck or ""
+        _hands_count_whole(floor, batch)
+        before = list(floor.deck(batch).doubted)
+        floor.insert = True
+        floor.settle()
+        doubted.append((batch, before, list(floor.deck(batch).doubted)))
+    one, other = doubted[0][0], doubted[1][0]
+    kept = [[], [], []] if counts else [[1], [2], [3]]  # a machine's count is sure; hands wait for the next hands
+    assert doubted == [(one, [1], kept[0]), (other, [2], kept[1]), (one, [3], kept[2])]
+
+
+@pytest.mark.parametrize("kind", [{}, CONTINUOUS])
+def test_a_shoe_whose_cover_card_comes_out_before_its_first_round_is_collected_and_shuffled(
+    kind: dict[str, Any],
+) -> None:
+    """No round opened from it, and nobody was asked for anything: only a floorperson's order led on."""
+    floor = Floor("over_under", **kind).start(*(["blue"] if kind else ["blue", "red"]))
+    batch = floor.deck(floor.state.slots["shuffler.1" if kind else "shoe.1"].deck or "")
+    decided = floor.step(ev.CoverCardOut(who=DEALER))
+    assert "shoe_over" in floor.against_opening()
+    asked = [d.kind for d in decided + floor.settle() if isinstance(d, Prompt)]
+    assert asked.count("collected") == 1
+    assert (batch.rounds, batch.verified) == ([], True)
+    assert Moved("round", mc.COMPLETE) in floor.round()

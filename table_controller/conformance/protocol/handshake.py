@@ -11,6 +11,7 @@ from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.commands import GetReport
 from firmware_bridge.errors import HostRefused
+from firmware_bridge.link import HEARTBEAT
 from firmware_bridge.messages import (
     DeviceHello,
     DeviceProof,
@@ -32,8 +33,8 @@ _RULES: Final = "The handshake"
 _WRONG: Final = bytes(range(seal.PROOF_SIZE))
 # A sealed frame of no session.
 _STRAY: Final = fr.to_wire(fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER), bytes(fr.MAC_SIZE))
-# A device that waits for its host says nothing for this long (s): more than two heartbeats.
-_ALONE: Final = 2.5
+# A device that waits for its host says nothing for this long (s): more than a heartbeat.
+_ALONE: Final = HEARTBEAT + 2 * LINE
 
 
 def _tag(found: Heard) -> Any:

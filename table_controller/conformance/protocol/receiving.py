@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from devices.driver import PATIENCE
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import GetReport
-from firmware_bridge.link import URGENT_WINDOW
+from firmware_bridge.link import HEARTBEAT, URGENT_WINDOW
 from firmware_bridge.messages import encode
 from table_controller.conformance.probe import LINE, QUIET, told
 from table_controller.conformance.requirements import Chapter, Failed, expect
@@ -161,7 +161,7 @@ async def tidy_numbers(bench: Bench) -> None:
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.ping()
-    await raw.probe.listen(1.0 + 2 * LINE)  # until its heartbeat
+    await raw.probe.listen(HEARTBEAT + 2 * LINE)  # until its heartbeat
 
     def wrong(found: Heard) -> bool:
         frame = found.frame

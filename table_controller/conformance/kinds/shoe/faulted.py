@@ -86,12 +86,15 @@ async def _halted(bench: Bench, visit: Visit, before: m.Status, command: int, na
 
 
 def _accounted(halt: Halt, moved: int, in_path: int | None, left: int | None) -> None:
-    """Every card is in the stack, on the path or in the well, and the status says the same."""
+    """Every card is in the stack, on the path or in the well; status and last Progress say the same."""
     block = number(halt.before.left, "how many were left", halt.before)
     whole = moved + number(in_path, "what is on the path", halt.status) + number(left, "what is left", halt.status)
     expect(whole == block, f"{block} cards in all", f"{moved} dealt, {in_path} on the path, {left} left")
     told = (halt.status.in_path, halt.status.left)
     expect(told == (in_path, left), f"{in_path} on the path and {left} left in the status too", halt.status)
+    progress = [event for event in halt.events if isinstance(event, m.Progress) and event.command == halt.command]
+    right = bool(progress) and (progress[-1].moved, progress[-1].left) == (moved, block - moved)
+    expect(right, f"{moved} moved and {block - moved} left in the last Progress", progress[-1:])
 
 
 # --- the door -------------------------------------------------------------------------------------------------------

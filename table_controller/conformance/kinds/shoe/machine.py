@@ -25,6 +25,8 @@ CHAPTER: Final = Chapter("SO", "The dealing shoe", "docs/devices/shoe.md", needs
 BLOCK: Final = 180.0
 # A stack, and everything that moves no card along the path (s).
 SHORT: Final = 30.0
+# How often a motion is looked at (s): a few times a card.
+LOOK: Final = 0.05
 
 # What a resting automated shoe may be ordered to do.
 COMMANDS: Final[dict[str, Callable[[int], Message]]] = {
@@ -193,8 +195,12 @@ def number(value: int | None, what: str, seen: Any) -> int:
 
 
 async def some_cards(visit: Visit, cards: int) -> None:
-    """Wait until a motion has finished a few cards."""
-    await visit.until(lambda event: isinstance(event, m.Progress) and event.moved >= cards, SHORT)
+    """Wait until a motion has finished a few cards. It is asked, too: a quick machine need not tell of each."""
+    loop = asyncio.get_running_loop()
+    late = loop.time() + SHORT
+    while (await status_of(visit)).moved < cards and loop.time() < late:
+        if await visit.until(lambda event: isinstance(event, m.Progress) and event.moved >= cards, LOOK):
+            return
 
 
 PROFILE: Final = Profile(

@@ -216,6 +216,8 @@ async def delivers(bench: Bench) -> None:
     inside = _known(motion.before.inside, "what is inside", motion.before) - FEW
     seen = (told.count, told.inside, told.outside, told.in_chute)
     expect(seen == (FEW, inside, FEW, FEW), f"{FEW} cards, {inside} inside", told)
+    progress = [event for event in motion.events if isinstance(event, m.Progress)]
+    expect(bool(progress) and progress[-1].left == FEW, f"Progress that ends at {FEW}", progress[-1:])
     same_but(motion.before, motion.afterwards(), inside=inside, outside=FEW, in_chute=FEW, low=told.low)
     _busy(motion, m.State.DELIVERING)
 

@@ -133,10 +133,12 @@ async def counted(bench: Bench) -> None:
 
 @cycling(13, "A cycle", needs=("SH-11",))
 async def progress(bench: Bench) -> None:
-    """Progress counts never fall, never run ahead of each other, and end at what Completed counts."""
+    """Progress comes in both phases; its counts never fall or run ahead of each other, and end at what is Completed."""
     cycle = await watched(bench)
     count = cycle.completed().count
     told = [event for event in cycle.events if isinstance(event, m.Progress)]
+    phases = {event.phase for event in told}
+    expect(phases == {m.Phase.FEEDING, m.Phase.UNLOADING}, "Progress while cards go in, and while they come out", told)
     for event in told:
         expect(event.command == cycle.command, f"Progress about {cycle.command}", event)
         expect(event.left <= event.entered <= count, f"left <= entered <= {count}", event)
@@ -145,6 +147,10 @@ async def progress(bench: Bench) -> None:
     for earlier, later in pairwise(told):
         rising = (earlier.phase, earlier.entered, earlier.left) <= (later.phase, later.entered, later.left)
         expect(rising, "counts that do not fall", f"{earlier!r}, then {later!r}")
+    for phase in m.Phase.FEEDING, m.Phase.UNLOADING:
+        last = [event for event in told if event.phase is phase][-1]
+        moved = last.entered if phase is m.Phase.FEEDING else last.left
+        expect(moved == count, f"{count} in the last Progress of {phase.name}", last)
 
 
 @cycling(14, "States", needs=("SH-10",))

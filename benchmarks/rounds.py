@@ -1,0 +1,153 @@
+"""Rounds a second of the whole stack in virtual time: each game, on all cores and on one, beside bare asyncio.
+
+A batch is as many tables of one game as there are cores, played at the same time, each as `pitbox demo --fast` plays
+it: machines, bytes, links, drivers, controller, core, journal, people and checkers, and something that goes wrong in
+one of eight rounds. Opening the tables is counted, starting the processes is not. The floor is what the design page
+names: asyncio's own loop on a clock that jumps, with one callback for each step that the journal of such a round has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import selectors
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.rows import Row, arguments
+from simulators.house.cores import Sitting, play_all, usable
+from simulators.house.soak import GAMES, Day, run_table
+from simulators.house.storm import draw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BATCHES: Final = 2
+TABLE: Final = 50  # rounds of one table
+SEED: Final = 7
+BUDGET: Final = 50.0  # rounds/s
+FLOOR_ROUNDS: Final = 200  # in one batch of the floor
+
+
+class Jumping(asyncio.SelectorEventLoop):
+    """asyncio's own loop; instead of waiting its clock moves on."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        super().__init__(Impatient(self))
+
+    def time(self) -> float:
+        """Return how far the clock has moved."""
+        return self._now
+
+    def jump(self, seconds: float) -> None:
+        """Move the clock."""
+        self._now += seconds
+
+
+class Impatient(selectors.SelectSelector):
+    """Looks at files and does not wait for them."""
+
+    def __init__(self, loop: Jumping) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> list[tuple[Any, int]]:
+        """Return what is ready, after no time at all."""
+        self._loop.jump(timeout or 0.0)
+        return super().select(0)
+
+
+def bare(callbacks: int) -> float:
+    """Return the seconds that so many callbacks take, a second of the loop's clock after each other."""
+    with asyncio.Runner(loop_factory=Jumping) as runner:
+        loop, left = runner.get_loop(), callbacks
+        done = loop.create_future()
+
+        def step() -> None:
+            nonlocal left
+            left -= 1
+            if left:
+                loop.call_later(1.0, step)
+            else:
+                done.set_result(None)
+
+        async def play() -> None:
+            loop.call_later(1.0, step)
+            await done
+
+        start = perf_counter()
+        runner.run(play())
+        return perf_counter() - start
+
+
+class Game:
+    """One game's three rows."""
+
+    def __init__(self, game: str, cores: int) -> None:
+        self.name, self.cores = game, cores
+        self.day = Day()
+        self.all = Row("all cores", list)
+        self.one = Row("one core", list)
+        self.floor = Row("floor", list)
+        run_table(game, SEED, 1, [])  # what is worked out once has been
+
+    def measure(self, number: int) -> None:
+        """Play a batch; none of its tables was played before."""
+        first = SEED + number * self.cores
+        seeds = range(first, first + self.cores)
+        sittings = [Sitting(self.name, seed, TABLE, draw(self.name, seed, TABLE, "some")) for seed in seeds]
+        played = play_all(sittings, self.cores)
+        if played.failure is not None:
+            raise SystemExit(f"{self.name}, seed {played.failure.seed}: {played.failure.how}")
+        day = played.day
+        self.day.add(day)
+        self.all.keep([played.seconds / day.rounds])
+        self.one.keep([day.seconds / day.rounds])
+        self.floor.keep([bare(FLOOR_ROUNDS * self.steps) / FLOOR_ROUNDS])
+
+    @property
+    def steps(self) -> int:
+        """Steps of a round."""
+        return round(self.day.steps / self.day.rounds)
+
+
+def _print(games: Sequence[Game]) -> None:
+    print(f"the whole stack in virtual time, tables of {TABLE} rounds, rounds/s")
+    heads = ("", "steps a round", f"on {games[0].cores} cores", "of processor time a core", "bare asyncio", "x bare")
+    print("  " + "   ".join([heads[0].ljust(16), *heads[1:]]))
+    for game in games:
+        each, one, floor = (row.percentile(0.5) for row in (game.all, game.one, game.floor))
+        cells = (f"{game.steps}", f"{1 / each:.1f}", f"{1 / one:.1f}", f"{1 / floor:,.0f}", f"{each / floor:.0f}")
+        widths = [len(head) for head in heads[1:]]
+        print("  " + "   ".join([game.name.ljust(16), *(cell.rjust(w) for cell, w in zip(cells, widths, strict=True))]))
+    for game in games:
+        measured = 1 / game.all.percentile(0.5)
+        verdict = "held" if measured >= BUDGET else "NOT held"
+        print(f"{game.name}, on all cores: budget >= {BUDGET:g} rounds/s: measured {measured:.1f}: {verdict}")
+    slowest = max(games, key=lambda game: game.one.percentile(0.5))
+    rate = 1 / slowest.one.percentile(0.5)
+    print(
+        f"{slowest.name}, the slowest, on one core: {rate:.1f} rounds/s of processor time, "
+        f"which is {rate * slowest.cores:.1f} on {slowest.cores} cores that nobody else uses"
+    )
+
+
+def main() -> None:
+    """Measure, print, judge."""
+    batches = arguments(
+        "Rounds of the whole stack in virtual time, on all cores and on one, beside bare asyncio on a jumping clock.",
+        "python -m benchmarks.rounds --rounds 10",
+        BATCHES,
+    )
+    logging.disable(logging.CRITICAL)  # what goes wrong is part of the play
+    games = [Game(game, usable()) for game in GAMES]
+    for number in range(batches):
+        first = number % len(games)
+        for game in (*games[first:], *games[:first]):
+            game.measure(number)
+    _print(games)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""What commands that play many tables share: how many at once, and a bar over all of them. The play is in the house."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+
+# Without a terminal a line for so many rounds.
+EVERY: Final = 500
+_MOST: Final = 1024
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Describe the argument."""
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="tables at once, a process each (default: as many as there are cores)"
+    )
+
+
+def read_jobs(args: argparse.Namespace) -> int:
+    """Return how many tables are played at once."""
+    from simulators.house.cores import usable
+
+    jobs: int = usable() if args.jobs is None else args.jobs
+    if not 1 <= jobs <= _MOST:
+        raise ConfigurationError(f"--jobs takes a number from 1 to {_MOST}")
+    return jobs
+
+
+class Progress:
+    """A bar on a terminal; a line now and then elsewhere, if wanted."""
+
+    def __init__(self, rounds: int, every: int = EVERY) -> None:
+        """`every`: elsewhere a line for so many rounds, 0: none."""
+        self._total = rounds
+        self._every = every
+        self._rounds = 0
+        self._bar: Any = None
+        self._task: Any = None
+        self._lives = sys.stdout.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def round(self) -> None:
+        """Another round was played."""
+        self._rounds += 1
+        if self._lives:
+            if self._bar is None:
+                self._begin()
+            self._bar.advance(self._task)
+        elif self._every and self._rounds % self._every == 0:
+            print(f"{self._rounds} of {self._total} rounds", flush=True)
+
+    def _begin(self) -> None:
+        """Draw from the first round on: drawing takes a thread, and processes are forked before there is one."""
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = TextColumn("rounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        self._bar = Bar(*columns, transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task("", total=self._total)
+
+    def done(self, game: str) -> None:
+        """A game is through."""
+        if not self._lives:
+            print(f"{game}: clean", flush=True)
+
+    def end(self) -> None:
+        """Take the bar away."""
+        self._lives = False
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None

@@ -1,0 +1,64 @@
+"""The anchor while a box runs: written anew every thirty seconds if anything was recorded, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware_bridge.errors import JournalShort
+from table_controller.controller.serve import ANCHOR_EVERY, _anchored, _keep_anchor
+from table_controller.journal import anchor
+from tests.support.boxes import Bench
+from tests.support.journals import entries, opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_the_anchor_follows_the_journal_every_thirty_seconds_and_rests_when_it_rests(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    store = opened(data / "journal")
+    _anchored(store, data)
+    box.supervise("anchor", lambda: _keep_anchor(box, store, data))
+
+    def remembered() -> int:
+        tip = anchor.read_anchor(data)
+        assert tip is not None
+        return tip.seq
+
+    def last() -> int:
+        record = store.last()
+        assert record is not None
+        return record.seq
+
+    try:
+        await asyncio.sleep(0)
+        first = last()
+        assert (ANCHOR_EVERY, remembered()) == (30.0, first)
+        store.append(entries(store, 5))
+        await asyncio.sleep(29.9)
+        assert remembered() == first, "not with every record: one sync in thirty seconds"
+        await asyncio.sleep(0.2)
+        assert remembered() == last() == first + 5
+        whole = (data / "anchor").read_bytes()
+        await asyncio.sleep(10 * ANCHOR_EVERY)
+        assert (data / "anchor").read_bytes() == whole, "nothing was recorded, and nothing is written"
+        older = {file.name: file.read_bytes() for file in (data / "journal").iterdir()}
+        store.append(entries(store, 1))
+        await asyncio.sleep(ANCHOR_EVERY + 0.1)
+        assert remembered() == last()
+    finally:
+        await box.stop()
+        bench.close()
+        store.close()
+    for name, content in older.items():  # a box that is cut off and set back by more than thirty seconds is found out
+        (data / "journal" / name).write_bytes(content)
+    for left in {file.name for file in (data / "journal").iterdir()} - set(older):
+        (data / "journal" / left).unlink()
+    with pytest.raises(JournalShort):
+        anchor.check(data, data / "journal", None)

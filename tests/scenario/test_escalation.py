@@ -1,0 +1,83 @@
+"""A fault that nobody acknowledges is escalated when the configuration says so: in virtual time, to the second."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulators.table import layout, table_toml
+from table_controller.config import load_config
+from table_controller.controller.from_config import plan_of
+from table_controller.controller.status import status_of
+from tests.support.boxes import Bench, Talk
+from tests.support.configs import lay_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GAME = "face_up_pai_gow"
+
+
+def configured(folder: Path, seconds: int | None) -> float:
+    """Return after how long a table with this in its table.toml escalates."""
+    text = table_toml(GAME, {slot: f"/dev/{slot}" for slot in layout(GAME)})
+    people = "" if seconds is None else f"\n[people]\nescalate_after_s = {seconds}\n"
+    return plan_of(load_config(lay_out(folder, text + people))).escalate_after
+
+
+@pytest.mark.parametrize(("written", "after"), [(None, 300.0), (10, 10.0), (61, 61.0)])
+async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_time_and_not_before(
+    tmp_path: Path, written: int | None, after: float
+) -> None:
+    (tmp_path / "table").mkdir()
+    bench = Bench(tmp_path)
+    bench.plan = replace(bench.plan, escalate_after=configured(tmp_path / "table", written))
+    box = await bench.start()
+    try:
+        talk = await Talk(box).sign_on("D1")
+        told = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
+        (hold,) = (each["hold"] for each in told["decisions"] if each["type"] == "Found")
+        assert box.escalation is not None
+        found = box.escalation.since[hold]
+
+        async def at(seconds: float) -> list[int | None]:
+            await asyncio.sleep(found + seconds - asyncio.get_running_loop().time())
+            return [note.hold for note in bench.notes("escalated")]
+
+        assert await at(after - 0.1) == [], "not before"
+        assert await at(after + 0.1) == [hold]
+        (note,) = bench.notes("escalated")
+        assert note.slot == "shoe.1"
+        assert "waits for the floorperson" in note.text
+        assert await at(2 * after - 0.1) == [hold]
+        assert await at(2 * after + 0.1) == [hold, hold]
+        state = status_of(box).state
+        assert state is not None
+        assert [each.escalated for each in state.holds] == [2]
+        assert not state.round.number, "and the table stands still all the while"
+    finally:
+        await box.stop()
+        bench.close()
+
+
+async def test_a_restart_counts_anew_from_the_start(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    try:
+        talk = await Talk(box).sign_on("D1")
+        await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
+        await asyncio.sleep(bench.plan.escalate_after - 1.0)
+        assert not bench.notes("escalated")
+        await box.stop()
+        await asyncio.sleep(1000.0)
+        assert not bench.notes("escalated"), "a box that is off escalates nothing"
+        box = await bench.start(settle=bench.plan.escalate_after - 1.0)
+        assert not bench.notes("escalated"), "how long nobody came while it was off says nothing"
+        await asyncio.sleep(2.0)
+        assert len(bench.notes("escalated")) == 1
+    finally:
+        await box.stop()
+        bench.close()

@@ -1,0 +1,153 @@
+"""How often machines tell how far they are: a phase's first card, then at a pace, and never a wrong last word."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from devices.kinds import SHOE, SHUFFLER
+from devices.shoe import messages as sh
+from devices.shuffler import messages as m
+from firmware_bridge.errors import CommandFailed
+from simulators.hosts.memory import MemoryHost
+from simulators.house.stand import Stand
+from simulators.machines.continuous import SimulatedContinuous
+from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
+from simulators.machines.shuffler import SimulatedShuffler
+from simulators.twins.pace import PACE
+from table_controller.conformance.requirements import Verdict
+from table_controller.conformance.runner import Runner
+from tests.support.conformance import asked_of, failures, on_bench, with_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+Told = list[tuple[float, Any]]
+
+
+@asynccontextmanager
+async def on_stand(machine: Any) -> AsyncIterator[tuple[Stand[Any, Any, Any], Told]]:
+    """A machine on its stand, and what it tells of its work, each with the second in which it came."""
+    told: Told = []
+    loop = asyncio.get_running_loop()
+
+    def take(event: Any) -> None:
+        if getattr(event, "command", None) is not None:
+            told.append((loop.time(), event))
+
+    kind = SHUFFLER if machine.kind == "shuffler" else SHOE
+    stand: Stand[Any, Any, Any] = Stand(machine, kind, MemoryHost(machine).open, on_event=take)
+    stand.supervisor.start()
+    await stand.until_reported()
+    try:
+        yield stand, told
+    finally:
+        await stand.close()
+
+
+def phases(told: Told) -> list[Told]:
+    """Return Progress phase by phase."""
+    progress = [(at, event) for at, event in told if isinstance(event, m.Progress | sh.Progress)]
+    return [list(group) for _, group in groupby(progress, key=lambda each: (each[1].command, each[1].phase))]
+
+
+def at_a_pace(phase: Told) -> None:
+    """All but the last word, which comes before the end, keep the pace."""
+    assert all(later - earlier >= PACE - 0.01 for (earlier, _), (later, _) in pairwise(phase[:-1]))
+
+
+async def test_a_cycle_is_told_at_a_pace_from_its_first_card_to_its_last(seed: int) -> None:
+    async with on_stand(SimulatedShuffler(seed=seed)) as (stand, told):
+        await stand.driver.shuffle(stand.next_id())
+        feeding, unloading = phases(told)
+        assert [(each[0][1].entered, each[0][1].left) for each in (feeding, unloading)] == [(1, 0), (53, 1)]
+        assert [(each[-1][1].entered, each[-1][1].left) for each in (feeding, unloading)] == [(53, 0), (53, 53)]
+        assert 5 < len(feeding) < 40
+        assert 5 < len(unloading) < 40
+        at_a_pace(feeding)
+        at_a_pace(unloading)
+
+
+async def test_a_shoe_keeps_the_pace_in_every_phase(seed: int) -> None:
+    async with on_stand(SimulatedShoe(seed=seed)) as (stand, told):
+        await stand.driver.load(stand.next_id())
+        await stand.driver.dispense(stand.next_id(), 7)
+        stand.inject("take")
+        await stand.driver.count_stub(stand.next_id())
+        loading, stack, stub = phases(told)
+        assert [each[0][1].moved for each in (loading, stack, stub)] == [1, 1, 1]
+        assert [(each[-1][1].moved, each[-1][1].left) for each in (loading, stack, stub)] == [
+            (53, 53),
+            (7, 46),
+            (46, 0),
+        ]
+        for phase in (loading, stack, stub):
+            at_a_pace(phase)
+            assert len(phase) < phase[-1][1].moved
+
+
+async def test_a_delivery_and_a_count_keep_the_pace(seed: int) -> None:
+    async with on_stand(SimulatedContinuous(seed=seed)) as (stand, told):
+        await stand.driver.count_all(stand.next_id())
+        assert [each[-1][1].phase for each in phases(told)] == [m.Phase.FEEDING, m.Phase.UNLOADING, m.Phase.FEEDING]
+        assert [(each[-1][1].entered, each[-1][1].left) for each in phases(told)] == [(312, 0), (312, 312), (312, 0)]
+        await stand.driver.deliver(stand.next_id(), 20)
+        delivery = phases(told)[-1]
+        assert (delivery[0][1].left, delivery[-1][1].left) == (1, 20)
+        for phase in phases(told):
+            at_a_pace(phase)
+
+
+@pytest.mark.parametrize(
+    "fault", ["jam:segment=stack,card=30", "double_feed:card=30", "torn_card:segment=lift,card=30"]
+)
+async def test_what_breaks_off_comes_after_every_card_was_told(seed: int, fault: str) -> None:
+    async with on_stand(SimulatedShuffler(seed=seed)) as (stand, told):
+        stand.inject(fault)
+        with pytest.raises(CommandFailed):
+            await stand.driver.shuffle(stand.next_id())
+        end = next(event for _, event in told if isinstance(event, m.Jam | m.Fault))
+        last = phases(told)[-1][-1][1]
+        before = [event for _, event in told][: [event for _, event in told].index(end)]
+        assert before[-1] is last, "nothing but its end comes after the last word"
+        arrived = 29
+        assert last.left == arrived if last.phase is m.Phase.UNLOADING else last.entered - 1 <= arrived <= last.entered
+
+
+async def test_a_shoe_that_stops_has_told_the_stack_as_far_as_it_came(seed: int) -> None:
+    async with on_stand(SimulatedShoe(seed=seed)) as (stand, told):
+        await stand.driver.load(stand.next_id())
+        stack = asyncio.ensure_future(stand.driver.dispense(stand.next_id(), 10))
+        await asyncio.sleep(0.9)
+        stand.inject("door:to=open")
+        with pytest.raises(CommandFailed):
+            await stack
+        stopped = next(event for _, event in told if isinstance(event, sh.Stopped))
+        assert 1 < stopped.moved < 10
+        assert phases(told)[-1][-1][1].moved == stopped.moved
+
+
+async def test_every_card_that_a_hand_draws_is_told(seed: int) -> None:
+    async with on_stand(SimulatedManualShoe(seed=seed)) as (stand, _):
+        stand.inject("load")
+        await stand.driver.load(stand.next_id())
+        await stand.driver.start_round(stand.next_id())
+        stand.inject("draw:cards=9")
+        await stand.until(lambda event: isinstance(event, sh.Drawn) and event.moved == 9)
+        assert [event.moved for event in stand.told(sh.Drawn)] == list(range(1, 10)), "a rule counts them one by one"
+
+
+@pytest.mark.parametrize("model", ["shuffler", "shoe"])
+async def test_a_machine_that_tells_each_card_conforms_too(
+    seed: int, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulators.twins.pace.PACE", 0.0)
+    asked = ["SH-13", "SH-20"] if model == "shuffler" else ["SO-11", "SO-14", "SO-15"]
+    async with on_bench(model, seed=seed) as (bench, machine):
+        run = Runner(bench, asked_of(machine, asked))
+        await run.run()
+    assert with_verdict(run.lines, Verdict.PASS) == {line.id for line in run.lines}, failures(run)
