@@ -152,7 +152,7 @@ class CardPath:
 
     def _dim(self, sensor: IntEnum) -> bool:
         """Tell whether a sensor is dark by itself, with no card before it."""
-        return self._clear_level(sensor) < THRESHOLD if self._dust or self._shade else False
+        return self._clear_level(sensor) < THRESHOLD
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -372,7 +372,7 @@ class CardPath:
             self._blocked.add(sensor)
         else:
             self._blocked.discard(sensor)
-        if not self._dim(sensor):
+        if not (self._dust or self._shade) or not self._dim(sensor):
             self.on_edge(sensor, blocked)
 
     def _after(self, seconds: float, call: Callable[..., None], *args: Any) -> None:
