@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+import msgspec
 
 T = TypeVar("T")
 
@@ -20,19 +20,22 @@ T = TypeVar("T")
 _TOGETHER: Final = 1e-9
 
 
-class Timer(list[Any]):
-    """A callback that is due at one instant of device time, as the heap keeps it: [instant, order, callback, args]."""
+class Timer(msgspec.Struct, order=True):
+    """A callback that is due at one instant of device time. No two have one order: no callbacks are compared."""
 
-    __slots__ = ()
+    instant: float
+    order: int
+    call: Callable[..., None] | None
+    args: tuple[Any, ...]
 
     @property
     def over(self) -> bool:
         """True once it was called or cancelled."""
-        return self[2] is None
+        return self.call is None
 
     def cancel(self) -> None:
         """Never call it."""
-        self[2] = None
+        self.call = None
 
 
 class DeviceClock:
@@ -57,14 +60,14 @@ class DeviceClock:
             return self._inside
         now = max(self._reached, (self._loop.time() - self._start) * self._speed)
         heap = self._heap
-        while heap and heap[0][2] is None:
+        while heap and heap[0].call is None:
             heapq.heappop(heap)
-        return min(now, heap[0][0]) if heap else now
+        return min(now, heap[0].instant) if heap else now
 
     def after(self, seconds: float, call: Callable[..., None], *args: Any) -> Timer:
         """Call once, this many device seconds from now."""
         inside = self._inside
-        timer = Timer(((self.now if inside is None else inside) + seconds, next(self._order), call, args))
+        timer = Timer((self.now if inside is None else inside) + seconds, next(self._order), call, args)
         heapq.heappush(self._heap, timer)
         if inside is None:  # else the running pass looks at the heap again
             self._arm()
@@ -94,11 +97,11 @@ class DeviceClock:
 
     def _arm(self) -> None:
         heap = self._heap
-        while heap and heap[0][2] is None:
+        while heap and heap[0].call is None:
             heapq.heappop(heap)
         if not heap:
             return  # one that is set for nothing finds nothing
-        at = self._start + heap[0][0] / self._speed
+        at = self._start + heap[0].instant / self._speed
         if self._handle is not None:
             if self._handle_at <= at:
                 return
@@ -112,7 +115,8 @@ class DeviceClock:
         limit = max(self._reached, (self._loop.time() - start) * speed) + _TOGETHER
         try:
             while heap:
-                at, _, call, args = timer = heap[0]
+                timer = heap[0]
+                at, call = timer.instant, timer.call
                 if call is not None and at > limit:
                     then = start + at / speed
                     if not self._advance(then):
@@ -120,9 +124,9 @@ class DeviceClock:
                     limit = (then - start) * speed + _TOGETHER
                 heapq.heappop(heap)
                 if call is not None:
-                    timer[2] = None
+                    timer.call = None
                     self._inside = self._reached = at
-                    call(*args)
+                    call(*timer.args)
         finally:
             self._inside = None
             self._arm()

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+from collections.abc import Callable
+from contextvars import Context
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections import deque
-    from collections.abc import Callable, Coroutine
-    from contextvars import Context
+    from collections.abc import Coroutine
 
 _T = TypeVar("_T")
 
@@ -27,30 +30,34 @@ _SWEEP: Final = 500
 _OWN_FILES: Final = 1
 
 
-class _Handle(list[Any]):
-    """A callback to come, as heap and queue keep it: [instant, order, callback, args, context, loop].
+class _Handle(msgspec.Struct, order=True):
+    """A callback to come. No two timers have one order, so heap and queue compare instants and orders only.
 
-    A list, for what is set thousands of times in every round is best made, and compared, in one step. No two timers
-    have one order. The callback is gone once it is cancelled; the loop, once the timer has left the heap.
+    A struct, for it is made thousands of times in every round. The callback is gone once it is cancelled; the loop,
+    once the timer has left the heap.
     """
 
-    __slots__ = ()
+    instant: float
+    order: int
+    callback: Callable[..., Any] | None
+    args: tuple[Any, ...]
+    context: Context | None
+    loop: VirtualLoop | None
 
     def when(self) -> float:
         """Return the instant for which a timer was set."""
-        instant: float = self[0]
-        return instant
+        return self.instant
 
     def cancel(self) -> None:
         """Never call it."""
-        if self[2] is not None:
-            self[2] = None
-            if self[5] is not None:
-                self[5].timer_cancelled()
+        if self.callback is not None:
+            self.callback = None
+            if self.loop is not None:
+                self.loop.timer_cancelled()
 
     def cancelled(self) -> bool:
         """Tell whether it will never be called."""
-        return self[2] is None
+        return self.callback is None
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -84,7 +91,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         if self._closed:
             raise RuntimeError("Event loop is closed")
         self._set = order = self._set + 1
-        timer = _Handle((when, order, callback, args, context, self))
+        timer = _Handle(when, order, callback, args, context, self)
         heappush(self._heap, timer)
         return timer
 
@@ -100,7 +107,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Call once, after what is ready now."""
         if self._closed:
             raise RuntimeError("Event loop is closed")
-        handle = _Handle((0.0, 0, callback, args, context, None))
+        handle = _Handle(0.0, 0, callback, args, context, None)
         self._ready.append(handle)
         return handle
 
@@ -121,7 +128,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Count one more in the heap that will not be called; sweep when they are too many."""
         self._cancelled += 1
         if self._cancelled > _SWEEP and 2 * self._cancelled > len(self._heap):
-            self._heap[:] = [timer for timer in self._heap if timer[2] is not None]
+            self._heap[:] = [timer for timer in self._heap if timer.callback is not None]
             heapify(self._heap)
             self._cancelled = 0
 
@@ -132,12 +139,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         in which the loop would have called everybody.
         """
         heap = self._heap
-        while heap and heap[0][2] is None:
+        while heap and heap[0].callback is None:
             heappop(heap)
             self._cancelled -= 1
         if self._ready or self._stopping or len(self._files) > _OWN_FILES:
             return False
-        if heap and heap[0][0] < then + _RESOLUTION:
+        if heap and heap[0].instant < then + _RESOLUTION:
             return False
         self._now = max(self._now, then)
         return True
@@ -150,17 +157,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 self._process_events(self._selector.select(0))
             if not ready:
                 self._move_on()
-            if heap and heap[0][0] < self._now + _RESOLUTION:
+            if heap and heap[0].instant < self._now + _RESOLUTION:
                 self._come_due()
             for _ in range(len(ready)):
-                _, _, callback, args, context, _ = handle = ready.popleft()
+                handle = ready.popleft()
+                callback, context = handle.callback, handle.context
                 if callback is None:
                     continue
                 try:
                     if context is None:
-                        callback(*args)
+                        callback(*handle.args)
                     else:
-                        context.run(callback, *args)
+                        context.run(callback, *handle.args)
                 except (SystemExit, KeyboardInterrupt):
                     raise
                 except BaseException as error:  # noqa: BLE001 - as every loop does: who fails is told of, the rest goes on
@@ -172,10 +180,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         heap = self._heap
         while heap:
             timer = heappop(heap)
-            if timer[2] is not None:
-                timer[5] = None
+            if timer.callback is not None:
+                timer.loop = None
                 self._ready.append(timer)
-                self._now = max(self._now, timer[0])
+                self._now = max(self._now, timer.instant)
                 return
             self._cancelled -= 1
         raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
@@ -184,12 +192,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Make ready what is due."""
         ready, heap = self._ready, self._heap
         limit = self._now + _RESOLUTION
-        while heap and heap[0][0] < limit:
+        while heap and heap[0].instant < limit:
             timer = heappop(heap)
-            if timer[2] is None:
+            if timer.callback is None:
                 self._cancelled -= 1
             else:
-                timer[5] = None
+                timer.loop = None
                 ready.append(timer)
 
     def run_in_executor(self, _executor: Any, func: Any, *_: Any) -> NoReturn:  # type: ignore[override]

@@ -72,7 +72,8 @@ class ShoeCounts(Doubt):
 
     def _compare(self) -> None:
         """More cards out than in: one of them was never counted in."""
-        if self.left is not None and self.left < 0:
+        left = self.left
+        if left is not None and left < 0:
             self._surplus = True
             self.doubt()
 

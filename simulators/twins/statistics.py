@@ -24,15 +24,6 @@ class _Sums:
         self.cards = self.total = self.squares = self.most = self.last = 0
         self.least = 0
 
-    def add(self, micros: int) -> None:
-        if micros < self.least or not self.cards:
-            self.least = micros
-        self.most = max(self.most, micros)
-        self.cards += 1
-        self.total += micros
-        self.squares += micros * micros
-        self.last = micros
-
     def transit(self) -> Transit:
         if not self.cards:
             return Transit(0, 0, 0, 0, 0, 0)
@@ -51,7 +42,14 @@ class TransitLog:
 
     def transit(self, segment: IntEnum, seconds: float) -> None:
         """Note a card's time through a segment."""
-        self._sums[segment].add(round(seconds * 1e6))
+        sums, micros = self._sums[segment], round(seconds * 1e6)
+        if micros < sums.least or not sums.cards:
+            sums.least = micros
+        sums.most = max(sums.most, micros)
+        sums.cards += 1
+        sums.total += micros
+        sums.squares += micros * micros
+        sums.last = micros
 
     def passed(self, sensor: IntEnum, seconds: float) -> None:
         """Note a whole card's pulse at a sensor."""

@@ -83,11 +83,8 @@ class PathWatch:
 
     def expect(self, segment: IntEnum, ready: float = 0.0) -> None:
         """Watch a segment: its end must come within PATIENCE times the usual; `ready`: when it may begin (s)."""
-        self._await(segment, ready + self._waits[segment], self._clock.now)
-
-    def _await(self, segment: IntEnum, seconds: float, now: float) -> None:
-        self.alarm(seconds, self._on_late, segment)
-        self._since, self.awaited = now, segment
+        self.alarm(ready + self._waits[segment], self._on_late, segment)
+        self._since, self.awaited = self._clock.now, segment
 
     def alarm(self, seconds: float, call: Callable[..., None], *args: Any) -> None:
         """Call once after so many device seconds, unless something else is expected before."""
@@ -107,7 +104,8 @@ class PathWatch:
         self.log.transit(ended, now - self._since)
         self._front_at[sensor] = now
         following = self._following[ended]
-        self._await(following, self._waits[following], now)
+        self.alarm(self._waits[following], self._on_late, following)
+        self._since, self.awaited = now, following
 
     def back(self, sensor: IntEnum) -> Pulse:
         """A trailing edge: was it one whole card?"""

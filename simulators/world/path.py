@@ -6,6 +6,7 @@ seen of it is only what the sensors show. Where a machine's path leads is the ma
 
 from __future__ import annotations
 
+from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -62,6 +63,14 @@ class Layout(NamedTuple):
     def leg(self, segment: int) -> int:
         """Return which leg of the path a segment belongs to."""
         return sum(segment > rest for rest in self.rests)
+
+
+class Fate(Enum):
+    """What becomes of a card in a segment."""
+
+    PASSES = "it gets to the end"
+    STICKS = "it stays in it"
+    TEARS = "it gets to the end and tears there"
 
 
 class Stretch:
@@ -152,7 +161,7 @@ class CardPath:
 
     def _dim(self, sensor: IntEnum) -> bool:
         """Tell whether a sensor is dark by itself, with no card before it."""
-        return self._clear_level(sensor) < THRESHOLD if self._dust or self._shade else False
+        return self._clear_level(sensor) < THRESHOLD
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -267,11 +276,11 @@ class CardPath:
     def _enter(self, cards: list[Card], stretch: Stretch, lag: float, arrive: Callable[[list[Card]], None]) -> None:
         """Move cards through a leg's first segment to the sensor at its end, then on."""
         self._lay(cards, stretch.place)
-        took = self._transit(stretch)
-        if self._sticks(stretch):
+        took, fate = self._transit(stretch), self._fate(stretch)
+        if fate is Fate.STICKS:
             self._stick(stretch, reached=self.rng.random() * took)
         else:
-            self._after(took, self._reach, cards, stretch, lag, arrive, self._tears(stretch))
+            self._after(took, self._reach, cards, stretch, lag, arrive, fate)
 
     def _transit(self, stretch: Stretch) -> float:
         """Return how long the card under way takes to the sensor at the end of a segment (s)."""
@@ -282,20 +291,20 @@ class CardPath:
         return took
 
     def _reach(
-        self, cards: list[Card], stretch: Stretch, lag: float, arrive: Callable[[list[Card]], None], torn: bool
+        self, cards: list[Card], stretch: Stretch, lag: float, arrive: Callable[[list[Card]], None], fate: Fate
     ) -> None:
         """The leading edge is at the sensor that ends the segment."""
         sensor, following = stretch.sensor, stretch.next
         drag = self._drag(stretch) if self._pending else 1.0
         passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * stretch.wear * drag * self._slowness
-        if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
+        if fate is Fate.TEARS:  # a scrap flies past the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
             self._edge(sensor, True)
             self._after(passing * 0.35, self._edge, sensor, False)
             return
         self._lay(cards, following.place)
         if following.rests:
-            if self._sticks(following):
+            if self._fate(following) is Fate.STICKS:
                 self._edge(sensor, True)
                 self._stick(following, reached=0.0)
                 return
@@ -303,16 +312,15 @@ class CardPath:
             self._edge(sensor, True)
             return
         # The next stretch decides whether the trailing edge still gets past this sensor.
-        took = self._transit(following)
-        if self._sticks(following):
+        took, ahead = self._transit(following), self._fate(following)
+        if ahead is Fate.STICKS:
             stuck_after = self.rng.random() * took
             if stuck_after > passing:
                 self._after(passing, self._edge, sensor, False)
             self._stick(following, reached=stuck_after)
         else:
-            torn_next = self._tears(following)
             self._after(passing, self._edge, sensor, False)
-            self._after(took, self._reach, cards, following, lag, arrive, torn_next)
+            self._after(took, self._reach, cards, following, lag, arrive, ahead)
         self._edge(sensor, True)
 
     def _rest(self, cards: list[Card], arrive: Callable[[list[Card]], None], sensor: Any) -> None:
@@ -339,21 +347,19 @@ class CardPath:
         for card in cards:
             self.world.move(card, to)
 
-    def _sticks(self, stretch: Stretch) -> bool:
-        """Tell whether the card that enters a segment stays in it; what lies there shades the sensor at its end."""
+    def _fate(self, stretch: Stretch) -> Fate:
+        """Tell what becomes of the card that enters a segment; what lies there shades the sensor at its end."""
         if stretch.motor in self._seized:
-            return True
+            return Fate.STICKS
         if not self._pending:
-            return False
+            return Fate.PASSES
         segment = stretch.segment
         if self._due("foreign_object", segment):
             self._shade[stretch.sensor] = self.rng.uniform(*SHADE)
-            return True
-        return bool(self._due("jam", segment) or self._due("bent_card", segment))
-
-    def _tears(self, stretch: Stretch) -> bool:
-        """Tell whether the card that enters a segment is torn at its end."""
-        return bool(self._pending) and self._due("torn_card", stretch.segment) is not None
+            return Fate.STICKS
+        if self._due("jam", segment) or self._due("bent_card", segment):
+            return Fate.STICKS
+        return Fate.TEARS if self._due("torn_card", segment) else Fate.PASSES
 
     def _drag(self, stretch: Stretch) -> float:
         """Return how many times as long as another the card under way takes through a segment, if it is bent."""
@@ -365,14 +371,14 @@ class CardPath:
         return 1.0
 
     def _edge(self, sensor: Any, blocked: bool) -> None:
-        """A card's edge is at a sensor; one that is dark anyway does not see it."""
+        """A card's edge is at a sensor; a sensor that is dark anyway does not see it."""
         if (sensor in self._blocked) is blocked:
             return
         if blocked:
             self._blocked.add(sensor)
         else:
             self._blocked.discard(sensor)
-        if not self._dim(sensor):
+        if not (self._dust or self._shade) or not self._dim(sensor):
             self.on_edge(sensor, blocked)
 
     def _after(self, seconds: float, call: Callable[..., None], *args: Any) -> None:

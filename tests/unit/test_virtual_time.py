@@ -226,7 +226,7 @@ def test_whatever_machines_people_and_timers_do_the_order_is_the_same(seed: int)
                 case 1:
                     loop.call_later(later(), act, "later")
                 case 2:
-                    rng.choice(timers or [Timer((0.0, 0, None))]).cancel()
+                    rng.choice(timers or [Timer(0.0, 0, None, ())]).cancel()
                 case 3:
                     clocks[2].stop()
 
