@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 _PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECHNICIAN}
+# What machines do that somebody goes about.
+_SEEN: Final = (shuffler_state.GivenOut, shoe.Dispensed, shoe.Stub, shaker.Shaken, shaker.Reading, shaker.NoRoll)
 
 
 class People(Technician):
@@ -90,6 +92,8 @@ class People(Technician):
 
     def told(self, slot: str, event: Any) -> None:
         """See what a machine did."""
+        if not isinstance(event, _SEEN):
+            return
         machine = self.house.machines[slot]
         if isinstance(event, shuffler_state.GivenOut):
             self._go(self._later(lambda: machine.inject("take_deck")))

@@ -54,9 +54,10 @@ class Hold:
 
     def catch_up(self) -> None:
         """Do what was kept: something else has come, and it stays behind what came before it."""
-        kept, self._kept = self._kept, []
-        for work in kept:
-            work()
+        if self._kept:
+            kept, self._kept = self._kept, []
+            for work in kept:
+                work()
 
     def _end(self) -> None:
         self._stop()
