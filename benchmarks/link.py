@@ -28,7 +28,12 @@ from firmware_bridge.wire import Wire
 from simulators.machine import approved
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator
+
+    from firmware_bridge.wire import Transport
+
+    # Connects to a far end and returns what asks it once.
+    Host = Callable[[Path, ExitStack], Coroutine[Any, Any, Callable[[], Awaitable[Any]]]]
 
 # Round trips per row and round: long enough to settle, short enough that noise meets all rows alike.
 BATCH: Final = 100
@@ -66,30 +71,44 @@ def _opened(port: Path) -> int:
     return os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
 
 
-async def _bare(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
-    frame = device_codec().write(status())
-    end = Echoed(_opened(port), bytes)
-    closing.callback(end.close)
-    assert await end.ask(frame) == frame
-    return lambda: end.ask(frame)
+def bare(opened: Callable[[Path], int]) -> Host:
+    """The first floor: bytes that come back as they are."""
+
+    async def host(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+        frame = device_codec().write(status())
+        end = Echoed(opened(port), bytes)
+        closing.callback(end.close)
+        assert await end.ask(frame) == frame
+        return lambda: end.ask(frame)
+
+    return host
 
 
-async def _codec(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
-    half = host_codec()
-    end = Echoed(_opened(port), half.read)
-    closing.callback(end.close)
-    assert await end.ask(half.write(m.GetStatus())) == [status()]
-    return lambda: end.ask(half.write(m.GetStatus()))
+def coded(opened: Callable[[Path], int]) -> Host:
+    """The second floor: the same codec and MAC at both ends, and no link."""
+
+    async def host(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+        half = host_codec()
+        end = Echoed(opened(port), half.read)
+        closing.callback(end.close)
+        assert await end.ask(half.write(m.GetStatus())) == [status()]
+        return lambda: end.ask(half.write(m.GetStatus()))
+
+    return host
 
 
-async def _pitbox(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+async def linked(transport: Transport, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+    """Our stack over an open transport."""
     trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([approved(m.KIND)]))
-    transport = await open_serial(str(port))
     closing.callback(transport.close)
     link, _ = await greet(Wire(transport), trust, SHUFFLER.decoder)
     closing.callback(link.close)
     assert await link.request(m.GetStatus(), TRIP_PATIENCE) == status()
     return lambda: link.request(m.GetStatus(), TRIP_PATIENCE)
+
+
+async def _pitbox(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
+    return await linked(await open_serial(str(port)), closing)
 
 
 async def _pymodbus(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
@@ -103,8 +122,8 @@ async def _pymodbus(port: Path, closing: ExitStack) -> Callable[[], Awaitable[An
 
 
 HOSTS: Final = {
-    "bare": ("bare echo", _bare),
-    "codec": ("echo + codec + MAC", _codec),
+    "bare": ("bare echo", bare(_opened)),
+    "codec": ("echo + codec + MAC", coded(_opened)),
     "pitbox": ("pitbox", _pitbox),
     "pymodbus": ("pymodbus", _pymodbus),
 }

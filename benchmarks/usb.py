@@ -14,15 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.far_ends import DEVICE_KEY, TCP_ENDS, device_codec, host_codec, status
-from benchmarks.link import TRIP_PATIENCE, Echoed, far_end, trips_row
+from benchmarks.far_ends import DEVICE_KEY, TCP_ENDS
+from benchmarks.link import bare, coded, far_end, linked, trips_row
 from benchmarks.rows import arguments, interleave, print_table
-from devices.kinds import SHUFFLER
-from devices.shuffler import messages as m
-from firmware_bridge.handshake import Trust, greet
 from firmware_bridge.transport.ports import open_port
-from firmware_bridge.wire import Wire
-from simulators.machine import approved
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -42,35 +37,14 @@ def _connected(port: Path) -> int:
         return os.dup(connection.fileno())
 
 
-async def _bare(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
-    frame = device_codec().write(status())
-    end = Echoed(_connected(port), bytes)
-    closing.callback(end.close)
-    assert await end.ask(frame) == frame
-    return lambda: end.ask(frame)
-
-
-async def _codec(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
-    half = host_codec()
-    end = Echoed(_connected(port), half.read)
-    closing.callback(end.close)
-    assert await end.ask(half.write(m.GetStatus())) == [status()]
-    return lambda: end.ask(half.write(m.GetStatus()))
-
-
 async def _pitbox(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
-    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([approved("shuffler")]))
-    transport = await open_port(f"usbip://127.0.0.1:{_number(port)}/1209:0001:{DEVICE_KEY.serial}")
-    closing.callback(transport.close)
-    link, _ = await greet(Wire(transport), trust, SHUFFLER.decoder)
-    closing.callback(link.close)
-    assert await link.request(m.GetStatus(), TRIP_PATIENCE) == status()
-    return lambda: link.request(m.GetStatus(), TRIP_PATIENCE)
+    address = f"usbip://127.0.0.1:{_number(port)}/1209:0001:{DEVICE_KEY.serial}"
+    return await linked(await open_port(address), closing)
 
 
 HOSTS: Final = {
-    "bare_tcp": ("bare TCP echo", _bare),
-    "codec_tcp": ("TCP echo + codec + MAC", _codec),
+    "bare_tcp": ("bare TCP echo", bare(_connected)),
+    "codec_tcp": ("TCP echo + codec + MAC", coded(_connected)),
     "usbip": ("pitbox over USB/IP", _pitbox),
 }
 assert HOSTS.keys() == TCP_ENDS.keys()

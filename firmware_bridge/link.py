@@ -1,8 +1,8 @@
 """The reliable, authenticated link of one session: in order, once, acknowledged. Symmetric: both ends run this.
 
-Everything happens in callbacks: a frame is written in the call that asks for it, unless the window is full. One lazy
-timer serves retransmission, delayed acknowledgement, reply deadlines and heartbeats. Opening ports, handshakes and
-reconnecting are not done here.
+Everything happens in callbacks: a frame is written in the call that asks for it, unless the window is full. Two lazy
+timers: a slow one for heartbeats, silence and reply deadlines, and a quick one, set only while there is something to
+acknowledge or to repeat. Opening ports, handshakes and reconnecting are not done here.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ HOST_HEARTBEAT: Final = 2.2
 ANXIOUS: Final = 2.25
 # Knock this often (s): ten times before the silence, so that a line that only loses frames is not taken for a dead one.
 KNOCK: Final = 0.125
+# A timer that fires sooner than this (s) would only spin.
+_LEAST: Final = 0.001
 
 _HINTS: Final = decoder(HandshakeToHost)
 
@@ -142,6 +144,8 @@ class Link:
         self._ack_due = 0.0  # 0: nothing to acknowledge
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
+        self._quick: asyncio.TimerHandle | None = None
+        self._quick_at = 0.0
         wire.on_frame = self.receive
         wire.transport.on_lost = self.fail
         self._arm(now + heartbeat)
@@ -231,8 +235,9 @@ class Link:
         if self.down is not None:
             return
         self.down = cause
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._quick):
+            if timer is not None:
+                timer.cancel()
         self.wire.on_frame = _ignore
         for out in (*self._urgent, *self._queue):
             _release(out, _caused(NotSent(f"{self.name} went down before the message was sent"), cause))
@@ -270,7 +275,7 @@ class Link:
                 _release(stale, ReplyTimeout(f"{self.name}: no reply"))
             self._questions[out.seq] = out
         self._transmit(out, 0)
-        self._arm(out.sent_at + self._trip.rto)
+        self._arm_quick(out.sent_at + self._trip.rto)
 
     def _transmit(self, out: _Outgoing, flags: int) -> None:
         out.sent_at = self._time()
@@ -278,20 +283,20 @@ class Link:
             out.first_sent_at = out.sent_at
         out.tries += 1
         self._trip.departs(self._sealer.counter, out.sent_at)
-        self._write(flags, out.type, out.seq, out.re, out.payload)
+        self._write(out.sent_at, flags, out.type, out.seq, out.re, out.payload)
 
-    def _acknowledge(self, held: int = fr.NO_RE) -> None:
+    def _acknowledge(self, now: float, held: int = fr.NO_RE) -> None:
         """Say what has arrived: all before `_expected`, the copy that came last, and one that is held early."""
-        self._write(0, fr.ACK, self._echo, held, b"")
+        self._write(now, 0, fr.ACK, self._echo, held, b"")
 
-    def _write(self, flags: int, type_: int, seq: int, re: int, payload: bytes) -> None:
+    def _write(self, now: float, flags: int, type_: int, seq: int, re: int, payload: bytes) -> None:
         try:
             signed, mac = self._sealer.seal(flags, type_, seq, self._expected, re, payload)
         except SessionWornOut as worn:
             self._loop.call_soon(self.fail, worn)  # later: whoever writes has not noted its question yet
             return
         self._ack_due = 0.0
-        self._last_sent = self._time()
+        self._last_sent = now
         self.counters.sent += 1
         self.wire.send(signed, mac)
 
@@ -338,7 +343,7 @@ class Link:
             return
         self._echo = frame.counter & 0xFFFF
         if type_ == fr.PING:
-            self._acknowledge()
+            self._acknowledge(now)
         else:
             self._take_sequenced(frame, now)
 
@@ -352,10 +357,10 @@ class Link:
         elif ahead < URGENT_WINDOW:
             self.counters.gaps += 1
             self._early[frame.seq] = frame
-            self._acknowledge(frame.seq)
+            self._acknowledge(now, frame.seq)
         else:
             self.counters.duplicates += 1
-            self._acknowledge()
+            self._acknowledge(now)
 
     def _fill_gap(self, missing: int, now: float) -> None:
         """The other end holds a later frame and misses this one: repeat it, once per round trip."""
@@ -369,7 +374,7 @@ class Link:
         self._expected = (frame.seq + 1) & 0xFFFF
         if not self._ack_due:
             self._ack_due = now + ACK_DELAY
-            self._arm(self._ack_due)
+            self._arm_quick(self._ack_due)
         try:
             message = self._decode(frame.payload)
         except (msgspec.ValidationError, msgspec.DecodeError) as error:
@@ -400,7 +405,7 @@ class Link:
             self._trip.took(now - newest.sent_at)
         self._backoff = 1
         if unacked:
-            self._arm(unacked[0].sent_at + self._trip.rto)
+            self._arm_quick(unacked[0].sent_at + self._trip.rto)
         if self._queue or self._urgent:
             self._flush()
 
@@ -419,7 +424,7 @@ class Link:
     # --- time ------------------------------------------------------------------------------------------------
 
     def _arm(self, at: float) -> None:
-        """Make sure the timer fires no later than `at`."""
+        """Make sure the slow timer fires no later than `at`."""
         if self._timer is not None:
             if self._timer_at <= at:
                 return
@@ -433,21 +438,46 @@ class Link:
         if now >= self._last_heard + SILENCE:
             self.fail(LinkSilent(f"{self.name}: nothing heard for {SILENCE} s"))
             return
-        if self._unacked:
-            self._repeat_unacknowledged(now)
         if self._questions or self._queue or self._urgent:
             self._expire_questions(now)
-        if self.down is not None:
-            return
-        if self._ack_due and now >= self._ack_due:
-            self._acknowledge()
+            if self.down is not None:
+                return
         ping = self._next_ping(now)
         if now >= ping:
             self._trip.departs(self._sealer.counter, now)
-            self._write(0, fr.PING, 0, fr.NO_RE, b"")
+            self._write(now, 0, fr.PING, 0, fr.NO_RE, b"")
             ping = self._next_ping(now)
-        due = self._next_due(min(ping, self._last_heard + SILENCE))
-        self._arm(max(now + 0.001, due))  # never spin
+        silence = self._last_heard + SILENCE
+        due = min(silence, ping)
+        if self._questions or self._queue or self._urgent:
+            due = self._first_deadline(due)
+        self._arm(max(now + _LEAST, due))
+
+    def _arm_quick(self, at: float) -> None:
+        """Make sure the quick timer fires no later than `at`."""
+        if self._quick is not None:
+            if self._quick_at <= at:
+                return
+            self._quick.cancel()
+        self._quick_at = at
+        self._quick = self._loop.call_at(at, self._quick_tick)
+
+    def _quick_tick(self) -> None:
+        self._quick = None
+        now = self._time()
+        if self._unacked:
+            self._repeat_unacknowledged(now)
+            if self.down is not None:
+                return
+        if self._ack_due and now >= self._ack_due:
+            self._acknowledge(now)
+        due = self._ack_due
+        if self._unacked:
+            again = self._unacked[0].sent_at + self._trip.rto * self._backoff
+            if not due or again < due:
+                due = again
+        if due:
+            self._arm_quick(max(now + _LEAST, due))
 
     def _next_ping(self, now: float) -> float:
         """Return when to show that we live."""
@@ -457,16 +487,11 @@ class Link:
         ping = self._last_sent + self._heartbeat
         return min(anxious, ping)
 
-    def _next_due(self, due: float) -> float:
-        """Return when there is something to do next, at `due` at the latest."""
-        if self._ack_due and self._ack_due < due:
-            due = self._ack_due
-        if self._unacked:
-            due = min(due, self._unacked[0].sent_at + self._trip.rto * self._backoff)
-        if self._questions or self._urgent or self._queue:
-            for out in (*self._questions.values(), *self._urgent, *self._queue):
-                if out.waiter is not None and out.deadline < due:
-                    due = out.deadline
+    def _first_deadline(self, due: float) -> float:
+        """Return when the first reply is late, but `due` at the latest."""
+        for out in (*self._questions.values(), *self._urgent, *self._queue):
+            if out.waiter is not None and out.deadline < due:
+                due = out.deadline
         return due
 
     def _repeat_unacknowledged(self, now: float) -> None:

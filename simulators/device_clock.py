@@ -21,7 +21,7 @@ _TOGETHER: Final = 1e-9
 
 
 class Timer(list[Any]):
-    """A callback that is due at one instant of device time, as the heap keeps it: [instant, order, callback]."""
+    """A callback that is due at one instant of device time, as the heap keeps it: [instant, order, callback, args]."""
 
     __slots__ = ()
 
@@ -61,10 +61,10 @@ class DeviceClock:
             heapq.heappop(heap)
         return min(now, heap[0][0]) if heap else now
 
-    def after(self, seconds: float, call: Callable[[], None]) -> Timer:
+    def after(self, seconds: float, call: Callable[..., None], *args: Any) -> Timer:
         """Call once, this many device seconds from now."""
         inside = self._inside
-        timer = Timer(((self.now if inside is None else inside) + seconds, next(self._order), call))
+        timer = Timer(((self.now if inside is None else inside) + seconds, next(self._order), call, args))
         heapq.heappush(self._heap, timer)
         if inside is None:  # else the running pass looks at the heap again
             self._arm()
@@ -112,7 +112,7 @@ class DeviceClock:
         limit = max(self._reached, (self._loop.time() - start) * speed) + _TOGETHER
         try:
             while heap:
-                at, _, call = timer = heap[0]
+                at, _, call, args = timer = heap[0]
                 if call is not None and at > limit:
                     then = start + at / speed
                     if not self._advance(then):
@@ -122,7 +122,7 @@ class DeviceClock:
                 if call is not None:
                     timer[2] = None
                     self._inside = self._reached = at
-                    call()
+                    call(*args)
         finally:
             self._inside = None
             self._arm()

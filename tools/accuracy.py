@@ -19,7 +19,8 @@ import msgspec
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.dossier import encode
 from table_controller.diagnosis.readings import Readings, Thresholds
-from tools.accuracy_cases import CAUSE, Case, Outcome, cases, happen
+from tools.accuracy_cases import CAUSE, Case, Outcome, cases
+from tools.accuracy_runs import happen
 from tools.markdown import table
 
 if TYPE_CHECKING:

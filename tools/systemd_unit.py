@@ -58,6 +58,23 @@ cp {folder}/table/* /etc/pitbox/ && chown -R pitbox:pitbox /etc/pitbox
 export container=pitbox SYSTEMD_UNIT_PATH=/run/units
 exec /lib/systemd/systemd --system --unit=basic.target --log-level=warning --log-target=null
 """
+# Opens what it is told to, in the control groups of a process (0: in its own); prints the error's name, or "opened".
+OPENS: Final = """import errno, os, sys
+pid, *nodes = sys.argv[1:]
+for line in open(f"/proc/{pid}/cgroup").read().split() if pid != "0" else ():
+    _, names, path = line.split(":", 2)
+    base = f"/sys/fs/cgroup/{names}{path}" if names else f"/sys/fs/cgroup{path}"
+    if names == "devices" or not names and os.path.exists(f"{base}/cgroup.procs"):
+        open(f"{base}/cgroup.procs", "w").write(str(os.getpid()))
+for node in nodes:
+    try:
+        os.close(os.open(node, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY))
+        print("opened")
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+"""
+# Device nodes by number: a serial port, which the unit allows; FUSE and the kernel's log, which it does not.
+NODES: Final = {"/run/ttyS0": ("4", "64"), "/run/fuse": ("10", "229"), "/run/kmsg": ("1", "11")}
 
 
 # An interpreter that lies in somebody's home is shown to the unit's user at the same path, and nothing else of it.
@@ -133,6 +150,23 @@ def lay_out(folder: Path) -> None:
         save_key(folder / f"{slot}.key", new_key(f"SN-{slot}", kind))
 
 
+def devices(systemd: Systemd) -> None:
+    """See which devices a process of the unit may open, and that the same process elsewhere may open them all."""
+    for node, numbers in NODES.items():
+        systemd.inside("mknod", "-m", "666", node, "c", *numbers)
+    python = (sys.executable, "-c", OPENS)
+    free = systemd.inside(*python, "0", "/dev/null", *NODES).split()
+    held = systemd.inside(*python, systemd.show("MainPID"), "/dev/null", *NODES).split()
+    if "EPERM" in free:
+        print(f"         devices were not tried: this computer lets its own root open no more than {free}")
+        return
+    assert held[:2] == free[:2], f"a serial port is allowed: {held}, elsewhere {free}"
+    assert held[2:] == ["EPERM", "EPERM"], f"nothing else is: {held}, elsewhere {free}"
+    print(
+        f"         a serial port is let through ({held[1]}), other devices are refused ({held[2]}; elsewhere {free[2]})"
+    )
+
+
 def watch(systemd: Systemd) -> None:
     """Have the unit live through everything that a unit lives through."""
     show = systemd.show
@@ -141,6 +175,7 @@ def watch(systemd: Systemd) -> None:
     systemd.until("READY=1: the unit is active", lambda: show("ActiveState") == "active")
     assert show("StatusText") == "running", systemd.words()
     assert (show("User"), show("NotifyAccess")) == ("pitbox", "main")
+    devices(systemd)
     first = show("WatchdogTimestampMonotonic")
     systemd.until("WATCHDOG=1 comes again", lambda: show("WatchdogTimestampMonotonic") != first)
     for number, (signal, what) in enumerate((("KILL", "killed"), ("STOP", "hung: the watchdog ended it")), start=1):

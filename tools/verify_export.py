@@ -53,18 +53,11 @@ NEVER_BELOW_ZERO = ("meter", "reserve", "pending", "fixed_awards", "hand_pays", 
 LOWERS_METER = ("hit", "correction", "reset", "bet_returned")
 # Which state of a round may follow which.
 NEXT = {
-    "idle": ["betting"],
-    "betting": ["no_more_bets", "void"],
-    "no_more_bets": ["locked", "void"],
-    "locked": ["starting_position", "dealing", "void"],
-    "starting_position": ["dealing", "void"],
-    "dealing": ["stub_check", "playing", "void"],
-    "stub_check": ["playing", "void"],
-    "playing": ["settling", "void"],
-    "settling": ["complete", "void"],
-    "complete": ["idle"],
-    "void": ["idle"],
-}
+    "idle": ["betting"], "betting": ["no_more_bets", "void"], "no_more_bets": ["locked", "void"],
+    "locked": ["starting_position", "dealing", "void"], "starting_position": ["dealing", "void"],
+    "dealing": ["stub_check", "playing", "void"], "stub_check": ["playing", "void"], "playing": ["settling", "void"],
+    "settling": ["complete", "void"], "complete": ["idle"], "void": ["idle"],
+}  # fmt: skip
 # Which order must stand before a device reports what it did.
 REPORTS = {
     "StackOut": ("dispense",), "ShuffleEnded": ("shuffle",), "ShoeLoaded": ("load",), "TakenIn": ("load",),
@@ -91,10 +84,8 @@ def need(holds: Any, why: str) -> None:
 
 def head_after(before: bytes, record: Json, body: bytes) -> bytes:
     """Return the head after a record, as docs/journal.md defines it."""
-    kind = record["kind"].encode()
-    fixed = struct.pack(
-        ">32sQqqQHQ", before, record["seq"], record["wall_ns"], record["mono_ns"], record["boot"], len(kind), len(body)
-    )
+    kind, numbers = record["kind"].encode(), [record[name] for name in ("seq", "wall_ns", "mono_ns", "boot")]
+    fixed = struct.pack(">32sQqqQHQ", before, *numbers, len(kind), len(body))
     return blake2b(fixed + kind + body, digest_size=32, person=b"pitbox journal 1").digest()
 
 
@@ -157,10 +148,8 @@ class Money:
         """Take one entry: it must move exactly what is wanted, and break no promise."""
         self.entries += 1
         need(entry["number"] == self.entries, f"entry {entry['number']} is not the next one, {self.entries}")
-        need(
-            entry["meter_before"] == self.held["meter"],
-            "the meter before the entry is not what it was after the last one",
-        )
+        need(entry["meter_before"] == self.held["meter"],
+             "the meter before the entry is not what it was after the last one")  # fmt: skip
         moved: Counter[tuple[str, str]] = Counter()
         for one in entry["transfers"]:
             need(type(one["amount"]) is int and one["amount"] > 0, f"{one['amount']!r} is no amount")
@@ -185,11 +174,8 @@ class Money:
         part = t["unit"] * t["rate_bp"] // WHOLE
         to_meter = min(part, max(0, t["limit"] - self.held["meter"]))
         to_reserve = t["unit"] * t["reserve_bp"] // WHOLE + part - to_meter
-        wanted = {
-            ("bets", "meter"): to_meter,
-            ("bets", "reserve"): to_reserve,
-            ("bets", "house"): t["unit"] - to_meter - to_reserve,
-        }
+        rest = t["unit"] - to_meter - to_reserve
+        wanted = {("bets", "meter"): to_meter, ("bets", "reserve"): to_reserve, ("bets", "house"): rest}
         need(d["amount"] == t["unit"] and d["entry"]["kind"] == "bet", "a bet is one unit, booked as a bet")
         self.book(d["entry"], wanted, *key)
         self.bets[key] = [to_meter, to_reserve, "open"]
@@ -221,11 +207,9 @@ class Money:
         again = self.terms["reseed"] if award["percent"] == 100 else 0
         reserve = min(again, self.held["reserve"])
         wanted = {
-            ("meter", "pending"): share,
-            ("house", "pending"): award["fixed"],
-            ("reserve", "meter"): reserve,
-            ("seed", "meter"): again - reserve,
-        }
+            ("meter", "pending"): share, ("house", "pending"): award["fixed"],
+            ("reserve", "meter"): reserve, ("seed", "meter"): again - reserve,
+        }  # fmt: skip
         need((d["share"], d["fixed"]) == (share, award["fixed"]), "the hit is worth another amount by the terms")
         need(d["entry"]["kind"] == "hit", "a claim is booked as a hit")
         self.book(d["entry"], wanted, *key)
@@ -255,10 +239,8 @@ class Money:
         self.book(entry, wanted, round_, seat)
 
     def _by_hand(self, kind: str, entry: Json, event: Json) -> Ways:
-        need(
-            event["type"] == {"correction": "MeterCorrected", "reset": "MeterReset"}[kind],
-            f"a {kind} that nobody entered",
-        )
+        need(event["type"] == {"correction": "MeterCorrected", "reset": "MeterReset"}[kind],
+             f"a {kind} that nobody entered")  # fmt: skip
         need(event["who"]["credential"] != event["second"]["credential"], "one person alone touched the meter")
         need(entry.get("document") and entry["document"] == event["document"], f"a {kind} without its document")
         by = event["amount"] if kind == "correction" else self.terms["seed"] - self.held["meter"]
@@ -292,9 +274,8 @@ class Money:
     def open_of(self, round_: int) -> list[int]:
         """Return the seats whose bets stand and are not settled, and whose hits are not paid."""
         bets = [seat for (number, seat), bet in self.bets.items() if number == round_ and bet[2] == "open"]
-        return bets + [
-            hit["key"][1] for hit in self.hits.values() if hit["key"][0] == round_ and hit["state"] == "claimed"
-        ]
+        hits = [hit["key"] for hit in self.hits.values() if hit["state"] == "claimed"]
+        return bets + [seat for number, seat in hits if number == round_]
 
 
 # --- 3 to 6: what happened at the table -------------------------------------------------------------------------------
@@ -344,14 +325,16 @@ class Table:
         event, decisions = content["event"], content["decisions"]
         kinds = Counter(d["type"] for d in decisions)
         slot = event.get("slot")
-        excused = (
-            kinds["Found"] or kinds["Finding"] or any(hold["slot"] == slot for hold in self.holds.values() if slot)
-        )
+        held = slot and any(hold["slot"] == slot for hold in self.holds.values())
+        excused = kinds["Found"] or kinds["Finding"] or held
         self.told[event["type"]] += 1
         self._event(event, decisions, kinds, excused)
         for decision in decisions:
-            handler = getattr(self, f"_{decision['type']}", None)
-            if handler is not None:
+            if decision["type"] == "BetReturned":
+                self.money.returned(decision)
+            elif decision["type"] == "Booked":
+                self.money.booked(decision["entry"], event)
+            elif (handler := getattr(self, f"_{decision['type']}", None)) is not None:
                 handler(decision, event)
 
     # --- events -------------------------------------------------------------------------------------------------------
@@ -371,11 +354,9 @@ class Table:
     def _reported(self, event: Json, excused: Any) -> None:
         """A device did something: it was ordered, and the count is what must be there, or the record says otherwise."""
         kind, slot = event["type"], event["slot"]
-        orders = [
-            c for c in self.commands.values() if c["slot"] == slot and c["act"] in REPORTS[kind] and not c["told"]
-        ]
-        need(orders or excused, f"{slot} reports {kind}, and nobody ordered it")
-        order = orders[-1] if orders else None
+        ordered = [c for c in self.commands.values() if c["slot"] == slot and c["act"] in REPORTS[kind]]
+        order = next((c for c in reversed(ordered) if not c["told"]), None)
+        need(order or excused, f"{slot} reports {kind}, and nobody ordered it")
         if order is not None:
             order["told"] = True
         count: Any = event.get("count")
@@ -396,10 +377,8 @@ class Table:
 
     def _counted(self, count: int, wanted: int, excused: Any) -> None:
         self.told["counts"] += 1
-        need(
-            count == wanted or excused,
-            f"{count} cards were counted where {wanted} must be, and no irregularity follows",
-        )
+        need(count == wanted or excused,
+             f"{count} cards were counted where {wanted} must be, and no irregularity follows")  # fmt: skip
 
     def _ended(self, event: Json) -> None:
         need(event["command"] in self.commands, f"command {event['command']} ended and was never ordered")
@@ -411,10 +390,8 @@ class Table:
             command["told"] = True
 
     def _answered(self, event: Json, decisions: list[Json], kinds: Counter[str]) -> None:
-        closes = any(
-            d["type"] == "PromptClosed" and (d["id"], d["choice"]) == (event["prompt"], event["choice"])
-            for d in decisions
-        )
+        closed = [(d["id"], d["choice"]) for d in decisions if d["type"] == "PromptClosed"]
+        closes = (event["prompt"], event["choice"]) in closed
         need(closes or kinds["Refused"], "an answer was neither taken nor refused")
         if not closes:
             return
@@ -422,7 +399,7 @@ class Table:
         prompt = self.prompts[event["prompt"]]
         need(event["who"]["role"] == prompt["role"], f"the {event['who']['role']} answered for the {prompt['role']}")
         need(event["choice"] in prompt["choices"], f"{event['choice']} is none of the choices")
-        kind = prompt["kind"]
+        kind: str = prompt["kind"]
         number: Any = event.get("number")
         if kind in WHOLE_DECK and number is not None:
             self._counted(number, self.terms["cards"], kinds["Found"])
@@ -431,10 +408,8 @@ class Table:
             self._counted(number, self.terms["cards"] - self.out - self.aside, again or kinds["Found"])
         elif kind == "chips" and number is not None:
             bets = [seat for (n, seat), bet in self.money.bets.items() if n == self.round and bet[2] == "open"]
-            need(
-                number == len(bets) or kinds["Found"],
-                f"{number} chips for {len(bets)} accepted bets, and no irregularity",
-            )
+            need(number == len(bets) or kinds["Found"],
+                 f"{number} chips for {len(bets)} accepted bets, and no irregularity")  # fmt: skip
         elif kind == "dealt" and self.terms["dealing"] != "continuous_shuffler":
             places = self.terms["seats"] if self.terms["all_places"] else len(self.seats)
             self.out += self.terms["hand"] * (places + self.terms["dealer_hand"])
@@ -464,10 +439,8 @@ class Table:
             for hold in self.holds.values():
                 in_play = hold["deck"] and self.decks.get(hold["deck"]) == "in_play"
                 concerned = hold["slot"] == d["slot"] or (d["act"] in OF_THE_ROUND and (in_play or hold["stops"]))
-                need(
-                    not concerned,
-                    f"{d['act']} of {d['slot']} while irregularity {hold['hold']} ({hold['trigger']}) is open",
-                )
+                named = f"irregularity {hold['hold']} ({hold['trigger']})"
+                need(not concerned, f"{d['act']} of {d['slot']} while {named} is open")
         if d["act"] in DEALS:
             self._may_deal(d)
         elif d["act"] == "open_bets":
@@ -536,14 +509,9 @@ class Table:
 
     def _BetAccepted(self, d: Json, _event: Json) -> None:  # noqa: N802
         need(d["round"] == self.round, f"a bet of round {d['round']} in round {self.round}")
-        need(
-            self.latched.get(d["seat"]) is True,
-            f"the bet of seat {d['seat']} counts, and no latch says that it lay there",
-        )
+        need(self.latched.get(d["seat"]) is True,
+             f"the bet of seat {d['seat']} counts, and no latch says that it lay there")  # fmt: skip
         self.money.accepted(d)
-
-    def _BetReturned(self, d: Json, _event: Json) -> None:  # noqa: N802
-        self.money.returned(d)
 
     def _BetSettled(self, d: Json, _event: Json) -> None:  # noqa: N802
         bet = self.money.bets.get((d["round"], d["seat"]), [0, 0, "returned"])
@@ -553,9 +521,6 @@ class Table:
     def _HitClaimed(self, d: Json, _event: Json) -> None:  # noqa: N802
         self._fresh(d["hit"])
         self.money.claimed(d)
-
-    def _Booked(self, d: Json, event: Json) -> None:  # noqa: N802
-        self.money.booked(d["entry"], event)
 
     def _MeterSet(self, d: Json, event: Json) -> None:  # noqa: N802
         need(event["type"] == "MeterParameters" and self.state == "idle", "parameters of the meter change out of turn")
@@ -610,9 +575,7 @@ def check(folder: Path, against: str | None) -> list[str]:
 
 def main(words: list[str] | None = None) -> int:
     """Check and print."""
-    parser = argparse.ArgumentParser(
-        description="Checks an export of a table's journal.", epilog="see the top of this file"
-    )
+    parser = argparse.ArgumentParser(description="Checks an export of a table's journal; its first page says how.")
     parser.add_argument("export", type=Path, help="the folder with manifest.json")
     parser.add_argument("--against", metavar="HEAD", help="a head that left the box")
     args = parser.parse_args(words)

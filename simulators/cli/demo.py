@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.house.broker import own_broker, parse_broker
+    from simulators.house.broker import own_broker, parse_broker, silent
     from simulators.house.checkers import Broken
     from simulators.house.remote import RemoteHouse
     from simulators.house.show import Show, ShownTable, mishaps_of
@@ -91,6 +91,8 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
         if args.mqtt is not None:
             broker = parse_broker(args.mqtt) if args.mqtt else stack.enter_context(own_broker(folder))
             screen.line(f"listen with: mosquitto_sub -h {broker[0]} -p {broker[1]} -v -t 'pitbox/#'", "dim")
+            if (trouble := await asyncio.to_thread(silent, broker)) is not None:
+                screen.line(trouble, "yellow")
         house = RemoteHouse(args.game, folder, seed=args.seed, speed=args.speed, broker=broker)
         title = f"pitbox demo · {args.game} · {args.speed:g} times as fast as a real table"
         show = Show(house, screen, title)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import BrokerUnreachable, ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,16 @@ def parse_broker(text: str) -> tuple[str, int]:
     if not host or not (port or "1883").isdigit() or not 0 < int(port or 1883) < 65536:
         raise ConfigurationError(f"{text!r} is no broker; HOST or HOST:PORT is one, as in 127.0.0.1:1883")
     return host, int(port or 1883)
+
+
+def silent(broker: tuple[str, int]) -> str | None:
+    """Return why a broker cannot be reached now, in a sentence; None if somebody listens there."""
+    try:
+        with socket.create_connection(broker, _PATIENCE / 5):
+            return None
+    except OSError as error:
+        why = BrokerUnreachable(f"{broker[0]}:{broker[1]}: {error.strerror or error}")
+        return f"{why.code} {why}; the table plays all the same, and tells the broker once it answers"
 
 
 @contextmanager

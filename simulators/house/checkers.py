@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 
+_DEALING: Final = Moved("round", mc.DEALING)
+
+
 class Broken(Exception):
     """A promise was broken; `promise` is its name."""
 
@@ -63,7 +66,7 @@ class Checkers:
         """See one durable step; after a power cut first those that were on disk before anybody was told."""
         if isinstance(event, ev.BoxStarted):
             for unseen in self._untold(event):
-                if Moved("round", mc.DEALING) in unseen.decisions:
+                if _DEALING in unseen.decisions:
                     back = self.house.truth.backs("shoe.1")
                     self.house.dealt_rounds.append((self.rounds.number, back, self.house.whole(back)))
                 self._step(unseen.event, unseen.decisions)
@@ -134,12 +137,12 @@ class DeckChecker:
         for decision in decisions:
             if isinstance(decision, Finding) and decision.kind == "affected_rounds":
                 self._listed(decision)
-        if not any(isinstance(decision, Refused) for decision in decisions):
+        if Refused not in map(type, decisions):
             self._check(event)
         for decision in decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision
-            elif decision == Moved("round", mc.DEALING):
+            elif decision == _DEALING:
                 self._out = 0
         for number, deck, whole in self.house.dealt_rounds[self._dealt :]:
             self._dealt += 1
@@ -384,10 +387,10 @@ class MachineChecker:
     def look(self) -> None:
         """See which machines have power."""
         for name, machine in self.house.machines.items():
-            if machine.board.alive:
-                self._dead.pop(name, None)
-            else:
+            if not machine.board.alive:
                 self._dead.setdefault(name, self._loop.time())
+            elif self._dead:
+                self._dead.pop(name, None)
 
     def at_rest(self) -> None:
         """Compare what is believed of every machine in service with what it is."""

@@ -197,7 +197,7 @@ class FarTable(House):
         """Where that box answers."""
         return self.folder / "data" / "control.sock"
 
-    def _ask_again(self) -> bool:
+    def ask_again(self) -> bool:
         """Tell that nobody does: the box itself asks a device in doubt again."""
         return False
 

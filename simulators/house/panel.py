@@ -20,6 +20,7 @@ from table_controller import people
 from table_controller.config import PanelConfig
 from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.tap import Tap
+from table_controller.controller.test_mode import TestMode
 from table_controller.controller.wear import FOLDER, WearBook, WearWatch
 from table_controller.panel.serve import serve
 from table_controller.people_check import Checker
@@ -105,8 +106,10 @@ class HouseBox:
         self.digests: dict[str, str] = {}
         self.dossiers: Dossiers | None = None
         self.data = folder
-        if folder is not None and isinstance(house, Bench):
+        if isinstance(house, Bench):
             self.testing, self.on_told = house.testing, house.on_told
+        self.test_mode = TestMode(self)
+        if folder is not None and isinstance(house, Bench):
             self.dossiers = Dossiers(cast("Box", self), folder / "dossiers")
 
     @property

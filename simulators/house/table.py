@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simulators.house.dealer import DEALER, FLOOR, LAYOUT, People
 from simulators.house.disk import Disk, PowerCut
 from simulators.house.power import Box, HouseClock, Mains
+from simulators.house.rest import Rest
 from simulators.house.truth import Truth
 from simulators.models import make
 from simulators.table import CHOICES, layout
@@ -20,6 +21,7 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table import shuffling
 from table_controller.table.dealing import first_deal
+from table_controller.table.decisions import Moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +36,7 @@ __all__ = ["CHOICES", "ROUND_TIME", "House"]
 
 # Far longer than any round takes at its pace (s of virtual time).
 ROUND_TIME: Final = 3600.0
+_DEALT: Final = Moved("round", mc.DEALING)
 
 
 class House:
@@ -139,8 +142,8 @@ class House:
             self.stub = event.count
         for decision in decisions:
             self.people.take(decision)
-        round_ = self.controller.table.state.round
-        if any(getattr(d, "what", "") == "round" and getattr(d, "state", "") == mc.DEALING for d in decisions):
+        if _DEALT in decisions:
+            round_ = self.controller.table.state.round
             self.dealt_rounds.append((round_.number, round_.deck or "", self.whole(round_.deck or "")))
         for watch in self.watchers:
             watch(event, decisions)
@@ -283,21 +286,9 @@ class House:
 
     async def rest(self, seconds: float | None = None) -> None:
         """Let everybody do what is to be done, until nobody has anything to do, or the box has no power."""
-        quiet = 0
-        for _ in range(round((self.patience if seconds is None else seconds) / 0.5)):
-            if self.dark:
-                return
-            self.feed()
-            state = self.controller.table.state
-            locking = state.progressive.state == mc.LOCKING
-            busy = self.people.busy or bool(state.commands) or bool(state.prompts) or locking or self.people.mend()
-            quiet = 0 if busy else quiet + 1
-            if quiet > 8 and not self._ask_again():
-                return
-            await self.wait(0.5)
-        raise TimeoutError(f"the table does not come to rest: {self.controller.table.state.prompts}")
+        await Rest(self, self.patience if seconds is None else seconds).come()
 
-    def _ask_again(self) -> bool:
+    def ask_again(self) -> bool:
         """Have a machine report once more that did not report well while somebody had it open; tell whether one did."""
         state = self.controller.table.state
         doubtful = [name for name, slot in state.slots.items() if slot.state == "unverified"]
@@ -323,9 +314,8 @@ class House:
         if any(issued.slot == "shuffler.1" for issued in state.commands.values()):
             return
         for deck in state.decks.values():
-            intake_free = not self.world.count("shuffler.1/intake") and not self.world.count("shuffler.1/gate")
             waits = shuffling.waits(self.controller.table.context, deck)  # a stack, or a deck beside the one in place
-            if waits and intake_free and not self.world.count("shuffler.1/presented"):
+            if waits and not any(self.world.count(f"shuffler.1/{at}") for at in ("intake", "gate", "presented")):
                 self.lay(deck.name, TRAY)
                 for card in [card for card in self.world.at(TRAY) if card.back == deck.name]:
                     self.world.move(card, "shuffler.1/intake")

@@ -52,9 +52,8 @@ class ToldMoney:
 
     def take(self, event: ev.Event, decisions: Sequence[Decision]) -> None:
         """Take one step."""
-        refused = any(isinstance(decision, Refused) for decision in decisions)
         settles = any(isinstance(d, WagersReturned) and "progressive" in d.settled for d in decisions)
-        if isinstance(event, ev.Answer) and not refused:
+        if isinstance(event, ev.Answer) and Refused not in map(type, decisions):
             self._said(self._asked[event.prompt], event)
         for decision in decisions:
             if isinstance(decision, Prompt):
@@ -138,7 +137,7 @@ class ToldMoney:
             accounts.HAND_PAYS: sum((each.fixed + each.share for each in plain.by_hand), Fraction(0)),
             accounts.STAKES: sum((each.stake for each in (*plain.by_table, *plain.by_hand)), Fraction(0)),
             accounts.ENVY: sum(plain.envy, Fraction(0)),
-            accounts.BETS: -sum(plain.bets, Fraction(0)),
+            accounts.BETS: -plain.staked,
             accounts.CORRECTIONS: Fraction(0),
         }
         return {account: _micro(amount) for account, amount in told.items()}

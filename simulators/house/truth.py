@@ -7,7 +7,7 @@ only its questions are read, to know what people answered.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -16,6 +16,9 @@ from table_controller.table.decisions import Moved, Prompt, Refused
 if TYPE_CHECKING:
     from simulators.house.table import House
     from table_controller.table.decisions import Decision
+
+
+_DEALING: Final = Moved("round", mc.DEALING)
 
 
 class Truth:
@@ -36,17 +39,17 @@ class Truth:
     def backs(self, slot: str) -> str:
         """Return the back of most cards in a machine."""
         world = self.house.world
-        found = Counter(c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0)
+        found = Counter([c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0])
         return found.most_common(1)[0][0] if found else ""
 
     def take(self, event: ev.Event, decisions: list[Decision]) -> None:
         """See one step of the table."""
-        if not any(isinstance(decision, Refused) for decision in decisions):  # what was refused was no check
+        if Refused not in map(type, decisions):  # what was refused was no check
             self._check(event)
         for decision in decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision
-            elif decision == Moved("round", mc.DEALING):
+            elif decision == _DEALING:
                 self._dispensed = 0
                 back = self.backs("shoe.1")
                 for kept in (self.since, self.unseen):

@@ -118,15 +118,16 @@ class Ageing(CardPath):
         used = max(0.0, (cards - ahead.begins) / ahead.takes)
         for segment in self.layout.segments:
             self._wander[segment] += self.rng.gauss(0.0, 0.0005)
-            self._wear[segment] = 1 + slow * ahead.feels[segment] + self._wander[segment]
+            self._stretches[segment].wear = 1 + slow * ahead.feels[segment] + self._wander[segment]
         came, stays, slower, where = ahead.guest
         if came <= cards < came + stays:
-            self._wear[where] += slower
+            self._stretches[where].wear += slower
         for sensor in self._watching:
             self._dust[sensor] = max(0.0, self.rng.gauss(0.01, 0.006))
         if ahead.kind in ("slow_wear", "fast_wear"):
-            self._wear[ahead.segment] *= 1 + 0.35 * used**ahead.bend
-            self._slip[ahead.segment] = min(0.6, 0.22 * max(0.0, used - 0.3) ** 2)
+            worn = self._stretches[ahead.segment]
+            worn.wear *= 1 + 0.35 * used**ahead.bend
+            worn.slip = min(0.6, 0.22 * max(0.0, used - 0.3) ** 2)
         elif ahead.kind == "dust":
             self._dust[ahead.sensor] += 0.45 * used**ahead.bend
 
@@ -136,12 +137,12 @@ class Ageing(CardPath):
             if self._level(sensor) < THRESHOLD:
                 return End(cards, sensor=sensor)
         stuck_at = ahead.begins + 2_000 if ahead.kind == "sudden" else -1
-        transit, note, usual = self._transit, log.transit, self.layout.transit
+        transit, note, usual, stretches = self._transit, log.transit, self.layout.transit, self._stretches
         for card in range(cards, cards + DECK):
             if card == stuck_at:
                 return End(card, ahead.segment)
             for segment in usual:
-                took = transit(segment)
+                took = transit(stretches[segment])
                 if took > usual[segment] * PATIENCE:
                     return End(card, segment)
                 note(segment, took)

@@ -64,6 +64,26 @@ class Layout(NamedTuple):
         return sum(segment > rest for rest in self.rests)
 
 
+class Stretch:
+    """One segment of one machine's path: where a card is in it, what moves it on to what, and how worn that is."""
+
+    def __init__(self, layout: Layout, segment: IntEnum, place: str) -> None:
+        self.segment = segment
+        self.place = place
+        self.motor = layout.moves[segment]
+        self.sensor = layout.ends.get(segment)  # none ends a segment in which the card comes to rest
+        self.new = layout.transit.get(segment, 0.0)  # how long a card takes to that sensor (s), when all is new
+        self.leg = layout.leg(segment)
+        self.rests = segment in layout.rests
+        self.next: Stretch  # of all but the last
+        self.mend()
+
+    def mend(self) -> None:
+        """Put new rollers in."""
+        self.wear = 1.0  # how many times as long everything takes
+        self.slip = 0.0  # share of cards that slip
+
+
 def _ignore(_sensor: Any, _blocked: Any) -> None:
     """Take an edge that nobody watches."""
 
@@ -82,22 +102,22 @@ class CardPath:
         self.piles: dict[Any, str] = {}  # sensors that look at a pile, and where it lies; the others look at the path
         self._blocked: set[Any] = set()
         self._currents = dict.fromkeys(layout.motors, IDLE_CURRENT)
-        self._wear = dict.fromkeys(layout.segments, 1.0)
-        self._slip = dict.fromkeys(layout.segments, 0.0)  # share of cards that slip
-        self._dust = dict.fromkeys(layout.sensors, 0.0)
-        self._shade = dict.fromkeys(layout.sensors, 0.0)  # how much of a sensor's light something else keeps off
+        self._dust: dict[Any, float] = {}  # how much of its light a sensor has lost, if any
+        self._shade: dict[Any, float] = {}  # how much of it something else keeps off
         self._seized: set[Any] = set()  # motors that do not turn, whatever they draw
         self._pending: list[Fault] = []
         self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
         self._timers: list[Timer] = []
         self._noise = Noise(rng, layout.motors, layout.sensors)
         self._slowness = self._noise.slowness(clock.now)
+        self._stretches = {
+            segment: Stretch(layout, segment, self.place(segment.name.lower())) for segment in layout.segments
+        }
+        for stretch, following in pairwise(self._stretches.values()):
+            stretch.next = following
         # Asked for with every card, and never other than at first.
-        self._places = {segment: self.place(segment.name.lower()) for segment in layout.segments}
-        self._following = dict(pairwise(layout.segments))
         self._motors, self._sensors = tuple(layout.motors), tuple(layout.sensors)
         self._words = layout.words(layout.segments)
-        self._legs = {segment: layout.leg(segment) for segment in layout.segments}
         self._before = {  # the sensors that a card has passed in its leg when it reaches one
             sensor: tuple(
                 end
@@ -115,19 +135,24 @@ class CardPath:
 
     def segment_place(self, segment: IntEnum) -> str:
         """Return the place of cards in a segment."""
-        return self._places[segment]
+        return self._stretches[segment].place
 
     # --- what the firmware can see -----------------------------------------------------------------------------
 
     def blocked(self, sensor: IntEnum) -> bool:
         """Tell what a sensor shows."""
+        if sensor in self.piles:
+            return self.lies_at(sensor)
+        return sensor in self._blocked or self._dim(sensor)
+
+    def lies_at(self, sensor: IntEnum) -> bool:
+        """Tell whether a sensor shows a pile; never, if this machine has none there."""
         pile = self.piles.get(sensor)
-        if pile is not None:
-            return self.world.count(pile) > 0
-        if sensor in self._blocked:
-            return True
-        dimmed = self._dust[sensor] > 0 or self._shade[sensor] > 0
-        return dimmed and self._level(sensor) < THRESHOLD
+        return pile is not None and self.world.count(pile) > 0
+
+    def _dim(self, sensor: IntEnum) -> bool:
+        """Tell whether a sensor is dark by itself, with no card before it."""
+        return self._clear_level(sensor) < THRESHOLD if self._dust or self._shade else False
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -140,16 +165,22 @@ class CardPath:
 
     def pattern(self) -> int:
         """Return which sensors are blocked, one bit each."""
-        return sum([1 << sensor for sensor in self._sensors if self.blocked(sensor)])
+        if self._dust or self._shade:
+            return sum([1 << sensor for sensor in self._sensors if self.blocked(sensor)])
+        dark = [sensor for sensor, pile in self.piles.items() if self.world.count(pile)]
+        return sum([1 << sensor for sensor in (*dark, *self._blocked)])
 
     def currents(self) -> list[int]:
         """Return every motor's current in mA."""
         return [self._noise.current(motor, self._currents[motor]) for motor in self._motors]
 
     def _level(self, sensor: IntEnum) -> int:
-        covered = self.blocked(sensor) if sensor in self.piles else sensor in self._blocked
-        lost = 1 - (1 - self._dust[sensor]) * (1 - self._shade[sensor])
-        return BLOCKED_LEVEL if covered else round(CLEAR_LEVEL * (1 - lost))
+        covered = self.lies_at(sensor) or sensor in self._blocked
+        return BLOCKED_LEVEL if covered else self._clear_level(sensor)
+
+    def _clear_level(self, sensor: IntEnum) -> int:
+        lost = 1 - (1 - self._dust.get(sensor, 0.0)) * (1 - self._shade.get(sensor, 0.0))
+        return round(CLEAR_LEVEL * (1 - lost))
 
     # --- what the firmware can do --------------------------------------------------------------------------------
 
@@ -171,7 +202,7 @@ class CardPath:
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()
-        self._currents = dict.fromkeys(self.layout.motors, IDLE_CURRENT)
+        self._run_motors()
 
     # --- hands and faults ----------------------------------------------------------------------------------------
 
@@ -197,17 +228,19 @@ class CardPath:
                 self._pending.append(fault)
             case "mend":
                 self._pending.clear()
-                self._wear = dict.fromkeys(layout.segments, 1.0)
-                self._slip = dict.fromkeys(layout.segments, 0.0)
-                self._dust = dict.fromkeys(layout.sensors, 0.0)
-                self._shade = dict.fromkeys(layout.sensors, 0.0)
+                for stretch in self._stretches.values():
+                    stretch.mend()
+                self._dust.clear()
+                self._shade.clear()
                 self._seized.clear()
             case "seized":
                 self._seized.add(layout.motors(fault.one_of("motor", layout.words(layout.motors))))
             case "wear":
-                self._wear[layout.segments(fault.one_of("segment", segments))] = 1 + fault.number("percent") / 100
+                worn = self._stretches[layout.segments(fault.one_of("segment", segments))]
+                worn.wear = 1 + fault.number("percent") / 100
             case "slip":
-                self._slip[layout.segments(fault.one_of("segment", segments))] = min(0.9, fault.number("percent") / 100)
+                worn = self._stretches[layout.segments(fault.one_of("segment", segments))]
+                worn.slip = min(0.9, fault.number("percent") / 100)
             case "dust":
                 sensor = layout.sensors(fault.one_of("sensor", layout.words(layout.sensors)))
                 self._dust[sensor] = min(1.0, fault.number("percent") / 100)
@@ -217,7 +250,7 @@ class CardPath:
     def clear_path(self, to: str) -> int:
         """Hands take everything off the path (not out of the machine's piles); return how many cards that were."""
         taken = sum(self.world.move_all(self.segment_place(segment), to) for segment in self.layout.segments)
-        self._shade = dict.fromkeys(self.layout.sensors, 0.0)
+        self._shade.clear()
         self._blocked.clear()
         return taken
 
@@ -229,133 +262,135 @@ class CardPath:
         """Draw the top card of a pile into a leg's first segment, or two that stick together; `arrive` lays it down."""
         cards = pile[-2:] if double else pile[-1:]
         lag = double.number("offset") / CARD_LENGTH_MM * PASSING if double else 0.0
-        self._travel(cards, segment, lag, lambda: arrive(cards))
+        self._enter(cards, self._stretches[segment], lag, arrive)
 
-    def _travel(self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None]) -> None:
-        """Move cards through a segment to the sensor at its end, then on."""
-        self._lay(cards, self._places[segment])
-        took = self._transit(segment)
-        if self._sticks(segment):
-            self._stick(segment, reached=self.rng.random() * took)
-            return
-        torn = self._due("torn_card", segment) is not None
-        self._after(took, lambda: self._reach(cards, segment, lag, arrive, torn=torn))
+    def _enter(self, cards: list[Card], stretch: Stretch, lag: float, arrive: Callable[[list[Card]], None]) -> None:
+        """Move cards through a leg's first segment to the sensor at its end, then on."""
+        self._lay(cards, stretch.place)
+        took = self._transit(stretch)
+        if self._sticks(stretch):
+            self._stick(stretch, reached=self.rng.random() * took)
+        else:
+            self._after(took, self._reach, cards, stretch, lag, arrive, self._tears(stretch))
 
-    def _transit(self, segment: IntEnum) -> float:
-        new = self.layout.transit[segment]
-        took = new * self._wear[segment] * self._drag(segment) * self._slowness * self.rng.gauss(1.0, 0.03)
-        while self._slip[segment] and self.rng.random() < self._slip[segment]:
-            took += new * GRIP_AGAIN
+    def _transit(self, stretch: Stretch) -> float:
+        """Return how long the card under way takes to the sensor at the end of a segment (s)."""
+        drag = self._drag(stretch) if self._pending else 1.0
+        took = stretch.new * stretch.wear * drag * self._slowness * self.rng.gauss(1.0, 0.03)
+        while stretch.slip and self.rng.random() < stretch.slip:
+            took += stretch.new * GRIP_AGAIN
         return took
 
     def _reach(
-        self, cards: list[Card], segment: IntEnum, lag: float, arrive: Callable[[], None], *, torn: bool
+        self, cards: list[Card], stretch: Stretch, lag: float, arrive: Callable[[list[Card]], None], torn: bool
     ) -> None:
         """The leading edge is at the sensor that ends the segment."""
-        sensor = self.layout.ends[segment]
-        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * self._wear[segment] * self._drag(segment)
-        passing *= self._slowness
-        following = self._following[segment]
+        sensor, following = stretch.sensor, stretch.next
+        drag = self._drag(stretch) if self._pending else 1.0
+        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * stretch.wear * drag * self._slowness
         if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
             self._edge(sensor, True)
-            self._after(passing * 0.35, lambda: self._edge(sensor, False))
+            self._after(passing * 0.35, self._edge, sensor, False)
             return
-        self._lay(cards, self._places[following])
-        if following in self.layout.rests:
+        self._lay(cards, following.place)
+        if following.rests:
             if self._sticks(following):
                 self._edge(sensor, True)
                 self._stick(following, reached=0.0)
                 return
-            self._after(passing, lambda: self._rest(arrive, sensor))
+            self._after(passing, self._rest, cards, arrive, sensor)
             self._edge(sensor, True)
             return
         # The next stretch decides whether the trailing edge still gets past this sensor.
         took = self._transit(following)
-        jam = self._sticks(following)
-        if jam:
+        if self._sticks(following):
             stuck_after = self.rng.random() * took
             if stuck_after > passing:
-                self._after(passing, lambda: self._edge(sensor, False))
+                self._after(passing, self._edge, sensor, False)
             self._stick(following, reached=stuck_after)
         else:
-            torn_next = self._due("torn_card", following) is not None
-            self._after(passing, lambda: self._edge(sensor, False))
-            self._after(took, lambda: self._reach(cards, following, lag, arrive, torn=torn_next))
+            torn_next = self._tears(following)
+            self._after(passing, self._edge, sensor, False)
+            self._after(took, self._reach, cards, following, lag, arrive, torn_next)
         self._edge(sensor, True)
 
-    def _rest(self, arrive: Callable[[], None], sensor: IntEnum) -> None:
+    def _rest(self, cards: list[Card], arrive: Callable[[list[Card]], None], sensor: Any) -> None:
         """The card has come to rest, clear of the last sensor and of those before it."""
-        for before in self._before[sensor]:
-            if before in self._blocked:
-                self._edge(before, False)
-        arrive()
+        if len(self._blocked) > 1:
+            for before in self._before[sensor]:
+                if before in self._blocked:
+                    self._edge(before, False)
+        arrive(cards)
         self._edge(sensor, False)
 
-    def _stick(self, segment: IntEnum, reached: float) -> None:
+    def _stick(self, stretch: Stretch, reached: float) -> None:
         """A card stops on its way and the motor works against it."""
-
-        motor = self.layout.moves[segment]
-        if motor in self._seized:  # at once, and all of it
+        if stretch.motor in self._seized:  # at once, and all of it
             reached, drawn = 0.0, STUCK_CURRENT
         else:
             drawn = round(STUCK_CURRENT * self._noise.held())
+        self._after(reached, self._strain, stretch.motor, drawn)
 
-        def strain() -> None:
-            self._currents[motor] = drawn
-
-        self._after(reached, strain)
+    def _strain(self, motor: Any, drawn: int) -> None:
+        self._currents[motor] = drawn
 
     def _lay(self, cards: list[Card], to: str) -> None:
         for card in cards:
             self.world.move(card, to)
 
-    def _sticks(self, segment: IntEnum) -> bool:
+    def _sticks(self, stretch: Stretch) -> bool:
         """Tell whether the card that enters a segment stays in it; what lies there shades the sensor at its end."""
-        if self.layout.moves[segment] in self._seized:
+        if stretch.motor in self._seized:
             return True
         if not self._pending:
             return False
+        segment = stretch.segment
         if self._due("foreign_object", segment):
-            self._shade[self.layout.ends[segment]] = self.rng.uniform(*SHADE)
+            self._shade[stretch.sensor] = self.rng.uniform(*SHADE)
             return True
         return bool(self._due("jam", segment) or self._due("bent_card", segment))
 
-    def _drag(self, segment: IntEnum) -> float:
+    def _tears(self, stretch: Stretch) -> bool:
+        """Tell whether the card that enters a segment is torn at its end."""
+        return bool(self._pending) and self._due("torn_card", stretch.segment) is not None
+
+    def _drag(self, stretch: Stretch) -> float:
         """Return how many times as long as another the card under way takes through a segment, if it is bent."""
-        if not self._pending:
-            return 1.0
-        leg = self._legs[segment]
         for fault in self._pending:
-            if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[leg]):
+            if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[stretch.leg]):
                 sticks_in = fault.one_of("segment", self._words)
-                if sticks_in >= segment and self.layout.leg(sticks_in) == leg:
+                if sticks_in >= stretch.segment and self.layout.leg(sticks_in) == stretch.leg:
                     return 1 + fault.number("percent") / 100
         return 1.0
 
-    def _edge(self, sensor: IntEnum, blocked: bool) -> None:
-        """A card's edge is at a sensor; a sensor that is dark anyway does not see it."""
-        dark = self.blocked(sensor)
+    def _edge(self, sensor: Any, blocked: bool) -> None:
+        """A card's edge is at a sensor; one that is dark anyway does not see it."""
+        if (sensor in self._blocked) is blocked:
+            return
         if blocked:
             self._blocked.add(sensor)
         else:
             self._blocked.discard(sensor)
-        if self.blocked(sensor) is not dark:
+        if not self._dim(sensor):
             self.on_edge(sensor, blocked)
 
-    def _after(self, seconds: float, call: Callable[[], None]) -> None:
+    def _after(self, seconds: float, call: Callable[..., None], *args: Any) -> None:
         if len(self._timers) >= _MANY:
             self._timers = [timer for timer in self._timers if not timer.over]
-        self._timers.append(self.clock.after(seconds if seconds > 0 else 0.0, call))
+        self._timers.append(self.clock.after(seconds if seconds > 0 else 0.0, call, *args))
 
     def _run_motors(self, *motors: IntEnum) -> None:
-        self._currents = {motor: FREE_CURRENT if motor in motors else IDLE_CURRENT for motor in self._motors}
+        """Switch these motors on and the others off."""
+        self._currents = dict.fromkeys(self._motors, IDLE_CURRENT)
+        for motor in motors:
+            self._currents[motor] = FREE_CURRENT
 
     def _due(self, name: str, segment: IntEnum | None = None) -> Fault | None:
         """Return and use up a pending fault of this name that fits the card now moving."""
         if not self._pending:
             return None
-        leg = 0 if segment is None else self._legs[segment]
+        leg = 0 if segment is None else self._stretches[segment].leg
         for fault in self._pending:
             if fault.kind.name != name:
                 continue

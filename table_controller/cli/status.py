@@ -50,7 +50,7 @@ def status_lines(told: dict[str, Any]) -> Iterator[str]:
         cause = slot["cause"]
         why = f"  {cause['code']}: {cause['text']}" if cause and not slot["connected"] else ""
         deck = f"  holds {slot['deck']}" if slot["deck"] else ""
-        test = f"  IN TEST MODE (dossier {slot['testing']})" if slot.get("testing") else ""
+        test = "" if slot.get("testing") is None else f"  IN TEST MODE{_dossier(slot['testing'])}"
         yield f"  {slot['name']:14s} {slot['state']:22s} {slot['serial']:10s}{deck}{test}{why}"
     yield told["copy"]["words"]
     for task in told["tasks"]:
@@ -58,6 +58,10 @@ def status_lines(told: dict[str, Any]) -> Iterator[str]:
             yield f"task {task['name']}: {task['state']}, started again {task['restarts']} times; {task['error']}"
         elif task["error"]:
             yield f"task {task['name']}: {task['error']}"
+
+
+def _dossier(number: int) -> str:
+    return f" (dossier {number})" if number else ""
 
 
 def _table(told: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:

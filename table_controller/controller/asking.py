@@ -40,8 +40,13 @@ class Asking:
             task.add_done_callback(lambda _: self._tasks.pop(slot.name, None))
 
     def _doubtful(self, slot: Slot[Any, Any]) -> bool:
-        unverified = self._table.state.slots[slot.name].state == UNVERIFIED
-        return slot.driver.reported is not None and (unverified or bool(self._in_doubt(slot.name)))
+        if slot.driver.reported is None:
+            return False
+        state = self._table.state
+        known = state.slots[slot.name]
+        tested = known.way is not None and known.way.testing  # what it says meanwhile is nobody's
+        unverified = known.state == UNVERIFIED and not tested
+        return unverified or (bool(state.commands) and bool(self._in_doubt(slot.name)))
 
     def settled(self, told: Settled) -> None:
         """A device told how a command ended: the end of one in doubt, whoever asked."""
@@ -50,7 +55,7 @@ class Asking:
             self._submit(ev.CommandEnded(told.command, _ENDS[told.outcome], told.reason))  # type: ignore[arg-type]
 
     def _in_doubt(self, slot: str) -> list[int]:
-        return [id_ for id_, issued in self._table.state.commands.items() if issued.slot == slot and issued.unknown]
+        return [id_ for id_, issued in self._table.state.commands.items() if issued.unknown and issued.slot == slot]
 
     async def _read(self, slot: Slot[Any, Any]) -> None:
         """Ask about what is in doubt and read the device anew, until it serves, or is faulted, or its link falls."""

@@ -30,6 +30,7 @@ from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import Tasks, TaskState
 from table_controller.controller.tap import Tap
+from table_controller.controller.test_mode import TestMode
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of
@@ -90,6 +91,7 @@ class Box:
         self.revoked = None if plan.revoked is None else Revoked(plan.revoked)
         self._check_keys()
         self.on_told: list[Callable[[str, Any], None]] = []
+        self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
         self.guards: list[Callable[[ev.Event], None]] = []  # raise what speaks against something that people say
         self.tasks = Tasks(self._died)

@@ -1,4 +1,4 @@
-"""Another device takes a slot: under two people, written down, and the key of the one before is revoked for ever.
+"""A device takes a slot: under two people, written down, and the key of the one before is revoked for ever.
 
 Keys come by file and stay in files; over the socket comes a file's name, never a key.
 """
@@ -63,9 +63,10 @@ class Revoked:
 
 
 async def enroll(box: Box, slot: str, file: str, who: Person, second: Person) -> dict[str, Any]:
-    """Enroll the device of a key file in a slot; return its serial number and the one that was revoked.
+    """Enroll the device of a key file in a slot; return its serial number and the one that was revoked, if any.
 
-    Files are read and written aside: a disk that hangs holds up the enrolment, and no card.
+    Without a file, or with the key that the slot has already: the slot's first device becomes the table's own. Files
+    are read and written aside: a disk that hangs holds up the enrolment, and no card.
     """
     if {who.role, second.role} != set(_ENROLS):
         raise NotAllowed("a device is enrolled by a technician and a floorperson, both signed on")
@@ -73,7 +74,8 @@ async def enroll(box: Box, slot: str, file: str, who: Person, second: Person) ->
         place = next((each for each in box.plan.places if each.name == slot), None)
         if place is None or place.key_file is None or box.revoked is None:
             raise BadRequest(f"there is no slot {slot} whose key can be changed; there are: {', '.join(box.slots)}")
-        key = await box.aside(lambda: load_key(Path(file)))
+        path = Path(file) if file else place.key_file
+        key = await box.aside(lambda: load_key(path))
         controller = box.running()
         reasons = against(controller.table, slot, "enroll")
         if reasons:
@@ -81,20 +83,28 @@ async def enroll(box: Box, slot: str, file: str, who: Person, second: Person) ->
         _check(box, place, key)
         (old,) = place.trust.keys.values()
         new = replace(key, enrolled=f"{box.plan.name} {slot}")
-        text = f"{slot}: {new.kind} {new.serial} is enrolled; the key of {old.serial} is revoked"
+        first = _same(old, new)
+        text = f"{slot}: {new.kind} {new.serial} is enrolled"
+        text += "" if first else f"; the key of {old.serial} is revoked"
         await controller.noted(rec.Note("enrolled", text, who=who, second=second, slot=slot))
         revoked, key_file = box.revoked, place.key_file
-        await box.aside(lambda: _keep(revoked, old, key_file, new))
+        await box.aside(lambda: _keep(revoked, None if first else old, key_file, new))
         box.expect(slot, new)
         link = box.slots[slot].supervisor.link
-        if link is not None:
+        if link is not None and not first:
             link.fail(LinkClosed(f"{slot}: another device was enrolled"))
-    return {"slot": slot, "serial": new.serial, "revoked": old.serial}
+    return {"slot": slot, "serial": new.serial, "revoked": None if first else old.serial}
 
 
-def _keep(revoked: Revoked, old: DeviceKey, file: Path, new: DeviceKey) -> None:
-    """Bring both to the disk: the old key is revoked before the new one lies in its place."""
-    revoked.add(old)
+def _same(one: DeviceKey, other: DeviceKey) -> bool:
+    """Tell whether two key files are about one device with one key, enrolled or not."""
+    return (one.serial, one.key) == (other.serial, other.key)
+
+
+def _keep(revoked: Revoked, old: DeviceKey | None, file: Path, new: DeviceKey) -> None:
+    """Bring both to the disk: the old key, if another one takes its place, is revoked before the new one lies there."""
+    if old is not None:
+        revoked.add(old)
     draft = file.with_name(f".{file.name}.new")
     draft.unlink(missing_ok=True)
     save_key(draft, new)
@@ -110,8 +120,8 @@ def _check(box: Box, place: Place, key: DeviceKey) -> None:
         raise BadKeyFile(f"{place.name} is the place of a {place.kind}; this is the key of a {key.kind}")
     if key.enrolled:
         raise BadKeyFile(f"{key.serial} is enrolled at {key.enrolled}")
-    if key in place.trust.keys.values():
-        raise BadKeyFile(f"{key.serial} with this key is the device of {place.name} already")
+    if any(_same(key, own) and own.enrolled for own in place.trust.keys.values()):
+        raise BadKeyFile(f"{key.serial} with this key is enrolled as the device of {place.name} already")
     for other in box.plan.places:
         if other.name != place.name and key.serial in other.trust.keys:
             raise SerialTwice(f"{other.name} has the serial number {key.serial}")

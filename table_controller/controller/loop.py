@@ -43,6 +43,7 @@ log = logging.getLogger(__name__)
 
 # A disk takes milliseconds; after so long (s) whoever waits looks whether the journal has failed meanwhile.
 NOTE_PATIENCE: Final = 0.25
+_ROUND_OVER: Final = Moved("round", mc.IDLE)
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -100,13 +101,20 @@ class Controller:
 
     def _told(self, name: str, event: Any) -> None:
         slot = self.slots[name]
-        for each in translate(name, slot.kind.name, slot.kind.trigger(event), event):
-            self.submit(each)
+        rules_hear = not isinstance(event, slot.kind.pictures)
+        for each in translate(name, slot.kind.name, slot.kind.trigger(event), event) if rules_hear else ():
+            if isinstance(each, ev.SlotChanged) or not self._tested(name):
+                self.submit(each)
         if self.halted is not None or self._closed:
             return
         if isinstance(event, Settled):
             self._asking.settled(event)
         self._asking.look_after(slot)
+
+    def _tested(self, name: str) -> bool:
+        """Tell whether a machine is in test mode: the cards of its reports are no deck's."""
+        way = self.table.state.slots[name].way
+        return way is not None and way.testing
 
     # --- the one way in -----------------------------------------------------------------------------------------------
 
@@ -150,7 +158,7 @@ class Controller:
         for decision in decisions:
             if isinstance(decision, Deadline):
                 self._deadlines.set(decision.timer)
-        if any(isinstance(d, Moved) and (d.what, d.state) == ("round", mc.IDLE) for d in decisions):
+        if _ROUND_OVER in decisions:
             self._recorder.snapshot_if_due(self.table)
 
     def _make_safe(self, decisions: list[Decision]) -> None:

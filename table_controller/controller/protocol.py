@@ -68,12 +68,12 @@ class Device(Request, frozen=True, tag="device"):
 
 
 class Enroll(Request, frozen=True, tag="enroll"):
-    """A technician and a floorperson enroll the device of a key file in a slot; the key before it is revoked."""
+    """A technician and a floorperson enroll a device in a slot; the key before it, if there is one, is revoked."""
 
     slot: str
-    file: str
     by: str
     second: str
+    file: str = ""
 
 
 class Trace(Request, frozen=True, tag="trace"):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from table_controller.controller.clock import Clock
     from table_controller.controller.loop import Controller
     from table_controller.controller.slot import Slot
+    from table_controller.controller.test_mode import TestMode
     from table_controller.table.core import Table
     from table_controller.table.decisions import Reason
     from table_controller.table.events import Person
@@ -36,6 +37,9 @@ _ORDERS: Final = ("self_test", "clear_jam", "eject", "set_mode", "reset", "stop"
 _TESTS: Final = (
     "shuffle", "take_in", "deliver", "count_all", "load", "dispense", "start_round", "count_stub", "jog",
 )  # fmt: skip
+# What is the box's own to do: to test a machine that serves, and to have it serve again.
+BEGIN_TEST: Final = "begin_test"
+LEAVE_TEST: Final = "leave_test"
 # These only make things safe: no permit is asked.
 _SAFE: Final = ("stop", "disarm")
 _ROLES: Final = ("technician",)
@@ -55,7 +59,11 @@ class Serviced(Protocol):
 
     @property
     def testing(self) -> Mapping[str, int]:
-        """Slots in test mode, by the dossier."""
+        """Slots in test mode, by the dossier, or by 0 where there is none."""
+
+    @property
+    def test_mode(self) -> TestMode:
+        """How a machine that serves is tested."""
 
     @property
     def clock(self) -> Clock:
@@ -71,7 +79,10 @@ class Serviced(Protocol):
 def orders_of(box: Serviced, slot: str) -> list[str]:
     """Return what a technician may order of a slot now, permits apart."""
     names = (*_ORDERS, *(_TESTS if slot in box.testing else ()))
-    return [name for name in names if hasattr(box.slots[slot].driver, name)]
+    found = [name for name in names if hasattr(box.slots[slot].driver, name)]
+    if box.test_mode.alone(slot):
+        return [LEAVE_TEST, *found]
+    return [BEGIN_TEST, *found] if box.test_mode.against(slot) is not None else found
 
 
 def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
@@ -93,6 +104,9 @@ async def call(
     found = box.slots.get(slot)
     if found is None:
         raise BadRequest(f"there is no slot {slot}; there are: {', '.join(box.slots)}")
+    if name in (BEGIN_TEST, LEAVE_TEST):
+        await _test_mode(box, slot, name, _technician(name, who))
+        return None
     names = (*_QUESTIONS, *_ORDERS, *(_TESTS if slot in box.testing else ()))
     method = getattr(found.driver, name, None) if name in names else None
     if method is None:
@@ -108,9 +122,7 @@ async def call(
         if quietly is not None and not _is_technician(who):
             method = quietly
         return _plain(await _called(method, arguments))
-    person = who()
-    if person.role not in _ROLES:
-        raise NotAllowed(f"{name} is for the technician; {person.credential} is signed on as {person.role}")
+    person = _technician(name, who)
     controller = box.running()
     _permit(controller.table, slot, name)
     number = _FIRST + box.clock.now()[0] // 1000
@@ -132,6 +144,27 @@ async def call(
         return told
     finally:
         box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
+
+
+async def _test_mode(box: Serviced, slot: str, name: str, person: Person) -> None:
+    """Begin test mode, or leave it; how it ended is written down as of every order."""
+    outcome = "it was given up"
+    try:
+        await (box.test_mode.begin if name == BEGIN_TEST else box.test_mode.leave)(slot, person)
+        outcome = "done"
+    except PitboxError as error:
+        outcome = f"{error.code} {error}"
+        raise
+    finally:
+        box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
+
+
+def _technician(name: str, who: Callable[[], Person]) -> Person:
+    """Return who orders; NotAllowed if that is no technician."""
+    person = who()
+    if person.role not in _ROLES:
+        raise NotAllowed(f"{name} is for the technician; {person.credential} is signed on as {person.role}")
+    return person
 
 
 def _is_technician(who: Callable[[], Person]) -> bool:

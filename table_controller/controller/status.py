@@ -70,7 +70,7 @@ class SlotStatus(msgspec.Struct, frozen=True):
     deck: str | None = None
     cause: Problem | None = None  # why it is not there
     link: LinkStatus | None = None
-    testing: int | None = None  # in test mode: the dossier whose way back is gone
+    testing: int | None = None  # in test mode: the dossier whose way back is gone, or 0 without one
 
 
 class Permit(msgspec.Struct, frozen=True):

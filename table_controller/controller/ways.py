@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadDossier, BadRequest, NotAllowed, PitboxError, StepRefused
 from table_controller.controller.numbers import ServiceNumbers
+from table_controller.controller.test_mode import NO_DOSSIER, mode_of, restore
 from table_controller.diagnosis import evidence
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
@@ -74,6 +74,8 @@ class Ways:
             way = self._written_way(known.dossier)
             if way is not None and way.next is None:
                 self._tell(name)
+        elif known is not None and known.testing:  # somebody tests it, without a fault: that goes on
+            self._box.testing[name] = NO_DOSSIER
         elif known is not None:
             self._begin_late(name, pinned)
 
@@ -184,9 +186,7 @@ class Ways:
         async def read() -> None:
             driver: Any = self._box.slots[name].driver
             with suppress(PitboxError):  # then it reports when its link is back, and starts in its own mode
-                status = await driver.status()
-                if way.mode and status.mode.name.lower() != way.mode:
-                    await driver.set_mode(self._fresh(), Mode[way.mode.upper()])
+                await restore(driver, way.mode, self._fresh)
                 await driver.report()
 
         self._run(read())
@@ -280,18 +280,11 @@ class Ways:
             began = st.begin_of(dossier, "" if service else person, service=service)
             way, events = st.Way(began), [began]
         if service:
-            mode = await self._mode(name)
+            mode = await mode_of(self._box.slots[name].driver)
             way, taken = st.take_up(self._ways.get(dossier.number, way), person, mode)
             events += taken
             self._box.testing[name] = dossier.number
         self._took(dossier.number, way, events, who=who)
-
-    async def _mode(self, name: str) -> str:
-        """Return the mode that a machine is in; empty if it has none, or does not answer."""
-        with suppress(PitboxError):
-            mode = getattr(await self._box.slots[name].driver.status(), "mode", None)
-            return "" if mode is None else str(mode.name.lower())
-        return ""
 
     def _leave(self, way: st.Way, who: ev.Person) -> None:
         """Leave a way where it is: the table hears the machine again, and nobody returns it to service."""

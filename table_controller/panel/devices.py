@@ -12,7 +12,7 @@ from devices.shuffler.state import ShufflerView
 from table_controller.catalogue import catalogue
 from table_controller.cli.card_path import draw_path
 from table_controller.cli.shoe_path import draw_shoe
-from table_controller.controller.service_calls import orders_of
+from table_controller.controller.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
 from table_controller.journal.wording import plain
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from table_controller.controller.service_calls import Serviced
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
+    from table_controller.table.decisions import Reason
 
 
 # What each driver's orders ask for, once it was looked up.
@@ -29,14 +30,28 @@ _ASKED: Final[dict[tuple[str, str], list[dict[str, Any]]]] = {}
 def devices(box: Serviced, table: Table | None) -> list[dict[str, Any]]:
     """Return every machine, with what stands against using it and what a technician may order."""
     return [
-        _device(slot, table) | {"testing": box.testing.get(name), "orders": _orders(slot, orders_of(box, name))}
+        _device(slot, table)
+        | {"testing": box.testing.get(name), "orders": _orders(slot, orders_of(box, name)), "test": _test(box, name)}
         for name, slot in box.slots.items()
     ]
 
 
+def _test(box: Serviced, name: str) -> dict[str, Any] | None:
+    """Return whether test mode may be begun or left here, with every reason against it; None where it is neither."""
+    if box.test_mode.alone(name):
+        return {"call": LEAVE_TEST, "against": []}
+    against = box.test_mode.against(name)
+    return None if against is None else {"call": BEGIN_TEST, "against": [_reason(reason) for reason in against]}
+
+
+def _reason(reason: Reason) -> dict[str, str]:
+    return {"text": reason.text, "clause": reason.clause, "clears": reason.clears, "evidence": reason.evidence}
+
+
 def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:
     """Return orders with what each of them asks for, as the driver's own signatures say it."""
-    return [{"call": name, "text": plain(name), "asks": _asks(slot.driver, name)} for name in names]
+    own = (BEGIN_TEST, LEAVE_TEST)  # the box's own, with a button of their own
+    return [{"call": name, "text": plain(name), "asks": _asks(slot.driver, name)} for name in names if name not in own]
 
 
 def _asks(driver: Any, call: str) -> list[dict[str, Any]]:
@@ -86,8 +101,7 @@ def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
         "door": bool(getattr(slot.view, "door_open", False)),
         "link": _link(slot),
         "against": [] if table is None else [
-            {"text": reason.text, "clause": reason.clause, "clears": reason.clears, "evidence": reason.evidence}
-            for reason in table.permit("return_to_service", slot.name)
+            _reason(reason) for reason in table.permit("return_to_service", slot.name)
         ],
     }  # fmt: skip
 

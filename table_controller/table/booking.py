@@ -114,12 +114,13 @@ def round_over(c: Context) -> None:
 def all_settled(c: Context) -> bool:
     """Whether the main wager of every hand is settled."""
     round_ = c.state.round
-    return all(seat in round_.settled or seat in round_.dead for seat in round_.seats)
+    return not [seat for seat in round_.seats if seat not in round_.settled and seat not in round_.dead]
 
 
 def claim_due(c: Context) -> bool:
     """Whether a seat's main wager is settled and nobody has said yet what its progressive bet became."""
-    return any(bet.state == "open" and seat in c.state.round.settled for seat, bet in c.state.money.bets.items())
+    bets, settled = c.state.money.bets, c.state.round.settled
+    return bool(bets) and any(bet.state == "open" and seat in settled for seat, bet in bets.items())
 
 
 def envy_due(c: Context) -> bool:
@@ -190,6 +191,8 @@ def _opens_envy(c: Context, unit: int) -> bool:
 def busy(c: Context) -> bool:
     """Whether anything of this round's progressive bets is still to be done."""
     money = c.state.money
+    if not money.bets and not money.hits:
+        return False
     if any(bet.state == "open" for bet in money.bets.values()):
         return True
     if any(hit.state in mc.HIT_OPEN for hit in money.hits.values()):

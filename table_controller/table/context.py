@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from table_controller.table import machines as mc
 from table_controller.table.decisions import (
     Command,
@@ -16,7 +14,7 @@ from table_controller.table.decisions import (
     PromptClosed,
     Refused,
 )
-from table_controller.table.permits import REASONS, Resource, permit
+from table_controller.table.permits import REASONS, Resource, standing
 from table_controller.table.state import Issued
 from table_controller.table.view import View
 
@@ -48,12 +46,32 @@ class Context(View):
         cards: int = 0,
     ) -> tuple[Reason, ...]:
         """Return why something may not be done now."""
-        if self._of is not self.reasons:  # rows by act, made once
+        return standing(self, Resource(slot, deck, seat, cards), self._rows_of(act))
+
+    def barred(self, act: Actuation | Order, slot: str | None, deck: str | None, cards: int = 0) -> bool:
+        """Tell whether there is any reason against something, where nobody asks which."""
+        resource = Resource(slot, deck, None, cards)
+        for row in self._rows_of(act):  # noqa: SIM110 - asked several times in a step: a generator would cost as much again
+            if row.holds(self, resource):
+                return True
+        return False
+
+    def stands(self, key: str, act: Actuation | Order, deck: str) -> bool:
+        """Tell whether one reason is among those against something."""
+        resource = Resource(None, deck)
+        for row in self._rows_of(act):
+            if row.key == key:
+                return row.holds(self, resource)
+        return False
+
+    def _rows_of(self, act: str) -> tuple[Row, ...]:
+        """Return the rows that may speak against an act; found once."""
+        if self._of is not self.reasons:
             self._of, self._rows = self.reasons, {}
         rows = self._rows.get(act)
         if rows is None:
             rows = self._rows[act] = tuple(row for row in self.reasons if act in row.acts)
-        return permit(self, act, Resource(slot, deck, seat, cards), rows)
+        return rows
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 
@@ -101,19 +119,18 @@ class Context(View):
         evidence: tuple[str, ...] = (),
     ) -> None:
         """Say that a person is to be asked. A question that is open already stays open as long as it is wanted."""
-        prompt = Prompt(
-            0, kind, role, choices or ("done",), clauses, slot, deck, seat, number, seats, hold, least, most, evidence
-        )
+        choices = choices or ("done",)
         for old in self.state.prompts.values():
             if old.kind == kind and old.hold == hold and old.deck == deck and old.seat == seat and old.slot == slot:
-                if old.choices == prompt.choices and old.number == number and old.most == most:
+                if old.choices == choices and old.number == number and old.most == most:
                     self.wanted.add(old.id)
                     return
                 self.close_prompt(old)  # the same question has other answers now
                 break
-        prompt = replace(prompt, id=self.fresh_id())
-        self.state.prompts[prompt.id] = prompt
-        self.wanted.add(prompt.id)
+        id_ = self.fresh_id()
+        prompt = Prompt(id_, kind, role, choices, clauses, slot, deck, seat, number, seats, hold, least, most, evidence)
+        self.state.prompts[id_] = prompt
+        self.wanted.add(id_)
         self.out.append(prompt)
 
     def close_prompt(self, prompt: Prompt, choice: str | None = None) -> None:
@@ -123,8 +140,9 @@ class Context(View):
 
     def close_unwanted(self) -> None:
         """Close every question that nothing in the state asks for any more."""
-        for prompt in [p for p in self.state.prompts.values() if p.id not in self.wanted]:
-            self.close_prompt(prompt)
+        if not self.state.prompts.keys() <= self.wanted:
+            for prompt in [p for p in self.state.prompts.values() if p.id not in self.wanted]:
+                self.close_prompt(prompt)
 
     def command(self, act: Actuation | FailSafe, slot: str, *, deck: str | None = None, number: int = 0,
                 safe: bool = False) -> int:  # fmt: skip
@@ -136,7 +154,7 @@ class Context(View):
 
     def try_command(self, act: Actuation, slot: str, *, deck: str | None = None, number: int = 0) -> bool:
         """Have a device do something if it is permitted; tell whether it was."""
-        if self.against(act, slot, deck, cards=number):
+        if self.barred(act, slot, deck, number):
             return False
         self.command(act, slot, deck=deck, number=number)
         return True

@@ -90,7 +90,8 @@ class Table:
             c.wanted.clear()
             for advance in _ADVANCE:
                 advance(c)
-            if all(type(decision) is Prompt for decision in c.out[before:]):  # a question alone leads to nothing more
+            # A question alone leads to nothing more.
+            if len(c.out) == before or all(type(decision) is Prompt for decision in c.out[before:]):
                 c.close_unwanted()
                 return c.out
         raise AssertionError(f"a step that does not come to an end: {event}")

@@ -33,11 +33,10 @@ def advance(c: Context) -> None:
     rules, money, round_ = c.meter, c.state.money, c.state.round
     if rules is None:
         return
-    refused = any(isinstance(decision, Refused) for decision in c.out)  # then nothing changes
-    if not money.book.entries and not refused:
+    # If something was refused, nothing changes.
+    if not money.book.entries and not any(isinstance(decision, Refused) for decision in c.out):
         booking.book(c, meter.open_meter(money.book, rules))
-    settling = round_.state == mc.SETTLING and not c.stopped
-    if not money.bets or not (settling or money.settles):
+    if not money.bets or not (money.settles or (round_.state == mc.SETTLING and not c.stopped)):
         return
     _lose_abandoned(c)
     _ask_claims(c)

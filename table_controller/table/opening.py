@@ -165,8 +165,8 @@ def stored_deck(c: Context) -> None:
 
     It comes out to be looked at, or undisputed where that may be.
     """
-    for deck in c.decks_at_table():
-        if not deck.look_due or c.in_flight(c.shuffler):
+    for deck in c.state.decks.values():
+        if not deck.look_due or deck.state == mc.REMOVED or c.in_flight(c.shuffler):
             continue
         if c.inside_shuffler(deck) and c.edition.idle.shuffler_keeps_stored and deck.state == mc.READY:
             c.ask("stored_deck", "dealer", "undisputed", "look", deck=deck.name, clauses=c.clauses("idle_machine"))

@@ -106,7 +106,7 @@ def _stack_known(c: Context) -> bool:
 
 def advance(c: Context) -> None:
     """Ask what becomes of the wagers of a player who leaves; where no rule takes them as lost, they stay."""
-    if c.under_way:
+    if c.state.round.leaving and c.under_way:
         choices = ("abandoned", "plays_on") if c.clauses("seated") else ("plays_on",)
         for seat in c.state.round.leaving:
             c.ask("player_left", "floorperson", *choices, seat=seat, clauses=c.clauses("leaves"))

@@ -221,7 +221,9 @@ def _way(v: View, r: Resource) -> Way | None:
 def _next_step(v: View, r: Resource) -> str:
     """The step that is next on a device's way back."""
     way = _way(v, r)
-    return "" if way is None else f"; next in dossier {way.dossier}: {way.step}"
+    if way is None:
+        return ""
+    return f"; next in dossier {way.dossier}: {way.step}" if way.dossier else f"; next: {way.step}"
 
 
 def _rack_taken(v: View, r: Resource) -> bool:
@@ -235,7 +237,7 @@ REASONS: Final[tuple[Row, ...]] = (
     Row("device_busy", (*_MOVES, "clear_out", "return_to_service", "test"), lambda v, r: v.in_flight(r.slot), "device_unusable",
         "a command to the device has not ended, or nobody knows how", "technician", "the command's outcome, asked of the device"),
     Row("dead_device_unsigned", ("open_bets", "load", *_DEALS, "arm_dice", "draw", "method", "use"),
-        lambda v, _: any(slot.state == UNSIGNED for slot in v.state.slots.values()), "device_unusable",
+        lambda v, _: UNSIGNED in [slot.state for slot in v.state.slots.values()], "device_unusable",
         "a device that cannot be used is neither covered nor signed", "floorperson", "cover or sign seen"),
     Row("device_not_signed", ("method",), lambda v, r: not v.signed(r.slot), "device_unusable",
         "the device that the other method stands in for is not out of order and signed", "floorperson",
@@ -371,9 +373,16 @@ def permit(
     v: View, act: Actuation | Order, resource: Resource, reasons: tuple[Row, ...] = REASONS
 ) -> tuple[Reason, ...]:
     """Return every reason why this may not be done; none means granted."""
-    found = [row for row in reasons if act in row.acts and row.holds(v, resource)]
+    return standing(v, resource, tuple(row for row in reasons if act in row.acts))
+
+
+def standing(v: View, resource: Resource, rows: tuple[Row, ...]) -> tuple[Reason, ...]:
+    """Return the reasons among those for one act that hold."""
+    found = [row for row in rows if row.holds(v, resource)]
+    if not found:
+        return ()
     return tuple(
-        Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in found
+        [Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in found]
     )
 
 

@@ -39,7 +39,9 @@ def settle_order(c: Context) -> list[int]:
     if c.submission.settings.get("settle_direction") == "far_left_clockwise":
         far_right = False
     live = [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
-    return sorted(live, key=lambda seat: (seat in c.state.round.late, -seat if far_right else seat))
+    live.sort(reverse=far_right)
+    late = c.state.round.late
+    return [*(seat for seat in live if seat not in late), *(seat for seat in live if seat in late)] if late else live
 
 
 def advance(c: Context) -> None:
@@ -89,7 +91,7 @@ def _settle(c: Context) -> None:
     for seat in round_.settled:
         if not side.ask_after(c, seat):
             return
-    waiting = [seat for seat in settle_order(c) if seat not in (*round_.settled, *round_.surrendered)]
+    waiting = [seat for seat in settle_order(c) if seat not in round_.settled and seat not in round_.surrendered]
     if waiting:
         _settle_next(c, waiting[0])
     elif all(side.ask_after(c, seat) for seat in counting) and side.ask_envy(c):

@@ -67,8 +67,9 @@ def waits(c: Context, deck: Deck) -> bool:
     """Tell whether a deck may be put into the shuffler: a stack, or a second deck that came shuffled."""
     if deck.state in _WAITING:
         return True
-    spare = any(c.in_place(other) and c.playable(other) for other in c.decks_at_table() if other.name != deck.name)
-    return spare and deck.state in (mc.SHUFFLED, mc.READY) and deck.place == TRAY
+    if deck.place != TRAY or deck.state not in (mc.SHUFFLED, mc.READY):
+        return False
+    return any(c.in_place(other) and c.playable(other) for other in c.decks_at_table() if other.name != deck.name)
 
 
 def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -205,7 +206,7 @@ def advance(c: Context) -> None:
     for deck in c.state.decks.values():
         if deck.state not in _BEFORE_SHUFFLE or c.held(deck=deck.name):
             continue
-        if c.source is not None and c.source == c.shuffler and deck.place == TRAY and mc.may(mc.DECK, deck, "take_out"):
+        if deck.place == TRAY and c.feeds_itself and mc.may(mc.DECK, deck, "take_out"):
             c.fire_deck(deck, "take_out")  # however it was shuffled: a continuous shuffler takes stacks
         if deck.state in _WAITING and c.faces_due(deck):
             c.ask("face_check", "floorperson", "whole", "not_whole", deck=deck.name, clauses=c.clauses("composition"))
@@ -252,18 +253,18 @@ def _into_place(c: Context) -> None:
         c.try_command("eject", c.shuffler, deck=deck.name)
     elif not c.under_way and _not_next(c, deck):
         return  # it waits until the other one is shuffled and dealt
-    elif any(reason.key == "count_due" for reason in c.against("open_bets", deck=deck.name)):
+    elif c.stands("count_due", "open_bets", deck.name):
         c.ask("count_deck", "dealer", deck=deck.name, number=True, clauses=c.clauses("stub"))
     elif deck.state == mc.READY and deck.place in (TRAY, HANDS, PLAIN_SHOE):  # also where nobody deals from any more
         if c.state.dealing not in SHOES:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
-        elif c.shoe is None or not c.against("load", c.shoe, deck.name):
+        elif c.shoe is None or not c.barred("load", c.shoe, deck.name):
             c.ask("put_in_shoe", "dealer", deck=deck.name, slot=c.shoe, clauses=c.clauses("load"))
 
 
 def _not_next(c: Context, deck: Deck) -> bool:
     """Tell whether the other deck must be dealt before this one, also if this one lies ready (X19)."""
-    return any(reason.key == "deck_used_last" for reason in c.against("open_bets", deck=deck.name))
+    return c.stands("deck_used_last", "open_bets", deck.name)
 
 
 def _counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:

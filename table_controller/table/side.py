@@ -39,8 +39,9 @@ def _entered(c: Context) -> list[str]:
 def has_any(c: Context, seat: int) -> bool:
     """Tell whether a seat has a side wager that bars surrender and is settled after the main wager."""
     rule, rules = c.edition.surrender, c.edition.progressive
-    if any(seat in seats for seats in c.state.round.side.values()):
-        return True
+    for seats in c.state.round.side.values():
+        if seat in seats:
+            return True
     return (
         rule is not None
         and rules is not None

@@ -176,8 +176,10 @@ class Money(msgspec.Struct):
 
     def hit_of(self, seat: int | None) -> Hit | None:
         """Return the hit that stands for a seat."""
-        standing = (hit for hit in self.hits.values() if hit.seat == seat and hit.state != mc.HIT_WITHDRAWN)
-        return next(standing, None)
+        for hit in self.hits.values():
+            if hit.seat == seat and hit.state != mc.HIT_WITHDRAWN:
+                return hit
+        return None
 
 
 class Hold(msgspec.Struct):

@@ -65,10 +65,11 @@ class View:
     @property
     def shoe(self) -> str | None:
         """The slot of the shoe that cards are dealt from, by the submission's method; None if that is no device."""
-        if self.state.dealing not in SHOES or self.state.dealing != self.submission.dealing:
+        dealing = self.state.dealing
+        if dealing != self.submission.dealing or dealing not in SHOES:
             return None
         slot = self.slot_of("shoe")
-        if self.state.dealing not in _MANUAL_SHOES:
+        if dealing not in _MANUAL_SHOES:
             return slot
         # A round that was opened from a plain shoe is dealt from it, also if the device comes back meanwhile.
         plain = self.under_way and self.deck is not None and self.deck.place == PLAIN_SHOE
@@ -78,6 +79,12 @@ class View:
     def source(self) -> str | None:
         """The slot that cards are dealt from: a shoe, or the continuous shuffler, which is one (O7)."""
         return self.shuffler if self.state.dealing == "continuous_shuffler" else self.shoe
+
+    @property
+    def feeds_itself(self) -> bool:
+        """Whether cards are dealt from the very machine that shuffles them."""
+        source = self.source
+        return source is not None and source == self.shuffler
 
     @property
     def sensors(self) -> list[str]:

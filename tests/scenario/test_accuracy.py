@@ -12,7 +12,8 @@ import pytest
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.readings import Thresholds
 from tools.accuracy import FIT, REPORT, Verdict, fit, judge, measure
-from tools.accuracy_cases import FAULTS, Outcome, cases, happen
+from tools.accuracy_cases import FAULTS, Outcome, cases
+from tools.accuracy_runs import happen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

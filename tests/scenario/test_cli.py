@@ -240,6 +240,16 @@ def test_the_demo_plays_a_table_through_the_real_service_with_a_jam_and_a_lost_c
 
 
 @pytest.mark.realtime
+@pytest.mark.parametrize("game", ["asia_poker", "saigon_5_card", "over_under"])
+def test_every_game_is_shown_through_the_real_service(game: str) -> None:
+    shown = pitbox("demo", "--game", game, "--rounds", "1", "--speed", "200", "--seed", "4")
+    assert "round 1: complete" in shown
+    assert "1 rounds, 0 of them void" in shown
+    assert "mishaps: 1" in shown
+    assert "hands from a bad deck after the first check able to see it: 0" in shown
+
+
+@pytest.mark.realtime
 def test_a_demo_that_is_told_to_end_leaves_nothing_behind() -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as short:  # a socket's name has 107 bytes at most
         _told_to_end(Path(short))

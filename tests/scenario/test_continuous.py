@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
 
 import pytest
 
@@ -12,54 +11,10 @@ from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed, CommandIdReused, CommandRefused
 from simulators.twins.continuous import CHUTE_ROOM, LOW_STORE
-from simulators.world.table import IN_PLAY, TRAY
-from tests.support.beliefs import (
-    all_cards_back,
-    ask,
-    behind_gate,
-    beliefs_hold,
-    carried_out,
-    comes_true,
-    in_chute,
-    moving,
-)
+from tests.support.beliefs import all_cards_back, ask, beliefs_hold, carried_out, in_chute
 from tests.support.bench import Bench, bench, in_turn_over_the_ladder, over_the_ladder
+from tests.support.continuous import back_to_work, fails, refused
 from tests.support.store import FEW, SET, counted, delivered, in_use, inventory_holds, leave, taken_in
-
-S: Final = m.Segment
-COMMANDS: Final = ["take_in", "deliver", "count_all early", "count_all out", "count_all in again"]
-BROKEN_OFF: Final = ["stop", "door", "power_cut:seconds=2", "unplug:seconds=60"]
-
-
-async def fails(b: Bench, reason: m.Reason, method: str = "count_all", *extra: int) -> None:
-    """Run a command that must fail for this reason and latch the slot."""
-    with pytest.raises(CommandFailed) as failed:
-        await carried_out(b, lambda command: getattr(b.driver, method)(command, *extra))
-    assert failed.value.reason == reason
-    assert b.service.state == "faulted"
-
-
-async def refused(b: Bench, reason: m.Reason, method: str, *extra: int) -> None:
-    with pytest.raises(CommandRefused) as refusal:
-        await carried_out(b, lambda command: getattr(b.driver, method)(command, *extra))
-    assert refusal.value.reason == reason
-
-
-async def back_to_work(b: Bench, expected: int = FEW) -> None:
-    """The way back after any halt: empty, look, test, put everything into the intake, count."""
-    b.inject("door:to=closed")
-    b.inject(f"draw:cards={CHUTE_ROOM}")
-    await all_cards_back(b, expected)
-    b.inject("take_deck")
-    b.inject("load")
-    b.inject("discard")
-    assert verdict(await counted(b), expected) == []
-    b.service.clear()
-    b.service.acknowledge()
-    await ask(b, b.driver.report)
-    assert b.service.state == "in_service"
-    await inventory_holds(b, outside=0, total=expected)
-
 
 # --- as it should be -----------------------------------------------------------------------------------------
 
@@ -277,7 +232,7 @@ async def test_a_card_that_is_not_where_it_was_put_ends_a_delivery(seed: int) ->
         await inventory_holds(b, outside=0)
         await fails(b, m.Reason.COUNTS_DISAGREE, "deliver", CHUTE_ROOM)
         fault = b.told(m.Fault)[-1]
-        assert (fault.reason, fault.segment) == (m.Reason.COUNTS_DISAGREE, S.UNLOAD)
+        assert (fault.reason, fault.segment) == (m.Reason.COUNTS_DISAGREE, m.Segment.UNLOAD)
         assert verdict(fault, SET) == ["counts disagree in segment unload"]
         assert b.service.state == "faulted"
         status = await beliefs_hold(b)
@@ -317,179 +272,6 @@ async def test_two_cards_drawn_as_one_are_noticed_when_the_chute_is_empty_too_so
         assert b.service.state == ("faulted" if wrong else "in_service")
         status = await inventory_holds(b, outside=cards)
         assert status.reason is (m.Reason.COUNTS_DISAGREE if wrong else m.Reason.NONE)
-
-
-# --- ends in mid-command -------------------------------------------------------------------------------------
-
-
-@in_turn_over_the_ladder("segment", list(S))
-async def test_a_jam_in_a_count_is_located_and_every_card_comes_back(seed: int, rung: str, segment: m.Segment) -> None:
-    async with bench(seed, rung, continuous=True) as b:
-        b.inject(f"jam:segment={segment.name.lower()},card=200")
-        await fails(b, m.Reason.JAM)
-        (jam,) = b.told(m.Jam)
-        assert (jam.segment, jam.card) == (segment, 200)
-        assert jam.inside == b.view.inside == b.machine.mechanics.inside() > 100
-        assert b.view.behind_gate == behind_gate(b)
-        await back_to_work(b, SET)
-
-
-@in_turn_over_the_ladder("segment", list(S))
-async def test_a_jam_on_the_way_in_or_out_leaves_exact_numbers(seed: int, rung: str, segment: m.Segment) -> None:
-    async with bench(seed, rung, continuous=True) as b:
-        await in_use(b, 20)
-        await delivered(b, 3)
-        b.inject("discard")
-        b.inject(f"jam:segment={segment.name.lower()},card=9")
-        out = segment >= S.UNLOAD
-        await fails(b, m.Reason.JAM, *(("deliver", 12) if out else ("take_in",)))
-        (jam,) = b.told(m.Jam)
-        assert (jam.segment, jam.card) == (segment, 9)
-        assert jam.phase is (m.Phase.DELIVERING if out else m.Phase.FEEDING)
-        status = await beliefs_hold(b)
-        assert status.inside == jam.inside == b.view.inside == b.machine.mechanics.inside()
-        assert status.inside == FEW - 23 + (-8 if out else 9)
-        assert b.view.in_chute == in_chute(b) == (11 if out else 3)
-        assert b.view.behind_gate == 0
-        assert isinstance(status, m.Inventory)
-        assert (status.outside, status.counted) == (None, None), "a halt breaks the set up"
-        await back_to_work(b)
-
-
-async def test_a_tray_that_does_not_rise_is_a_jam_with_everything_behind_the_gate(seed: int) -> None:
-    async with bench(seed, continuous=True) as b:
-        leave(b, FEW)
-        counting = asyncio.create_task(carried_out(b, b.driver.count_all))
-        await comes_true(lambda: behind_gate(b) == FEW)
-        b.inject("jam:segment=drop")
-        with pytest.raises(CommandFailed) as failed:
-            await counting
-        assert failed.value.reason == m.Reason.JAM
-        assert (await beliefs_hold(b)).inside == b.view.inside == b.machine.mechanics.inside() == 0
-        assert b.view.behind_gate == behind_gate(b) == FEW
-        await back_to_work(b)
-
-
-@in_turn_over_the_ladder("command what", [(command, what) for what in BROKEN_OFF for command in COMMANDS])
-async def test_whatever_breaks_off_a_command_nothing_wrong_is_believed_and_every_card_comes_back(
-    seed: int, rung: str, command: str, what: str
-) -> None:
-    async with bench(seed, rung, continuous=True) as b:
-        await in_use(b, 30)
-        b.inject("discard:cards=25")
-        method, _, when = command.partition(" ")
-        extra = (20,) if method == "deliver" else ()
-        ident = b.next_id()
-        doing = asyncio.create_task(getattr(b.driver, method)(ident, *extra))
-        await moving(b)
-        await asyncio.sleep({"": 1.3, "early": 1.3, "out": 11.0, "in again": 45.0}[when])
-        if what == "stop":
-            await carried_out(b, b.driver.stop)
-        else:
-            b.inject(what)
-        await asyncio.wait({doing})
-        assert doing.exception() is not None
-        if b.driver.reported is None:
-            await b.until_reported()
-        went_on = what.startswith("unplug")
-        while (ended := await ask(b, lambda: b.driver.outcome(ident))).outcome is Outcome.RUNNING:
-            assert went_on
-            await asyncio.sleep(5)
-        assert ended.outcome is (Outcome.DONE if went_on else Outcome.FAILED)
-        status = await beliefs_hold(b)
-        if went_on:
-            assert status.inside == b.machine.mechanics.inside()
-        elif what == "stop":
-            assert status.inside == b.view.inside == b.machine.mechanics.inside()
-        else:
-            assert status.inside is b.view.inside is None
-            assert b.service.state == "faulted"
-        if b.service.state != "faulted":
-            b.service.fault()  # what follows is the same way back for all
-        await back_to_work(b)
-
-
-# --- at rest with cards inside -------------------------------------------------------------------------------
-
-
-@over_the_ladder
-@pytest.mark.parametrize("taken", [0, 1])
-async def test_a_door_opened_at_rest_makes_the_store_unknown_until_it_is_counted(
-    seed: int, rung: str, taken: int
-) -> None:
-    async with bench(seed, rung, continuous=True) as b:
-        await in_use(b, 20)
-        b.inject("door")
-        world, mechanics = b.machine.world, b.machine.mechanics
-        shelf = next(place for place in b.machine.truth() if "compartment" in place)
-        for card in world.at(shelf)[:taken]:
-            world.move(card, "sleeve")
-        b.inject("door:to=closed")
-        await b.until(lambda event: isinstance(event, m.Door) and not event.open)
-        assert b.told(m.Holds)[-1] == m.Holds(None, 0, m.Reason.DOOR_OPEN)
-        assert b.service.state == "faulted"
-        status = await beliefs_hold(b)
-        assert isinstance(status, m.Inventory)
-        assert (status.inside, b.view.inside, status.counted) == (None, None, None)
-        await refused(b, m.Reason.NOT_COUNTED, "deliver", 1)
-        b.inject("reboot")
-        await b.until_reported()
-        assert (await beliefs_hold(b)).inside is None
-        if taken:
-            await fails(b, m.Reason.COUNTS_DISAGREE)
-            assert (await beliefs_hold(b)).inside is None
-        else:
-            assert (await counted(b)).count == mechanics.inside() == FEW - 20
-            await ask(b, b.driver.report)
-            await inventory_holds(b, outside=20)
-
-
-async def test_a_door_opened_while_the_store_is_empty_disturbs_nothing(seed: int) -> None:
-    async with bench(seed, continuous=True) as b:
-        b.inject("clear_path")
-        await asyncio.sleep(1)
-        assert b.told(m.Holds) == []
-        assert b.service.state == "in_service"
-        assert (await ask(b, b.driver.status)).inside == 0
-
-
-@in_turn_over_the_ladder("drawn", [0, 3, 7, 8])
-async def test_a_restart_at_rest_forgets_no_card_and_guesses_none_in_the_chute(
-    seed: int, rung: str, drawn: int
-) -> None:
-    async with bench(seed, rung, continuous=True) as b:
-        await in_use(b, 20)
-        await delivered(b, 8)
-        b.inject("power_cut:seconds=3")
-        b.inject(f"draw:cards={drawn}")  # the dealer goes on in the dark
-        await b.until_reported()
-        status = await inventory_holds(b, outside=28)
-        empty = drawn == 8
-        assert status.in_chute == b.view.in_chute == (0 if empty else None)
-        assert status.counted == FEW
-        assert b.service.state == ("in_service" if empty else "unverified")
-        if not empty:
-            await refused(b, m.Reason.CHUTE_OCCUPIED, "deliver", 1)
-            b.inject("draw:cards=8")
-            await b.until(lambda event: isinstance(event, m.Holds) and event.in_chute == 0)
-            await ask(b, b.driver.report)
-            assert b.service.state == "in_service"
-        await delivered(b, 1)
-        await inventory_holds(b, outside=29)
-
-
-async def test_cards_behind_the_gate_must_go_before_anything_else_moves(seed: int) -> None:
-    async with bench(seed, continuous=True) as b:
-        await counted(b)
-        await carried_out(b, b.driver.clear_jam)
-        b.machine.world.make(3, "red", b.machine.mechanics.intake)
-        for method in ("take_in", "count_all"):
-            await refused(b, m.Reason.GATE_OCCUPIED, method)
-        await refused(b, m.Reason.GATE_OCCUPIED, "deliver", 1)
-        await carried_out(b, b.driver.eject)
-        b.inject("take_deck")
-        assert b.machine.world.count(TRAY) == SET
-        assert b.machine.world.count(IN_PLAY) == 0
 
 
 # --- once, and never twice -----------------------------------------------------------------------------------

@@ -50,6 +50,16 @@ def sensor(house: House, seat: int) -> Any:
     return house.machines[f"bet_sensor.{seat}"]
 
 
+async def bet_at_four_before_a_slow_disk(house: House) -> None:
+    """A bet lies at seat 4 and no more bets is called; what follows from it takes long to reach the disk."""
+    house.controller.submit(ev.OpenRound(DEALER))
+    await house.wait(1.0)
+    sensor(house, 4).inject("place_bet")
+    await house.wait(1.0)
+    slow_disk(house)
+    house.controller.submit(ev.NoMoreBets(DEALER))
+
+
 def against_opening(house: House) -> set[str]:
     table = house.controller.table
     deck = table.context.next_deck()
@@ -78,12 +88,7 @@ async def test_what_permits_waits_for_the_disk_and_what_makes_safe_does_not(seed
 async def test_the_accepted_light_means_that_the_bet_is_on_disk(seed: int) -> None:
     house = await opened(seed)
     try:
-        house.controller.submit(ev.OpenRound(DEALER))
-        await house.wait(1.0)
-        sensor(house, 4).inject("place_bet")
-        await house.wait(1.0)
-        slow_disk(house)
-        house.controller.submit(ev.NoMoreBets(DEALER))
+        await bet_at_four_before_a_slow_disk(house)
         await house.until(lambda: 4 in house.controller.table.state.money.bets, 120.0)
         on_disk = [d for d in decided(house.disk.records) if isinstance(d, BetAccepted)]
         assert on_disk == []
@@ -167,12 +172,7 @@ async def test_a_failing_journal_locks_everything_until_the_restart_and_loses_no
 async def test_a_lock_whose_record_was_lost_still_counts_and_its_number_is_never_used_again(seed: int) -> None:
     house = await opened(seed)
     try:
-        house.controller.submit(ev.OpenRound(DEALER))
-        await house.wait(1.0)
-        sensor(house, 4).inject("place_bet")
-        await house.wait(1.0)
-        slow_disk(house)
-        house.controller.submit(ev.NoMoreBets(DEALER))
+        await bet_at_four_before_a_slow_disk(house)
         await house.wait(0.5)
         lost = sensor(house, 4).twin.memory.latch
         assert lost is not None

@@ -82,7 +82,6 @@ async def test_a_key_that_is_enrolled_elsewhere_or_of_another_slot_is_not_taken(
         talk = await Talk(box).sign_on("T1", "F1")
         for name, key, code in (
             ("same", bench.machines["bet_sensor.2"].key, "PB-618"),
-            ("own", bench.machines["bet_sensor.1"].key, "PB-612"),
             ("kind", new_key("X1", "shoe"), "PB-612"),
         ):
             save_key(tmp_path / f"{name}.key", key)
@@ -96,6 +95,36 @@ async def test_a_key_that_is_enrolled_elsewhere_or_of_another_slot_is_not_taken(
             assert told.startswith("PB-612")
         assert not bench.notes("enrolled")
         assert not (tmp_path / "revoked.json").exists()
+    finally:
+        await box.stop()
+        bench.close()
+
+
+@pytest.mark.parametrize("named", [False, True])
+async def test_the_first_device_of_a_slot_becomes_the_tables_own_and_goes_on_serving(
+    tmp_path: Path, named: bool
+) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    own = bench.machines["shoe.1"].key
+    file = {"file": str(tmp_path / "shoe.1.key")} if named else {}
+    try:
+        talk = await Talk(box).sign_on("T1", "F1")
+        alone = await talk.ask("enroll", slot="shoe.1", **file, by="T1", second="T1")
+        assert alone.startswith("PB-81"), "two people"
+        told = await talk.ask("enroll", slot="shoe.1", **file, by="T1", second="F1")
+        assert told == {"slot": "shoe.1", "serial": own.serial, "revoked": None}
+        (note,) = bench.notes("enrolled")
+        assert note.text == f"shoe.1: shoe {own.serial} is enrolled"
+        kept = load_key(tmp_path / "shoe.1.key")
+        assert (kept.serial, kept.key, kept.enrolled) == (own.serial, own.key, "bench shoe.1")
+        assert not (tmp_path / "revoked.json").exists()
+        status = await talk.ask("status")
+        assert {slot["name"]: slot["state"] for slot in status["slots"]}["shoe.1"] == "in_service"
+        save_key(tmp_path / "again.key", own)  # a copy without its enrolled line revokes nobody, least of all itself
+        for again in ({}, {"file": str(tmp_path / "again.key")}):
+            assert "is enrolled a" in await talk.ask("enroll", slot="shoe.1", **again, by="T1", second="F1")
+        assert len(bench.notes("enrolled")) == 1
     finally:
         await box.stop()
         bench.close()

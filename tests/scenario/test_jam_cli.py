@@ -11,7 +11,8 @@ import pytest
 from table_controller.cli import OK, USAGE, main
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
-from tools.accuracy_cases import Case, happen
+from tools.accuracy_cases import Case
+from tools.accuracy_runs import happen
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from tests.scenario.test_box_dossiers import SLOT, fault, start
 from tests.support.asgi import Browser
 from tests.support.boxes import PIN, Bench
 from tests.support.panels import here
+from tests.support.ways import SLOT, fault, start
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,6 +15,7 @@ from firmware_bridge.errors import CommandIdReused, CommandRefused, LinkError, N
 from firmware_bridge.link import REPLY_RTOS
 from tests.support.beliefs import ask, carried_out
 from tests.support.bench import over_the_ladder
+from tests.support.memory import Watch
 from tests.support.starts import STANDS, AnyStand
 
 if TYPE_CHECKING:
@@ -36,28 +37,6 @@ ASKED: Final = [(kind, method) for kind in QUESTIONS for method in QUESTIONS[kin
 DONE: Final = [(kind, method) for kind in ACTUATIONS for method in ACTUATIONS[kind]]
 # Methods that take a command's id although they ask.
 BY_ID: Final = ("roll", "drawn", "outcome")
-
-
-class Watch:
-    """Notes every command that the machine began, every one it was given again, and every one it was asked about."""
-
-    def __init__(self, b: AnyStand) -> None:
-        self.begun: list[int] = []
-        self.repeated: list[int] = []
-        self.asked: list[int] = []
-        memory = b.machine.board.memory
-        begin, recall = memory.begin, memory.recall
-
-        def began(command: int, tag: int = 0) -> Any:
-            known = begin(command, tag)
-            (self.begun if known is None else self.repeated).append(command)
-            return known
-
-        def recalled(command: int) -> Any:
-            self.asked.append(command)
-            return recall(command)
-
-        memory.begin, memory.recall = began, recalled
 
 
 def call(b: AnyStand, method: str, command: int) -> Awaitable[Any]:

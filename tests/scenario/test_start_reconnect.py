@@ -72,6 +72,15 @@ async def finish_by_hand(b: ShakerStand, moment: str) -> None:
     await asyncio.sleep(4)
 
 
+async def rolled_meanwhile(b: ShakerStand, fault: str, moment: str) -> tuple[int, shaker.Roll]:
+    """Open a roll, lose the link in its middle, finish it by hand; return its command and how it ended."""
+    command = await open_roll(b, moment)
+    await lost(b, fault)
+    await finish_by_hand(b, moment)
+    await reported(b)
+    return command, await ended(b, command)
+
+
 @over_the_ladder
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("fault", UNPLUGGED)
@@ -79,11 +88,7 @@ async def test_a_roll_goes_on_without_its_cable_and_its_end_is_told_by_the_repor
     seed: int, rung: str, fault: str, moment: str
 ) -> None:
     async with shaker_stand(seed, rung) as b:
-        command = await open_roll(b, moment)
-        await lost(b, fault)
-        await finish_by_hand(b, moment)
-        await reported(b)
-        roll = await ended(b, command)
+        _, roll = await rolled_meanwhile(b, fault, moment)
         assert (roll.ending, roll.shakes) == (shaker.Ending.READ, 4)
         assert b.view.values == tuple(roll.values or ()) == b.machine.mechanics.lying()
         await ask(b, b.driver.report)
@@ -98,11 +103,7 @@ async def test_a_roll_that_was_open_when_power_went_is_no_roll_however_the_dice_
     seed: int, rung: str, fault: str, moment: str
 ) -> None:
     async with shaker_stand(seed, rung) as b:
-        command = await open_roll(b, moment)
-        await lost(b, fault)
-        await finish_by_hand(b, moment)
-        await reported(b)
-        roll = await ended(b, command)
+        command, roll = await rolled_meanwhile(b, fault, moment)
         assert (roll.ending, roll.reason) == (shaker.Ending.NO_ROLL, shaker.Reason.POWER_LOST)
         assert (b.view.roll, b.view.no_roll, b.view.values) == (command, shaker.Reason.POWER_LOST, None)
         assert not b.told(shaker.Reading)

@@ -159,7 +159,7 @@ class FarHouse(CutHouse):
 
     box: Any
 
-    def _ask_again(self) -> bool:
+    def ask_again(self) -> bool:
         """The box itself asks a device in doubt again."""
         return False
 

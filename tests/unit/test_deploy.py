@@ -44,6 +44,14 @@ def test_the_service_can_touch_its_machines_and_its_folder_and_little_else() -> 
     assert "AF_UNIX" in unit["RestrictAddressFamilies"][0]
 
 
+def test_an_adapter_that_is_plugged_in_later_is_allowed_since_its_driver_was_there_when_the_unit_started() -> None:
+    unit = settings()
+    loaded = {"char-ttyUSB": "usbserial", "char-ttyACM": "cdc_acm"}  # the others are in every kernel
+    for device, driver in loaded.items():
+        assert f"{device} rw" in unit["DeviceAllow"]
+        assert all(any(f"modprobe@{driver}.service" in line for line in unit[key]) for key in ("Wants", "After"))
+
+
 def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
     analyze = need_tool("systemd-analyze", "systemd")
     program = tmp_path / "pitbox"

@@ -58,35 +58,18 @@ AUTOMATED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
     S.TESTING: BUSY,
     S.DOUBTFUL: HALTED,
 }
+MANUAL_HALTED: Final = (
+    R.NEEDS_CLEARING, R.NOT_CAPABLE, R.NEEDS_CLEARING, R.NEEDS_CLEARING, R.NEEDS_CLEARING, OK, R.NOT_CAPABLE, OK, OK,
+)  # fmt: skip
 # And for a manual one: throat clear; cards in the well, but for HALTED and DOUBTFUL, where hands have lifted them out.
 MANUAL: Final[dict[m.State, tuple[m.Reason, ...]]] = {
     S.IDLE: (OK, R.NOT_CAPABLE, R.NOTHING_TO_EJECT, R.SHOE_EMPTY, OK, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
     S.READY: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, OK, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
     S.DEALING: (R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK, R.BUSY, R.ALREADY_LOADED, R.NOT_CAPABLE, OK, OK),
     S.COUNTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, OK, OK),
-    S.HALTED: (
-        R.NEEDS_CLEARING,
-        R.NOT_CAPABLE,
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        OK,
-        R.NOT_CAPABLE,
-        OK,
-        OK,
-    ),
+    S.HALTED: MANUAL_HALTED,
     S.TESTING: (R.BUSY, R.NOT_CAPABLE, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.NOT_CAPABLE, OK, OK),
-    S.DOUBTFUL: (
-        R.NEEDS_CLEARING,
-        R.NOT_CAPABLE,
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        OK,
-        R.NOT_CAPABLE,
-        OK,
-        OK,
-    ),
+    S.DOUBTFUL: MANUAL_HALTED,
 }
 
 

@@ -30,6 +30,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "Stop": lambda b: b.driver.stop(b.next_id()),
     "Reset": lambda b: b.driver.reset(b.next_id()),
 }
+HALTED: Final = (*[R.NEEDS_CLEARING] * 4, OK, R.NEEDS_CLEARING, OK, OK)
 # The table of the page: what each command gets in each state, the door closed and the path clear.
 COLUMNS: Final = tuple(COMMANDS)
 EXPECTED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
@@ -37,28 +38,10 @@ EXPECTED: Final[dict[m.State, tuple[m.Reason, ...]]] = {
     m.State.FEEDING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
     m.State.UNLOADING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
     m.State.READY: (R.GATE_OCCUPIED, OK, OK, OK, OK, OK, OK, OK),
-    m.State.HALTED: (
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        OK,
-        R.NEEDS_CLEARING,
-        OK,
-        OK,
-    ),
+    m.State.HALTED: HALTED,
     m.State.CLEARING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
     m.State.TESTING: (R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, R.BUSY, OK, OK),
-    m.State.DOUBTFUL: (
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        R.NEEDS_CLEARING,
-        OK,
-        R.NEEDS_CLEARING,
-        OK,
-        OK,
-    ),
+    m.State.DOUBTFUL: HALTED,
 }
 
 

@@ -64,11 +64,13 @@ export async function dossier(slot, now) {
     const typed = document.activeElement && document.activeElement.id === "cards";
     if (!typed) show(steps, found.steps.map((one) => step(found.begun ? one : { ...one, state: "later" }, tick)));
     const begin = h("button", { type: "button", class: "go", "data-step": "begin", onclick: (event) => send(event.target, found.staff && session.role !== "technician" ? "floorperson" : "technician", "begin", null) }, "Begin the way back");
+    const leave = h("button", { type: "button", "data-step": "leave", onclick: (event) => send(event.target, "technician", "leave", null) }, "Leave test mode");
     const machine = now(slot);
-    const kinds = JSON.stringify([found.begun, machine && machine.orders]);
+    const tested = machine && machine.testing === found.number;
+    const kinds = JSON.stringify([found.begun, tested, machine && machine.orders]);
     if (kinds !== offered) { // forms that somebody fills in are drawn anew only when others are offered
       offered = kinds;
-      show(more, found.begun ? null : begin, found.begun && machine ? [h("h3", {}, "Orders, each with a technician's PIN"), orderRows(machine, answer, look)] : null);
+      show(more, found.begun ? null : begin, tested ? [leave, h("p", { class: "soft" }, "What was done stays done; the machine stays out of service until somebody goes on.")] : null, found.begun && machine ? [h("h3", {}, "Orders, each with a technician's PIN"), orderRows(machine, answer, look)] : null);
     }
     if (later) { later = false; setTimeout(look, EVERY); }
   };

@@ -42,6 +42,24 @@ async function order(slot, act) {
   draw();
 }
 
+// Test mode of a machine that serves: begun and left with a PIN; what stands against it is said beside the button.
+const TESTS = { begin_test: "Begin test mode", leave_test: "Leave test mode" };
+
+async function testMode(slot, call) {
+  const result = await once(slot, draw, () => sayBy("technician", "device", { slot, call, arguments: {} }, "/api/order", true));
+  if (!result) return;
+  said.set(slot, result.ok ? "" : told(result));
+  toast(result.ok ? result.text : told(result), !result.ok);
+  draw();
+}
+
+function test(one) {
+  if (!one.test) return null;
+  const { call, against } = one.test;
+  return [h("button", { type: "button", class: `small${call === "leave_test" ? " go" : ""}`, "data-test": call, disabled: busy(one.name) || against.length > 0, onclick: () => testMode(one.name, call) }, TESTS[call]),
+    against.map((reason) => h("span", { class: "soft row" }, `${reason.text} (${reason.clears}: ${reason.evidence})`, clause(reason.clause)))];
+}
+
 // --- simulated machines -------------------------------------------------------------------------------------------------
 
 function aim(slot, fault) {
@@ -73,7 +91,7 @@ function bench(slot) {
 function live(one) {
   const holds = (view && view.holds || []).filter((hold) => hold.about.includes(one.name));
   return [h("div", { class: "row" }, h("h2", {}, one.name), h("span", { class: `badge ${badgeOf(one.state)}` }, one.text),
-    one.testing ? h("span", { class: "badge warn" }, `test mode: dossier ${one.testing}`) : null,
+    one.testing !== null ? h("span", { class: "badge warn" }, one.testing ? `test mode: dossier ${one.testing}` : "test mode") : null,
     one.door ? h("span", { class: "badge bad" }, "door open") : null, h("span", { class: "grow" }), h("span", { class: "soft" }, one.doing)),
   path(one),
   h("div", { class: "facts" }, h("span", {}, `${one.kind} ${one.model}`), h("span", {}, one.serial), h("span", {}, one.firmware ? `firmware ${one.firmware}` : ""), one.deck ? h("span", {}, `holds deck ${one.deck}`) : null),
@@ -83,6 +101,7 @@ function live(one) {
   one.state !== "in_service" ? one.against.map((reason) => h("div", { class: "line" }, reason.text, h("div", { class: "row soft" }, `${reason.clears}: ${reason.evidence}`, clause(reason.clause)))) : null,
   h("div", { class: "row" }, one.path.length ? h("button", { type: "button", class: "small", "data-dossier": one.name, onclick: () => dossier(one.name, now) }, "Dossier…") : null,
     one.orders.length ? h("button", { type: "button", class: "small", "data-orders": one.name, onclick: () => orders(one.name, now) }, "Orders…") : null,
+    test(one),
     (ACTS[one.state] || []).map(([act, text]) => h("button", { type: "button", class: "small go", "data-slot": one.name, "data-order": act, disabled: busy(one.name), onclick: () => order(one.name, act) }, text))),
   said.get(one.name) ? h("p", { class: "said", role: "status" }, said.get(one.name)) : null];
 }

@@ -1,0 +1,41 @@
+"""`pitbox demo --mqtt`: a named broker hears the show; one that does not answer is told, and not waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.broker import Listener, Mosquitto, free_port, until
+from tests.support.processes import pitbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.realtime
+SHORT = ("--game", "dj_wild", "--rounds", "1", "--speed", "200", "--faults", "none")
+
+
+async def test_a_named_broker_hears_the_show_from_birth_to_farewell(tmp_path: Path, broker: Mosquitto) -> None:
+    heard = Listener(tmp_path, broker.port, "pitbox/#")
+    try:
+        await heard.ready()
+        shown = await asyncio.to_thread(pitbox, "demo", *SHORT, "--mqtt", f"127.0.0.1:{broker.port}")
+        assert f"mosquitto_sub -h 127.0.0.1 -p {broker.port} -v -t 'pitbox/#'" in shown
+        assert "PB-831" not in shown
+        await until(lambda: [told["reason"] for told in heard.on("status")] == ["connected", "stopped"])
+        states = [item["state"] for told in heard.on("events") for item in told["items"] if item["item"] == "round"]
+        assert states == ["opened", "complete"]
+    finally:
+        heard.close()
+
+
+def test_the_installed_mosquitto_is_started_for_the_show_and_a_silent_one_is_told_and_not_waited_for() -> None:
+    shown = pitbox("demo", *SHORT, "--mqtt")
+    assert "listen with: mosquitto_sub" in shown
+    assert "PB-831" not in shown
+    shown = pitbox("demo", *SHORT, "--mqtt", f"127.0.0.1:{free_port()}")
+    assert "PB-831" in shown
+    assert "the table plays all the same" in shown
+    assert "1 rounds, 0 of them void" in shown

@@ -1,0 +1,155 @@
+"""Test mode of a machine that serves: begun where the permits allow it, told everywhere, left as the machine was."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from devices.service import FAULTED, IN_SERVICE, UNVERIFIED
+from devices.shuffler.messages import Mode
+from simulators.world.table import TRAY
+from table_controller.cli.status import status_lines
+from table_controller.controller.status import status_of
+from table_controller.panel.devices import devices
+from table_controller.panel.panel import Panel
+from table_controller.uplink.describe import describe_state
+from tests.scenario.test_box_dossiers import SLOT, order, running, start
+from tests.support.boxes import Talk
+from tests.support.panels import here
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.boxes import Bench
+
+
+def _state(bench: Bench) -> str:
+    return str(bench.box.running().table.state.slots[SLOT].state)
+
+
+async def _begin(bench: Bench, talk: Talk) -> None:
+    """Take what lies in the machine out of it, and begin."""
+    assert "cards lie in its intake" in await order(talk, "begin_test")
+    _take(bench)
+    assert await order(talk, "begin_test") is None
+
+
+def _lay(bench: Bench, cards: int) -> None:
+    """Put some cards of a test deck into the intake."""
+    machine: Any = bench.machines[SLOT]
+    machine.world.make_deck(TRAY, "test")
+    for card in machine.world.at(TRAY)[:cards]:
+        machine.world.move(card, machine.mechanics.intake)
+    machine.twin.hands_moved()
+
+
+def _take(bench: Bench) -> None:
+    machine: Any = bench.machines[SLOT]
+    for place in (machine.mechanics.place("presented"), machine.mechanics.intake):
+        machine.world.move_all(place, TRAY)
+    machine.twin.hands_moved()
+
+
+async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("D1", "F1", "T1")
+        box, controller = bench.box, bench.box.running()
+        panel = Panel(box, box.check_person, name="bench", status=str, in_thread=here)
+
+        def told() -> set[bool]:
+            """Whether each that tells of the table says that the machine is in test mode."""
+            pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
+            return {
+                next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 0,
+                any("IN TEST MODE" in line for line in status_lines(status)),
+                describe_state(controller.table, None, 1, "now").slots[SLOT].testing,
+                *(SLOT in picture["testing"] for picture in pictures),
+            }
+
+        status = await talk.ask("status")
+        assert told() == {False}
+        assert (await order(talk, "shuffle")).startswith("PB-814"), "a machine that serves moves no card for anybody"
+        await _begin(bench, talk)
+        status = await talk.ask("status")
+        assert told() == {True}
+        assert _state(bench) == UNVERIFIED
+        assert "slot_not_in_service" in [r.key for r in controller.table.permit("shuffle", SLOT)]
+        assert (await order(talk, "begin_test")).startswith("PB-813"), "it is tested already"
+        await box.slots[SLOT].driver.report()
+        assert _state(bench) == UNVERIFIED, "no report ends a test"
+        word = str(await talk.say("SlotOrdered", slot=SLOT, act="acknowledge", by="F1"))
+        assert "a technician leaves test mode" in word, "nor a word"
+        known = controller.table.state.decks.copy()
+        _lay(bench, 5)
+        assert await order(talk, "set_mode", mode="sort") is not None
+        assert not isinstance(await order(talk, "shuffle"), str)
+        await box.slots[SLOT].driver.report()  # as after its cable was pulled: a deck lies behind the gate
+        await asyncio.sleep(10.0)
+        assert controller.table.state.decks == known, "no deck came of it"
+        assert not controller.table.state.holds, "and no irregularity"
+        assert "behind its gate" in await order(talk, "leave_test")
+        await order(talk, "eject")
+        _take(bench)
+        assert await order(talk, "leave_test") is None
+        assert (await box.slots[SLOT].driver.status()).mode is Mode.SHUFFLE, "what was is restored"
+        assert _state(bench) == IN_SERVICE
+        status = await talk.ask("status")
+        assert told() == {False}
+        said = [(note.text, note.who and note.who.credential) for note in bench.notes("service")]
+        assert [text for text, _ in said if text.endswith("_test: done")] == ["begin_test: done", "leave_test: done"]
+        assert {who for _, who in said} == {"T1"}
+        panel.close()
+
+
+async def test_what_stands_against_it_is_said_and_nobody_else_begins_it(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("D1", "F1", "T1")
+        for by in ("D1", "F1"):
+            refused = await talk.ask("device", slot=SLOT, call="begin_test", arguments={}, by=by)
+            assert refused.startswith("PB-813"), refused
+        box = bench.box
+        (one,) = [each for each in devices(box, box.running().table) if each["name"] == SLOT]
+        assert one["test"] == {"call": "begin_test", "against": []}
+        assert "begin_test" not in [each["call"] for each in one["orders"]], "it has its own button"
+        box.running().table.state.slots[SLOT].deck = "blue"  # as if it held one
+        refused = await order(talk, "begin_test")
+        assert "cards are inside the device" in refused
+        (one,) = [each for each in devices(box, box.running().table) if each["name"] == SLOT]
+        assert [reason["clears"] for reason in one["test"]["against"]] == ["dealer"]
+        box.running().table.state.slots[SLOT].deck = None
+        others = [each["test"] for each in devices(box, box.running().table) if each["kind"] == "bet_sensor"]
+        assert others
+        assert set(others) == {None}, "what moves no cards is asked while it serves"
+        assert (await order(talk, "leave_test")).startswith("PB-813"), "nobody has begun it"
+
+
+async def test_a_fault_in_the_middle_latches_and_has_its_own_way_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        await _begin(bench, talk)
+        _lay(bench, 20)
+        bench.machines[SLOT].inject("dust:sensor=lift,percent=70")
+        assert (await order(talk, "shuffle")).startswith("PB-")
+        await asyncio.sleep(2.0)
+        way = bench.box.running().table.state.slots[SLOT].way
+        assert way is not None
+        assert (way.dossier, way.testing, _state(bench)) == (1, False, FAULTED)
+        assert bench.box.testing == {}
+        assert (await order(talk, "leave_test")).startswith("PB-813")
+
+
+async def test_a_box_that_was_switched_off_goes_on_with_it(tmp_path: Path) -> None:
+    async with running(tmp_path) as (bench, talk):
+        await talk.sign_on("T1")
+        await _begin(bench, talk)
+        await order(talk, "set_mode", mode="sort")
+        await bench.box.stop()
+        await start(bench, tmp_path)
+        await asyncio.sleep(5.0)
+        assert bench.box.testing == {SLOT: 0}
+        assert _state(bench) == UNVERIFIED
+        again = Talk(bench.box)
+        await again.sign_on("T1")
+        assert await order(again, "leave_test") is None
+        assert (await bench.box.slots[SLOT].driver.status()).mode is Mode.SHUFFLE
+        assert _state(bench) == IN_SERVICE

@@ -1,0 +1,131 @@
+"""The golden session's other end: frames as they stand in tests/wire/golden/, and a real twin beside them. No tests."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from devices.kinds import SHUFFLER
+from devices.shuffler import messages as m
+from firmware_bridge import frame as fr
+from firmware_bridge.framer import Framer
+from firmware_bridge.messages import DeviceHello, Message, decoder, encode
+from firmware_bridge.seal import Sealer
+from firmware_bridge.transport.memory import MemoryTransport, memory_pair
+from simulators.device_clock import DeviceClock
+from simulators.twins.board import Board
+from simulators.twins.continuous import ContinuousTwin
+from simulators.twins.shuffler import ShufflerTwin
+from simulators.world.cards import World
+from simulators.world.continuous import ContinuousMechanics
+from simulators.world.shuffler import ONE_BATCH, ShufflerMechanics
+from tests.support.golden import GOLDEN
+
+if TYPE_CHECKING:
+    from simulators.twins.every_shuffler import EveryShufflerTwin
+
+
+SESSION: Final[list[dict[str, Any]]] = GOLDEN["session"]
+SHAKE: Final[dict[str, bytes]] = {name: bytes.fromhex(text) for name, text in GOLDEN["handshake"].items()}
+# The decoders that really wait at the far end of each message: a twin's board makes its own as here.
+DECODER: Final = SHUFFLER.decoder
+TWIN_DECODER: Final = decoder(m.ToDevice)
+
+
+def wire(number: int) -> bytes:
+    return bytes.fromhex(SESSION[number]["wire"])
+
+
+def sealed(key: bytes, payload: bytes, *, seq: int, counter: int, kind: int = fr.REQUEST) -> bytes:
+    """A frame that an end which holds the session key could send."""
+    return fr.to_wire(*Sealer(key, counter).seal(0, kind, seq, fr.FIRST_SEQ, fr.NO_RE, payload))
+
+
+# --- one real end, the golden bytes at the other ---------------------------------------------------------------------
+
+
+class FarEnd:
+    """The other end of a real transport: collects whole frames, says what the script tells it to."""
+
+    def __init__(self, transport: MemoryTransport) -> None:
+        self._transport = transport
+        self._heard: asyncio.Queue[bytes] = asyncio.Queue()
+        self._rest = b""
+        transport.on_bytes = self._take
+
+    def _take(self, data: bytes) -> None:
+        *frames, self._rest = (self._rest + data).split(b"\0")
+        for frame in filter(None, frames):  # an idle delimiter is no frame
+            self._heard.put_nowait(frame + b"\0")
+
+    def say(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    async def hear(self) -> bytes:
+        async with asyncio.timeout(10):
+            return await self._heard.get()
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+class _GoldenRandom(Random):
+    """Gives the golden boot id; a real board draws its own."""
+
+    def getrandbits(self, k: int, /) -> int:
+        return 0x12345678
+
+
+class GoldenTwin:
+    """A real twin with the golden identity, key and challenge, on a real link; its deck is still in the tray."""
+
+    def __init__(self, challenge: bytes = SHAKE["device_challenge"], *, continuous: bool = False) -> None:
+        world, clock = World(), DeviceClock()
+        self.world = world
+        self.mechanics: ShufflerMechanics
+        self.twin: EveryShufflerTwin
+        if continuous:
+            self.mechanics = store = ContinuousMechanics(world, clock, Random(1), "shuffler.1")
+            self.twin = ContinuousTwin(store, Random(2), ONE_BATCH)
+        else:
+            self.mechanics = ShufflerMechanics(world, clock, Random(1), "shuffler.1")
+            self.twin = ShufflerTwin(self.mechanics, Random(2), identifies=False)
+        hello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
+        self.board = Board(
+            hello, SHAKE["key"], m.ToContinuing if continuous else m.ToCycling, self.twin.handle, self.twin.boot,
+            clock, _GoldenRandom(3), lambda _: challenge,
+        )  # fmt: skip
+        self.twin.board = self.board
+        world.make_deck("tray", "blue")
+        self.board.power_on()
+        near, far = memory_pair()
+        self.board.plug(near)
+        self.host = FarEnd(far)
+
+    def load(self) -> None:
+        self.world.move_all("tray", self.mechanics.intake)
+        self.twin.hands_moved()
+
+    async def open_session(self) -> None:
+        for number in (0, 3):
+            self.host.say(wire(number))
+        for number in (1, 2, 4):
+            assert await self.host.hear() == wire(number)
+
+    async def ask(self, request: Message, at: int = 0) -> Message:
+        """Ask the `at`th question of a session and return the driver's reading of the reply."""
+        seq, counter = fr.FIRST_SEQ + at, fr.FIRST_COUNTER + at
+        self.host.say(sealed(SHAKE["key_to_device"], encode(request), seq=seq, counter=counter))
+        while True:
+            (frame,) = Framer().feed(await self.host.hear())
+            if frame.type == fr.REPLY and frame.re == seq:
+                reply: Message = DECODER.decode(frame.payload)
+                return reply
+
+    def close(self) -> None:
+        self.host.close()
+        self.board.power_off()
+
+
+DECODER_OF_HELLO: Final = decoder(DeviceHello)
