@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from simulators.house.table import House
     from table_controller.table.decisions import Decision
 
+# A slip of the tongue is put right the second time; who is still wrong then does not see what the shaker saw.
+_SAID_WRONG: Final = 2
 _PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECHNICIAN}
 # What machines do that somebody goes about.
 _SEEN: Final = (shuffler_state.GivenOut, shoe.Dispensed, shoe.Stub, shaker.Shaken, shaker.Reading, shaker.NoRoll)
@@ -52,7 +54,8 @@ class People(Technician):
         self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and from whose spot
         self.stand: set[tuple[int, int]] = set()  # rounds and seats whose bet stands although the round is void
         self._gone = False
-        self._total = 0
+        self._total: int | None = None  # of this roll, as the shaker told it
+        self._announced = 0  # how often a total of this roll was announced
         self._no_rolls = 0  # in a row
         self._tasks: set[asyncio.Task[None]] = set()
         self._reverified: set[str | None] = set()  # decks that were wrong once, and were given another chance
@@ -247,8 +250,13 @@ class People(Technician):
     async def _cut(self, _: Prompt) -> int:
         return self.house.edition.cards.count // 2
 
-    async def _announce(self, _: Prompt) -> int:
-        return self._total
+    async def _announce(self, prompt: Prompt) -> int | None:
+        """Say the total, as the shaker told it or as the dice lie there; one that is wrong again is of another roll."""
+        self._announced += 1
+        if self._announced > _SAID_WRONG and not self.house.dark:  # somebody has touched the dice meanwhile: no roll
+            self.house.controller.submit(ev.Declared("dice_not_flat", DEALER, slot=prompt.slot))
+        machine: Any = self.house.machines[prompt.slot or ""]
+        return sum(machine.mechanics.lying() or ()) if self._total is None else self._total
 
     async def _put_in_shoe(self, prompt: Prompt) -> None:
         with suppress(TimeoutError):  # it is taken out first
@@ -369,6 +377,7 @@ class People(Technician):
 
     async def _roll(self, slot: str) -> None:
         machine = self.house.machines[slot]
+        self._total, self._announced = None, 0
         await self.house.wait(PACE)
         machine.inject("shake:times=3")
         await self.house.wait(3.0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
+from devices.shaker.messages import Reading
 from firmware_bridge.errors import ConfigurationError
 from simulators.cli.soak import command, summary
 from simulators.house import soak as house_soak
@@ -148,6 +149,29 @@ def test_a_count_is_held_for_what_went_into_the_shoe_and_not_for_what_was_left_i
     assert day.clauses["X8"], "the deck that the cards are missing from is found at its next count"
     assert day.bad_after == 0
     assert day.voids == 0, "no round opens for a shoe that was emptied meanwhile"
+
+
+class HearsNoReading(House):
+    """A dealer who does not see on the screen what the shaker read."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        told = self.people.told
+
+        def unheard(slot: str, event: Any) -> None:
+            if not isinstance(event, Reading):
+                told(slot, event)
+
+        self.people.told = unheard  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("touched", [(), ("2@6.6 shaker.1 bump",)], ids=["read", "touched"])
+def test_a_dealer_reads_the_dice_and_calls_no_roll_where_somebody_touched_them(touched: tuple[str, ...]) -> None:
+    mishaps = [read_mishap(text) for text in touched]
+    day, failure = run_table("asia_poker", 1, 3, mishaps, make=HearsNoReading)
+    assert failure is None, failure
+    assert (day.rounds, day.voids) == (3, 0)
+    assert day.irregularities == (3 if touched else 0), "two totals that nobody read, and no roll"
 
 
 def test_the_same_seed_plays_the_same_table() -> None:

@@ -74,7 +74,7 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
             bool(state.round.to_deal or state.round.dealt),
         )  # fmt: skip
     for deck in kept["decks"].values():
-        deck["rounds"] = 0
+        deck["rounds"] = deck["doubted"] = 0
         deck["confirmed"] = sorted(deck["confirmed"])
     for bets in kept["progressive"]["seats"].values():
         bets["lock"] = bets["lock"] > 0
