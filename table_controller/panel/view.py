@@ -92,7 +92,12 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
         "id": prompt.id,
         "kind": prompt.kind,
         "text": words.question(
-            prompt.kind, seat=seat, deck=prompt.deck, slot=prompt.slot, trigger=hold.trigger if hold else ""
+            prompt.kind,
+            seat=seat,
+            deck=prompt.deck,
+            slot=prompt.slot,
+            trigger=hold.trigger if hold else "",
+            number=prompt.number,
         ),
         "role": prompt.role,
         "mine": prompt.role == role,

@@ -227,9 +227,15 @@ def place_name(place: int | None) -> str:
 
 
 def question(
-    kind: str, *, seat: int | None = None, deck: str | None = None, slot: str | None = None, trigger: str = ""
+    kind: str,
+    *,
+    seat: int | None = None,
+    deck: str | None = None,
+    slot: str | None = None,
+    trigger: str = "",
+    number: bool = False,
 ) -> str:
-    """Return a question as a sentence; one that nobody has worded is its own name."""
+    """Return a question as a sentence; one that nobody has worded is its own name. `number`: one is asked for."""
     head, _, rest = kind.partition("/")
     pattern = QUESTIONS.get(head)
     if pattern is None:
@@ -237,6 +243,8 @@ def question(
     step, _, by = rest.partition("/")
     more = _STEPS.get(step, plain(step)) + (f" ({plain(by)})" if by and by not in _NAMED else "")
     place = place_name(seat)
+    if number and "enter" not in pattern and "how many" not in pattern:
+        pattern += ", and enter how many"
     return pattern.format(
         place=place, Place=place.capitalize(), deck=deck or "of this round", slot=slot or "the device", more=more,
         trigger=plain(trigger), offered="" if seat is None else f" by {place}",
