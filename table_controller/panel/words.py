@@ -133,6 +133,10 @@ ANSWERS: Final[dict[str, str]] = {
     "reverify": "Count and keep it",
     "recount": "Count again",
     "void": "Void the round",
+    "void_and_remove": "Void the round, remove the deck",
+    "continue": "Continue the round",
+    "play": "Play on",
+    "late_cards": "Deal the cards late",
     "not_misdealt": "No misdeal",
     "misdealt_total_right": "Misdeal, total right",
     "misdealt_total_wrong": "Misdeal, total wrong",
@@ -182,6 +186,10 @@ _FOUND: Final[dict[str, str]] = {
     "wrong_number": "the number that was drawn is no position of this table",
     "command_failed": "a machine did not do what it was told",
     "box_restarted": "the box was started anew: what happened meanwhile, only people have seen",
+}
+_TITLES: Final[dict[str, str]] = {
+    "other": "what no rule names",
+    "dealer_hand_misset": "dealer's hand not in the house way",
 }
 REPORTS: Final[dict[str, str]] = {
     **{str(trigger): meaning for trigger, meaning in TRIGGERS.items()},
@@ -247,8 +255,13 @@ def question(
         pattern += ", and enter how many"
     return pattern.format(
         place=place, Place=place.capitalize(), deck=deck or "of this round", slot=slot or "the device", more=more,
-        trigger=plain(trigger), offered="" if seat is None else f" by {place}",
+        trigger=title(trigger), offered="" if seat is None else f" by {place}",
     )  # fmt: skip
+
+
+def title(trigger: str) -> str:
+    """Return an irregularity in a few words."""
+    return _TITLES.get(trigger) or plain(trigger)
 
 
 def answer(choice: str) -> str:
