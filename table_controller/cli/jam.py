@@ -44,6 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("CALL", "NAME=VALUE"),
         help="of a running box, to the machine in test mode: eject, shuffle, load, jog motor=feed ...",
     )
+    parser.add_argument(
+        "--slot",
+        help="with --order: a machine without a fault; begin_test takes it into test mode, leave_test out of it",
+    )
     parser.add_argument("--cards", type=int, metavar="N", help="with --step count: how many were counted by hand")
     add_box_arguments(parser)
     parser.add_argument("--as", dest="by", metavar="CRED", help="with --step: the credential that says it")
@@ -54,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a list or one diagnosis."""
+    if args.slot is not None:
+        return _order_slot(args)
     folder = args.folder or folder_of(args)
     found = store.numbers(folder)
     if args.list:
@@ -70,6 +76,18 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         return _json(dossier, diagnosis)
     _print(dossier, diagnosis, store.steps_of(folder, number))
+    return OK
+
+
+def _order_slot(args: argparse.Namespace) -> int:
+    """Have the box order something of a machine without a dossier; it says what stands against it."""
+    if args.by is None or args.order is None:
+        raise ConfigurationError("--slot goes with --order and --as: whoever orders signs on")
+    call, arguments = _order(args.order)
+    with box(args) as caller:
+        by = sign_on(caller, args)["by"]
+        caller.ask("device", slot=args.slot, call=call, arguments=arguments, by=by)
+    print(f"{args.slot}: {call}: done")
     return OK
 
 

@@ -304,7 +304,8 @@ def _count(cards: int) -> str:
 def asked_text(prompt: dict[str, Any]) -> str:
     """Return who was asked what."""
     about = ", ".join(f"{key} {prompt[key]}" for key in ("deck", "seat", "slot") if prompt.get(key) is not None)
-    return f"{prompt['role']} asked: {wording.plain(prompt['kind'])}" + (f" ({about})" if about else "")
+    parts = [part for part in prompt["kind"].split("/") if part != prompt["role"]]  # as opening/inspect/dealer
+    return f"{prompt['role']} asked: {wording.plain(', '.join(parts))}" + (f" ({about})" if about else "")
 
 
 def note_asked(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]) -> None:

@@ -178,9 +178,11 @@ class Live:
         said |= view(controller.table, role, controller.time_left())
         if self._hints is not None:
             said["hints"] = self._hints()
-        dealer = None if self._box.presence is None else self._box.presence.dealer
-        findings = [] if self.archive is None else list(self.archive.findings)
-        return said | {"dealer": None if dealer is None else dealer.credential, "findings": findings}
+        said["findings"] = [] if self.archive is None else list(self.archive.findings)
+        if self._box.presence is not None:
+            dealer = self._box.presence.dealer
+            said["dealer"] = None if dealer is None else dealer.credential
+        return said
 
     # --- machines, and what no step tells -----------------------------------------------------------------------------
 

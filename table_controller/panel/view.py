@@ -92,7 +92,12 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
         "id": prompt.id,
         "kind": prompt.kind,
         "text": words.question(
-            prompt.kind, seat=seat, deck=prompt.deck, slot=prompt.slot, trigger=hold.trigger if hold else ""
+            prompt.kind,
+            seat=seat,
+            deck=prompt.deck,
+            slot=prompt.slot,
+            trigger=hold.trigger if hold else "",
+            number=prompt.number,
         ),
         "role": prompt.role,
         "mine": prompt.role == role,
@@ -120,9 +125,9 @@ def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str
     """Return an answer for its button; the choices of a ruling also say what they order, unless it is the same."""
     said = words.answer(choice)
     if prompt.kind == "choose" and hold is not None and choice in hold.choices:
-        orders = ", ".join(plain(what) for what in hold.choices[choice])
-        new = not set(orders.split()) <= {*said.lower().split(), *plain(choice).split()}
-        return f"{said} ({orders})" if new else said
+        known = {*said.lower().split(), *plain(choice).split(), "round", "deck"}
+        orders = ", ".join(plain(what) for what in hold.choices[choice] if not set(plain(what).split()) <= known)
+        return f"{said} ({orders})" if orders else said
     return _award(table, choice, said) if prompt.kind == "progressive" else said
 
 
@@ -221,7 +226,7 @@ def _sentence(text: str) -> str:
 def _hold(hold: Hold) -> dict[str, Any]:
     return {
         "id": hold.id,
-        "text": _sentence(plain(hold.trigger)),
+        "text": _sentence(words.title(hold.trigger)),
         "meaning": words.meaning(hold.trigger),
         "about": _about(hold),
         "clauses": list(hold.clauses),

@@ -133,6 +133,10 @@ ANSWERS: Final[dict[str, str]] = {
     "reverify": "Count and keep it",
     "recount": "Count again",
     "void": "Void the round",
+    "void_and_remove": "Void the round, remove the deck",
+    "continue": "Continue the round",
+    "play": "Play on",
+    "late_cards": "Deal the cards late",
     "not_misdealt": "No misdeal",
     "misdealt_total_right": "Misdeal, total right",
     "misdealt_total_wrong": "Misdeal, total wrong",
@@ -183,6 +187,10 @@ _FOUND: Final[dict[str, str]] = {
     "command_failed": "a machine did not do what it was told",
     "box_restarted": "the box was started anew: what happened meanwhile, only people have seen",
 }
+_TITLES: Final[dict[str, str]] = {
+    "other": "what no rule names",
+    "dealer_hand_misset": "dealer's hand not in the house way",
+}
 REPORTS: Final[dict[str, str]] = {
     **{str(trigger): meaning for trigger, meaning in TRIGGERS.items()},
     "player_leaves": "a player leaves the table during the round",
@@ -227,9 +235,15 @@ def place_name(place: int | None) -> str:
 
 
 def question(
-    kind: str, *, seat: int | None = None, deck: str | None = None, slot: str | None = None, trigger: str = ""
+    kind: str,
+    *,
+    seat: int | None = None,
+    deck: str | None = None,
+    slot: str | None = None,
+    trigger: str = "",
+    number: bool = False,
 ) -> str:
-    """Return a question as a sentence; one that nobody has worded is its own name."""
+    """Return a question as a sentence; one that nobody has worded is its own name. `number`: one is asked for."""
     head, _, rest = kind.partition("/")
     pattern = QUESTIONS.get(head)
     if pattern is None:
@@ -237,10 +251,17 @@ def question(
     step, _, by = rest.partition("/")
     more = _STEPS.get(step, plain(step)) + (f" ({plain(by)})" if by and by not in _NAMED else "")
     place = place_name(seat)
+    if number and "enter" not in pattern and "how many" not in pattern:
+        pattern += ", and enter how many"
     return pattern.format(
         place=place, Place=place.capitalize(), deck=deck or "of this round", slot=slot or "the device", more=more,
-        trigger=plain(trigger), offered="" if seat is None else f" by {place}",
+        trigger=title(trigger), offered="" if seat is None else f" by {place}",
     )  # fmt: skip
+
+
+def title(trigger: str) -> str:
+    """Return an irregularity in a few words."""
+    return _TITLES.get(trigger) or plain(trigger)
 
 
 def answer(choice: str) -> str:

@@ -96,6 +96,10 @@ def test_the_diagnosis_as_data(folder: Path, capsys: pytest.CaptureFixture[str])
 
 def test_a_step_needs_somebody_and_a_box(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--as" in jam(capsys, folder, "1", "--step", "begin", code=USAGE)
+    assert "--as" in jam(capsys, folder, "--slot", "shuffler.1", "--order", "begin_test", code=USAGE)
+    assert "--order" in jam(capsys, folder, "--slot", "shuffler.1", "--as", "T1", code=USAGE)
+    order = ("--slot", "shuffler.1", "--order", "begin_test", "--as", "T1", "--socket", str(folder / "none.sock"))
+    assert jam(capsys, folder, *order, code=BOX)
     told = jam(capsys, folder, "1", "--step", "begin", "--as", "T1", "--socket", str(folder / "none.sock"), code=BOX)
     assert "PB-811" in told
 

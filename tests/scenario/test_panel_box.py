@@ -7,6 +7,7 @@ import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from simulators.world.table import TRAY
 from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
 from table_controller.panel.app import app_of
@@ -113,6 +114,26 @@ async def test_a_technicians_order_needs_the_pin_each_time_and_is_written_down(t
         await asyncio.sleep(1.0)
         notes = [(note.text, note.who.credential) for note in stage.bench.notes("service") if note.who]
         assert notes == [("self_test: ordered", "T1"), ("self_test: done", "T1")]
+
+
+async def test_test_mode_is_begun_with_a_technicians_pin_and_by_nobody_else(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        technician, floor, dealer = [await stage.person(id_) for id_ in ("T1", "F1", "D1")]
+        machine: Any = stage.bench.machines[SLOT]
+        machine.world.move_all(machine.mechanics.intake, TRAY)
+        machine.twin.hands_moved()
+        by = {"id": "T1", "pin": PIN}
+        assert (await _order(technician, "begin_test")).json["pin"]
+        assert (await _order(Browser(stage.app), "begin_test", by=by)).status == 401
+        for other, id_ in ((floor, "F1"), (dealer, "D1")):
+            assert (await _order(other, "begin_test", by={"id": id_, "pin": PIN})).status == 403
+        assert stage.bench.box.testing == {}
+        assert (await _order(technician, "leave_test", by=by)).status == 409, "it is not offered"
+        assert (await _order(technician, "begin_test", by=by)).json["ok"]
+        assert stage.bench.box.testing == {SLOT: 0}
+        assert (await _order(floor, "leave_test", by={"id": "F1", "pin": PIN})).status == 403
+        assert (await _order(technician, "leave_test", by=by)).json["ok"]
+        assert stage.bench.box.testing == {}
 
 
 async def test_the_history_of_machines_is_for_who_may_look_at_it(tmp_path: Path) -> None:

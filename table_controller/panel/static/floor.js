@@ -130,7 +130,7 @@ const draw = steady(() => {
   document.body.dataset.seq = view.seq;
   const mine = view.prompts.filter((prompt) => prompt.role === "floorperson");
   const others = view.prompts.filter((prompt) => prompt.role !== "floorperson");
-  show($("left"), h("section", { class: "card" }, h("h2", {}, `Round ${view.round.number || "–"}: ${view.round.text}`), h("div", { class: "row" }, h("span", { class: "soft grow" }, view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on"), h("button", { type: "button", class: "small", id: "dispute", onclick: () => dispute() }, "Story of a round…"))),
+  show($("left"), h("section", { class: "card" }, h("h2", {}, `Round ${view.round.number || "–"}: ${view.round.text}`), h("div", { class: "row" }, h("span", { class: "soft grow" }, view.dealer === undefined ? "" : view.dealer ? `dealer ${view.dealer}` : "no dealer is signed on"), h("button", { type: "button", class: "small", id: "dispute", onclick: () => dispute() }, "Story of a round…"))),
     mine.length ? mine.map(promptCard) : h("section", { class: "card" }, h("span", { class: "badge good" }, "no decision waits for you")),
     view.holds.map(holdCard),
     others.length ? h("section", { class: "card" }, h("h2", {}, "Others are asked"), others.map((other) => h("div", { class: "line" }, `${other.role}: ${other.text}`))) : null);
