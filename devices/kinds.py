@@ -48,7 +48,8 @@ class Kind(Generic[D, V]):
 
     `driver` makes a driver for a listener, `blank` is what is known before anything was heard, `fold` gives what is
     known after an event, and `trigger` what an event means for the slot's service state. What `confirms` only says
-    that something is safe now: nothing is lost if it is taken a moment later.
+    that something is safe now: nothing is lost if it is taken a moment later. What only `pictures` changes what is
+    known and nothing else: no service state, and no rule hears of it.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Kind(Generic[D, V]):
         fold: Callable[[V, Any], V],
         trigger: Callable[[Any], str | None],
         confirms: tuple[type, ...] = (),
+        pictures: tuple[type, ...] = (),
     ) -> None:
         self.name: str = messages.KIND
         self.messages = messages
@@ -68,6 +70,7 @@ class Kind(Generic[D, V]):
         self.fold = fold
         self.trigger = trigger
         self.confirms = confirms
+        self.pictures = pictures
 
 
 SHUFFLER: Final = Kind(
@@ -76,6 +79,7 @@ SHUFFLER: Final = Kind(
     shuffler_state.ShufflerView(),
     shuffler_state.fold,
     shuffler_state.service_trigger,
+    pictures=(shuffler_messages.Progress,),
 )
 BET_SENSOR: Final = Kind(
     bet_sensor_messages,
@@ -109,6 +113,7 @@ SHOE: Final = Kind(
     shoe_state.ShoeView(),
     shoe_state.fold,
     shoe_state.service_trigger,
+    pictures=(shoe_messages.Progress,),
 )
 
 # In the order of their tags.

@@ -39,7 +39,7 @@ class Framer:
         counters = self.counters
         size = len(chunk)
         counters.bytes_in += size
-        if size and chunk.find(b"\0") == size - 1 and not self._rest and not self._skipping:  # one whole frame
+        if chunk.find(b"\0") == size - 1 and size and not self._rest and not self._skipping:  # one whole frame
             frame = self._frame(chunk[:-1])
             if frame is None:
                 counters.bytes_dropped += size
@@ -74,10 +74,11 @@ class Framer:
             return None
         if not stuffed:  # an idle delimiter: legal, used to flush noise
             return None
-        if len(stuffed) >= MAX_WIRE:
+        size = len(stuffed)
+        if size >= MAX_WIRE:
             self.counters.too_long += 1
             return None
-        body = cobs.decode(stuffed)
+        body = stuffed[1:] if stuffed[0] == size else cobs.decode(stuffed)  # most frames: one block
         if body is None:
             self.counters.bad_stuffing += 1
             return None

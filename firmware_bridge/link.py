@@ -283,20 +283,20 @@ class Link:
             out.first_sent_at = out.sent_at
         out.tries += 1
         self._trip.departs(self._sealer.counter, out.sent_at)
-        self._write(flags, out.type, out.seq, out.re, out.payload)
+        self._write(out.sent_at, flags, out.type, out.seq, out.re, out.payload)
 
-    def _acknowledge(self, held: int = fr.NO_RE) -> None:
+    def _acknowledge(self, now: float, held: int = fr.NO_RE) -> None:
         """Say what has arrived: all before `_expected`, the copy that came last, and one that is held early."""
-        self._write(0, fr.ACK, self._echo, held, b"")
+        self._write(now, 0, fr.ACK, self._echo, held, b"")
 
-    def _write(self, flags: int, type_: int, seq: int, re: int, payload: bytes) -> None:
+    def _write(self, now: float, flags: int, type_: int, seq: int, re: int, payload: bytes) -> None:
         try:
             signed, mac = self._sealer.seal(flags, type_, seq, self._expected, re, payload)
         except SessionWornOut as worn:
             self._loop.call_soon(self.fail, worn)  # later: whoever writes has not noted its question yet
             return
         self._ack_due = 0.0
-        self._last_sent = self._time()
+        self._last_sent = now
         self.counters.sent += 1
         self.wire.send(signed, mac)
 
@@ -343,7 +343,7 @@ class Link:
             return
         self._echo = frame.counter & 0xFFFF
         if type_ == fr.PING:
-            self._acknowledge()
+            self._acknowledge(now)
         else:
             self._take_sequenced(frame, now)
 
@@ -357,10 +357,10 @@ class Link:
         elif ahead < URGENT_WINDOW:
             self.counters.gaps += 1
             self._early[frame.seq] = frame
-            self._acknowledge(frame.seq)
+            self._acknowledge(now, frame.seq)
         else:
             self.counters.duplicates += 1
-            self._acknowledge()
+            self._acknowledge(now)
 
     def _fill_gap(self, missing: int, now: float) -> None:
         """The other end holds a later frame and misses this one: repeat it, once per round trip."""
@@ -445,7 +445,7 @@ class Link:
         ping = self._next_ping(now)
         if now >= ping:
             self._trip.departs(self._sealer.counter, now)
-            self._write(0, fr.PING, 0, fr.NO_RE, b"")
+            self._write(now, 0, fr.PING, 0, fr.NO_RE, b"")
             ping = self._next_ping(now)
         silence = self._last_heard + SILENCE
         due = min(silence, ping)
@@ -470,7 +470,7 @@ class Link:
             if self.down is not None:
                 return
         if self._ack_due and now >= self._ack_due:
-            self._acknowledge()
+            self._acknowledge(now)
         due = self._ack_due
         if self._unacked:
             again = self._unacked[0].sent_at + self._trip.rto * self._backoff

@@ -47,6 +47,10 @@ class ShoeView(View, frozen=True):
 def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
     """Return the picture after an event."""
     replace = msgspec.structs.replace
+    if isinstance(event, m.Progress):  # what comes most often
+        return replace(view, state=_BUSY[event.phase], phase=event.phase, moved=event.moved,
+                       left=event.left if view.sure else None, in_path=None, blocked=event.blocked,
+                       ended=None)  # fmt: skip
     match event:
         case LinkUp():
             return ShoeView(connected=True, unsettled=view.unsettled)
@@ -60,10 +64,6 @@ def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
             return _in_doubt(replace(view, unsettled=unsettled_after(view.unsettled, event)))
         case Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
-        case m.Progress():
-            return replace(view, state=_BUSY[event.phase], phase=event.phase, moved=event.moved,
-                           left=event.left if view.sure else None, in_path=None, blocked=event.blocked,
-                           ended=None)  # fmt: skip
         case m.Drawn() | m.RoundEnded() | m.Pile() | m.Door():
             return _fold_hands(view, event)
         case m.Cleared():

@@ -54,6 +54,8 @@ class ShufflerView(View, frozen=True):
 
 def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
     """Return the picture after an event."""
+    if isinstance(event, m.Progress):  # what comes most often
+        return _fold_progress(view, event)
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
@@ -69,8 +71,6 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case GivenOut():
             return replace(view, state=m.State.IDLE, behind_gate=0)
-        case m.Progress():
-            return _fold_progress(view, event)
         case m.Door():
             # Hands may take what is inside; where nothing was, nothing can be missed.
             return replace(view, door_open=event.open, inside=0 if view.inside == 0 else None)
@@ -102,16 +102,18 @@ def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
 
 
 def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
-    """Return the picture after a card has arrived somewhere."""
-    replace = msgspec.structs.replace
-    view = replace(view, phase=event.phase, left=event.left, blocked=event.blocked, outside=None, ended=None)
-    if not event.entered:  # cards leave that this cycle did not bring in: the machine is being emptied
-        return replace(view, state=m.State.CLEARING, entered=0, inside=None, behind_gate=None)
+    """Return the picture after cards have arrived somewhere."""
+    state, chute = _BUSY[event.phase], view.in_chute
+    gate: int | None = event.left
     inside = m.cards_inside(event.entered, event.left) if view.sure else None
-    view = replace(view, state=_BUSY[event.phase], entered=event.entered, inside=inside)
-    if event.phase is m.Phase.DELIVERING:
-        return replace(view, in_chute=None)  # until its end is told: cards come in and are drawn at the same time
-    return replace(view, behind_gate=event.left)
+    if not event.entered:  # cards leave that this cycle did not bring in: the machine is being emptied
+        state, inside, gate = m.State.CLEARING, None, None
+    elif event.phase is m.Phase.DELIVERING:  # until its end is told: cards come in and are drawn at the same time
+        gate, chute = view.behind_gate, None
+    return msgspec.structs.replace(
+        view, phase=event.phase, state=state, entered=event.entered, left=event.left, inside=inside, behind_gate=gate,
+        in_chute=chute, blocked=event.blocked, outside=None, ended=None,
+    )  # fmt: skip
 
 
 def _fold_store(view: ShufflerView, event: m.TakenIn | m.Delivered | m.Holds) -> ShufflerView:

@@ -55,8 +55,8 @@ class MemoryTransport:
             self.on_lost(PortFailed("the other end of the pipe was closed"))
 
 
-def memory_pair() -> tuple[MemoryTransport, MemoryTransport]:
-    """Return the two ends of a new pipe."""
-    one, other = MemoryTransport(), MemoryTransport()
+def memory_pair(end: Callable[[], MemoryTransport] = MemoryTransport) -> tuple[MemoryTransport, MemoryTransport]:
+    """Return the two ends of a new pipe; `end` makes the first."""
+    one, other = end(), MemoryTransport()
     one._peer, other._peer = other, one
     return one, other

@@ -9,6 +9,8 @@ from firmware_bridge.errors import PortBusy, PortMissing
 from firmware_bridge.transport.memory import MemoryTransport, memory_pair
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from firmware_bridge.wire import Transport
     from simulators.machine import Machine
 
@@ -16,8 +18,9 @@ if TYPE_CHECKING:
 class MemoryHost:
     """Gives the host's end to whoever opens the port; one at a time, like a real one."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, end: Callable[[], MemoryTransport] = MemoryTransport) -> None:
         self._machine = machine
+        self._make_end = end
         self._loop = asyncio.get_running_loop()
         self._present = True
         self._end: MemoryTransport | None = None
@@ -29,7 +32,7 @@ class MemoryHost:
             raise PortMissing(f"{self._machine.slot} is not plugged in")
         if self._end is not None and not self._end.closed:
             raise PortBusy(f"{self._machine.slot} is held by somebody else")
-        self._end, far = memory_pair()
+        self._end, far = memory_pair(self._make_end)
         self._machine.board.plug(far)
         return self._end
 

@@ -6,6 +6,7 @@ and reads the printed paytable itself.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ class PlainMoney:
         self.meter = self.seed
         self.reserve = Fraction(0)
         self.seeds = [self.seed]  # what the house put in
-        self.bets: list[Fraction] = []  # that stand
+        self.bets: Counter[Fraction] = Counter()  # that stand: how many of each amount
         self.pending: list[PlainHit] = []
         self.by_table: list[PlainHit] = []
         self.by_hand: list[PlainHit] = []
@@ -59,7 +60,7 @@ class PlainMoney:
         set_aside = self.unit * Fraction(self.table.reserve_percent or 0, 100) + (part - added)
         self.meter += added
         self.reserve += set_aside
-        self.bets.append(self.unit)
+        self.bets[self.unit] += 1
         return PlainBet(self.unit, added, set_aside)
 
     def back(self, bet: PlainBet) -> None:
@@ -69,7 +70,8 @@ class PlainMoney:
         self.meter -= taken
         missing = bet.set_aside + (bet.added - taken)
         self.reserve -= min(missing, self.reserve)
-        self.bets.remove(bet.stake)
+        assert self.bets[bet.stake] > 0, "a bet goes back that does not stand"
+        self.bets[bet.stake] -= 1
 
     def hit(self, line: Line) -> PlainHit:
         """A hand is claimed."""
@@ -110,9 +112,14 @@ class PlainMoney:
         self.by_table.remove(hit)
 
     @property
+    def staked(self) -> Fraction:
+        """What all bets that stand cost together."""
+        return sum((amount * bets for amount, bets in self.bets.items()), Fraction(0))
+
+    @property
     def house(self) -> Fraction:
         """What the house has of it all: everything that came in and is nowhere else."""
-        came = sum(self.bets, Fraction(0)) + sum(self.seeds, Fraction(0)) + sum(self.corrections, Fraction(0))
+        came = self.staked + sum(self.seeds, Fraction(0)) + sum(self.corrections, Fraction(0))
         paid = [each.fixed + each.share + each.stake for each in (*self.by_table, *self.by_hand)]
         owed = [each.fixed + each.share for each in self.pending]
         gone = sum(paid, Fraction(0)) + sum(owed, Fraction(0)) + sum(self.envy, Fraction(0))

@@ -6,10 +6,12 @@ What the box wrote before the cut arrives; nothing that it would have written af
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.kinds import kind_named
+from firmware_bridge.transport.memory import MemoryTransport
 from simulators.hosts.memory import MemoryHost
 from simulators.house.disk import DiskWriter, PowerCut
 from simulators.house.stand import trust_in
@@ -22,9 +24,7 @@ from table_controller.table.core import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from firmware_bridge.errors import LinkError
     from firmware_bridge.handshake import Trust
-    from firmware_bridge.wire import Transport
     from simulators.house.disk import Disk, DiskStore
     from simulators.machine import Machine
     from table_controller.controller.loop import Controller
@@ -89,35 +89,18 @@ class Mains:
             self.disk.cut()
 
 
-class _Cable:
-    """The box's end of a pipe: silent once the box has no power."""
+class _Cable(MemoryTransport):
+    """The box's end of a pipe: it writes as long as the box has power, and is closed once it has none."""
 
-    def __init__(self, inner: Transport, box: Box) -> None:
-        self._inner = inner
+    def __init__(self, box: Box) -> None:
+        super().__init__()
         self._box = box
-        self.on_bytes: Callable[[bytes], None] = lambda _: None
-        self.on_lost: Callable[[LinkError], None] = lambda _: None
-        inner.on_bytes = self._bytes
-        inner.on_lost = self._lost
-
-    @property
-    def backlog(self) -> int:
-        return self._inner.backlog
+        box.cables.append(self)
 
     def write(self, data: bytes) -> None:
-        if self._box.may_write():
-            self._inner.write(data)
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def _bytes(self, data: bytes) -> None:
-        if self._box.powered:
-            self.on_bytes(data)
-
-    def _lost(self, cause: LinkError) -> None:
-        if self._box.powered:
-            self.on_lost(cause)
+        box = self._box
+        if box.powered and not box.silent and box.mains.writing(box):
+            super().write(data)
 
 
 class Box:
@@ -132,7 +115,7 @@ class Box:
         self.writer: DiskWriter
         self.controller: Controller
         self.slots: dict[str, Slot[Any, Any]] = {}
-        self._cables: list[_Cable] = []
+        self.cables: list[_Cable] = []
 
     @classmethod
     def start(
@@ -160,27 +143,14 @@ class Box:
         table = Table(edition, submission, kinds)
         box.controller = start(table, box.store, box.writer, clock, digests, on_step, snapshot_every=snapshot_every)
         for name, machine in machines.items():
+            port = MemoryHost(machine, partial(_Cable, box))
             box.slots[name] = Slot(
-                name, kind_named(machine.kind), box.plug(MemoryHost(machine)), trust.get(name) or trust_in(machine),
+                name, kind_named(machine.kind), port.open, trust.get(name) or trust_in(machine),
                 listener(name, box.controller), jitter=Random(seed), hold=box.controller.hold,
             )  # fmt: skip
         box.controller.slots = box.slots
         box.controller.begin()
         return box
-
-    def plug(self, host: MemoryHost) -> Callable[[], Any]:
-        """Return what opens a port of this box."""
-
-        async def open_port() -> Transport:
-            cable = _Cable(await host.open(), self)
-            self._cables.append(cable)
-            return cable
-
-        return open_port
-
-    def may_write(self) -> bool:
-        """Tell whether a write goes out."""
-        return self.powered and not self.silent and self.mains.writing(self)
 
     def last_words(self) -> None:
         """The write that is under way is the last one that goes out."""
@@ -190,7 +160,7 @@ class Box:
         """Nothing of this boot runs any more."""
         self.powered = False
         self.controller.dead()
-        for cable in self._cables:
+        for cable in self.cables:
             cable.close()
 
     async def bury(self) -> None:

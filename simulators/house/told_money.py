@@ -137,7 +137,7 @@ class ToldMoney:
             accounts.HAND_PAYS: sum((each.fixed + each.share for each in plain.by_hand), Fraction(0)),
             accounts.STAKES: sum((each.stake for each in (*plain.by_table, *plain.by_hand)), Fraction(0)),
             accounts.ENVY: sum(plain.envy, Fraction(0)),
-            accounts.BETS: -sum(plain.bets, Fraction(0)),
+            accounts.BETS: -plain.staked,
             accounts.CORRECTIONS: Fraction(0),
         }
         return {account: _micro(amount) for account, amount in told.items()}

@@ -80,7 +80,7 @@ def drops_marked_requests(machine: Machine) -> None:
 
     def take(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
         if frame.flags & fr.RETRANSMIT:
-            link._acknowledge()
+            link._acknowledge(now)
         else:
             real(frame, now)
 
@@ -114,10 +114,10 @@ def answers_out_of_order(machine: Machine) -> None:
                 link._deliver(frame, now)
                 link._expected = expected
                 done.add(frame.seq)
-                link._acknowledge(frame.seq)
+                link._acknowledge(now, frame.seq)
                 return
             if ahead:
-                link._acknowledge()
+                link._acknowledge(now)
                 return
             link._deliver(frame, now)
             while link._expected in done:
@@ -133,9 +133,9 @@ def answers_out_of_order(machine: Machine) -> None:
 def silent_about_gaps(machine: Machine) -> None:
     """It holds early frames and says nothing of the gap."""
 
-    def acknowledge(_: Any, real: Callable[..., None], held: int = fr.NO_RE) -> None:
+    def acknowledge(_: Any, real: Callable[..., None], now: float, held: int = fr.NO_RE) -> None:
         if held == fr.NO_RE:
-            real()
+            real(now)
 
     each_link(machine, "_acknowledge", acknowledge)
 
@@ -145,9 +145,9 @@ def _holds(machine: Machine, room: int) -> None:
         ahead = (frame.seq - link._expected) & 0xFFFF
         if 0 < ahead < room:
             link._early[frame.seq] = frame
-            link._acknowledge(frame.seq)
+            link._acknowledge(now, frame.seq)
         elif ahead:
-            link._acknowledge()
+            link._acknowledge(now)
         else:
             real(frame, now)
 

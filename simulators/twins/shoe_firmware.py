@@ -115,8 +115,7 @@ class ShoeFirmware:
         return self._counts.left
 
     def _lies_in(self, place: m.Place) -> bool:
-        sensor = PILES[place]
-        return sensor in self._mechanics.piles and self._mechanics.blocked(sensor)
+        return self._mechanics.lies_at(PILES[place])
 
     def _refusal(self, message: m.Actuation) -> m.Reason:
         """Give the first reason that applies, in the order of the page."""

@@ -61,16 +61,20 @@ class PathWatch:
         self._since = 0.0
         self._front_at: dict[Any, float] = {}
         self._timer: Timer | None = None
-        self._patience = dict.fromkeys(layout.segments, PATIENCE)
+        self._waits = {segment: self._usual(segment) * PATIENCE for segment in layout.segments}
         self.awaited: Any = None  # the segment whose end is expected
+
+    def _usual(self, segment: IntEnum) -> float:
+        return self._layout.transit.get(segment, PASSING)
 
     def hurry(self, segment: IntEnum, share: float) -> None:
         """Wait in a segment for a share of the usual only, as bad firmware would."""
-        self._patience[segment] = share
+        self._waits[segment] = self._usual(segment) * share
 
     def skipped(self, sensor: IntEnum) -> bool:
         """Tell whether a leading edge comes at a sensor before the one that was expected saw the card."""
-        return self.awaited in self._layout.ends and self._layout.ends[self.awaited] < sensor
+        end: int | None = self._layout.ends.get(self.awaited)
+        return end is not None and end < sensor
 
     @property
     def waited(self) -> float:
@@ -79,16 +83,17 @@ class PathWatch:
 
     def expect(self, segment: IntEnum, ready: float = 0.0) -> None:
         """Watch a segment: its end must come within PATIENCE times the usual; `ready`: when it may begin (s)."""
-        usual = self._layout.transit.get(segment, PASSING)
-        self.alarm(ready + usual * self._patience[segment], lambda: self._on_late(segment))
-        self._since = self._clock.now
-        self.awaited = segment
+        self._await(segment, ready + self._waits[segment], self._clock.now)
 
-    def alarm(self, seconds: float, call: Callable[[], None]) -> None:
+    def _await(self, segment: IntEnum, seconds: float, now: float) -> None:
+        self.alarm(seconds, self._on_late, segment)
+        self._since, self.awaited = now, segment
+
+    def alarm(self, seconds: float, call: Callable[..., None], *args: Any) -> None:
         """Call once after so many device seconds, unless something else is expected before."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._clock.after(seconds, call)
+        self._timer = self._clock.after(seconds, call, *args)
 
     def stop(self) -> None:
         """Expect nothing any more."""
@@ -101,7 +106,8 @@ class PathWatch:
         ended, now = self._ended[sensor], self._clock.now
         self.log.transit(ended, now - self._since)
         self._front_at[sensor] = now
-        self.expect(self._following[ended])
+        following = self._following[ended]
+        self._await(following, self._waits[following], now)
 
     def back(self, sensor: IntEnum) -> Pulse:
         """A trailing edge: was it one whole card?"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Final
 
 import msgspec
@@ -27,7 +28,7 @@ class World:
     def __init__(self) -> None:
         self._cards: dict[int, Card] = {}
         self._where: dict[int, str] = {}
-        self._lying: dict[str, list[int]] = {}
+        self._lying: defaultdict[str, list[int]] = defaultdict(list)
         self.torn: set[int] = set()
         self.face_up: set[int] = set()  # cards that lie the wrong way round in their pile
 
@@ -40,7 +41,7 @@ class World:
         card = Card(len(self._cards) + 1, face, back)
         self._cards[card.id] = card
         self._where[card.id] = place
-        self._lying.setdefault(place, []).append(card.id)
+        self._lying[place].append(card.id)
         return card
 
     def insert(self, card: Card, below: int) -> None:
@@ -58,9 +59,7 @@ class World:
         else:
             pile.remove(id_)
         self._where[id_] = to
-        if to not in self._lying:
-            self._lying[to] = [id_]
-        elif bottom:
+        if bottom:
             self._lying[to].insert(0, id_)
         else:
             self._lying[to].append(id_)

@@ -30,12 +30,8 @@ class ContinuousMechanics(ShufflerMechanics):
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(world, clock, rng, slot)
+        self.chute = self.place("chute")  # where delivered cards lie until they are drawn, the first one at the mouth
         self.on_draw: Callable[[], None] = _ignore
-
-    @property
-    def chute(self) -> str:
-        """Where delivered cards lie until they are drawn, the first one at the mouth."""
-        return self.place("chute")
 
     @property
     def outside(self) -> tuple[str, ...]:

@@ -141,14 +141,18 @@ class CardPath:
 
     def blocked(self, sensor: IntEnum) -> bool:
         """Tell what a sensor shows."""
-        pile = self.piles.get(sensor)
-        if pile is not None:
-            return self.world.count(pile) > 0
+        if sensor in self.piles:
+            return self.lies_at(sensor)
         return sensor in self._blocked or self._dim(sensor)
+
+    def lies_at(self, sensor: IntEnum) -> bool:
+        """Tell whether a sensor shows a pile; never, if this machine has none there."""
+        pile = self.piles.get(sensor)
+        return pile is not None and self.world.count(pile) > 0
 
     def _dim(self, sensor: IntEnum) -> bool:
         """Tell whether a sensor is dark by itself, with no card before it."""
-        return bool(self._dust or self._shade) and self._clear_level(sensor) < THRESHOLD
+        return self._clear_level(sensor) < THRESHOLD if self._dust or self._shade else False
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
@@ -161,15 +165,17 @@ class CardPath:
 
     def pattern(self) -> int:
         """Return which sensors are blocked, one bit each."""
-        dark = self._sensors if self._dust or self._shade else (*self.piles, *self._blocked)
-        return sum([1 << sensor for sensor in dark if self.blocked(sensor)])
+        if self._dust or self._shade:
+            return sum([1 << sensor for sensor in self._sensors if self.blocked(sensor)])
+        dark = [sensor for sensor, pile in self.piles.items() if self.world.count(pile)]
+        return sum([1 << sensor for sensor in (*dark, *self._blocked)])
 
     def currents(self) -> list[int]:
         """Return every motor's current in mA."""
         return [self._noise.current(motor, self._currents[motor]) for motor in self._motors]
 
     def _level(self, sensor: IntEnum) -> int:
-        covered = self.blocked(sensor) if sensor in self.piles else sensor in self._blocked
+        covered = self.lies_at(sensor) or sensor in self._blocked
         return BLOCKED_LEVEL if covered else self._clear_level(sensor)
 
     def _clear_level(self, sensor: IntEnum) -> int:
@@ -269,7 +275,8 @@ class CardPath:
 
     def _transit(self, stretch: Stretch) -> float:
         """Return how long the card under way takes to the sensor at the end of a segment (s)."""
-        took = stretch.new * stretch.wear * self._drag(stretch) * self._slowness * self.rng.gauss(1.0, 0.03)
+        drag = self._drag(stretch) if self._pending else 1.0
+        took = stretch.new * stretch.wear * drag * self._slowness * self.rng.gauss(1.0, 0.03)
         while stretch.slip and self.rng.random() < stretch.slip:
             took += stretch.new * GRIP_AGAIN
         return took
@@ -279,7 +286,8 @@ class CardPath:
     ) -> None:
         """The leading edge is at the sensor that ends the segment."""
         sensor, following = stretch.sensor, stretch.next
-        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * stretch.wear * self._drag(stretch) * self._slowness
+        drag = self._drag(stretch) if self._pending else 1.0
+        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * stretch.wear * drag * self._slowness
         if torn:  # a scrap flies past the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
             self._edge(sensor, True)

@@ -63,22 +63,14 @@ class ManualShoeMechanics(CardPath):
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(PATH, world, clock, rng, slot)
+        self.well = self.place("well")  # where cards lie before they are dealt
+        self.behind_well = self.place("behind_well")  # where no sensor looks
         self.piles = {Sensor.WELL: self.well}
         self._hand: list[Timer] = []
         self._in_hand: list[Card] = []
         self._to_pull = 0  # cards that the hand goes on to draw
 
-    # --- places and the truth ----------------------------------------------------------------------------------
-
-    @property
-    def well(self) -> str:
-        """Where cards lie before they are dealt."""
-        return self.place("well")
-
-    @property
-    def behind_well(self) -> str:
-        """Where no sensor looks."""
-        return self.place("behind_well")
+    # --- the truth ----------------------------------------------------------------------------------------------
 
     def left(self) -> int:
         """The truth: how many cards are in the well, or have slipped behind it."""
@@ -102,8 +94,8 @@ class ManualShoeMechanics(CardPath):
     def surface(self, sensor: Sensor) -> Surface:
         """Tell what the reader beside a sensor sees, at the leading edge."""
         after, before = _READ[sensor]
-        pieces = self.world.at(self.segment_place(after)) or self.world.at(self.segment_place(before))  # a torn one
-        card = pieces[-1]
+        top = self.world.top
+        (card,) = top(self.segment_place(after), 1) or top(self.segment_place(before), 1)  # a torn one
         if card.face == COVER:
             return Surface.COVER
         return Surface.FACE if card.id in self.world.face_up else Surface.BACK
@@ -211,18 +203,10 @@ class ShoeMechanics(ManualShoeMechanics):
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(world, clock, rng, slot)
+        self.intake = self.place("intake")  # where hands lay the block
+        self.delivery = self.place("slot")  # where stacks are laid for hands to take
         self.piles |= {Sensor.INTAKE: self.intake, Sensor.SLOT: self.delivery}
         self.delivered = 0  # the truth: cards laid into the slot since it was last empty
-
-    @property
-    def intake(self) -> str:
-        """Where hands lay the block."""
-        return self.place("intake")
-
-    @property
-    def delivery(self) -> str:
-        """Where stacks are laid for hands to take."""
-        return self.place("slot")
 
     @property
     def outside(self) -> tuple[str, ...]:
@@ -262,8 +246,9 @@ class ShoeMechanics(ManualShoeMechanics):
     def _deliver(self, cards: list[Card]) -> None:
         if not self.world.count(self.delivery):
             self.delivered = 0
-        self._lay(cards, self.delivery)
-        self.delivered += sum(card.face != COVER for card in cards)
+        for card in cards:
+            self.world.move(card, self.delivery)
+            self.delivered += card.face != COVER
 
     def taken(self) -> None:
         """Hands took from the slot."""

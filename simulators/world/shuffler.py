@@ -71,6 +71,9 @@ class ShufflerMechanics(CardPath):
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(LAYOUT, world, clock, rng, slot)
+        self.intake = self.place("intake")  # where cards are put in
+        self.gate = self.place("gate")  # where shuffled cards lie behind the gate
+        self.behind_shelves = self.place("behind_shelves")  # where no sensor looks
         self.piles = {Sensor.INTAKE: self.intake, Sensor.GATE: self.gate}
         self._shelf = (0, False)  # where the elevator stands, and whether it stores underneath
         self._slipping = 0  # so many of the cards stored next slip behind the shelves
@@ -80,24 +83,9 @@ class ShufflerMechanics(CardPath):
     # --- places ----------------------------------------------------------------------------------------------
 
     @property
-    def intake(self) -> str:
-        """Where cards are put in."""
-        return self.place("intake")
-
-    @property
-    def gate(self) -> str:
-        """Where shuffled cards lie behind the gate."""
-        return self.place("gate")
-
-    @property
     def outside(self) -> tuple[str, ...]:
         """The places of this machine that are not inside it."""
         return (self.intake, self.gate, self.place("presented"))
-
-    @property
-    def behind_shelves(self) -> str:
-        """Where no sensor looks."""
-        return self.place("behind_shelves")
 
     def compartment(self, number: int) -> str:
         """Return the place of one compartment."""
@@ -112,7 +100,7 @@ class ShufflerMechanics(CardPath):
 
     def read_face(self) -> int | None:
         """Read the face of the card at the feed sensor, as a camera there would; None if there is none."""
-        cards = self.world.at(self.segment_place(Segment.BRIDGE))
+        cards = self.world.top(self.segment_place(Segment.BRIDGE), 1)
         return cards[-1].face if cards else None
 
     def route(self, compartment: int, *, bottom: bool) -> float:

@@ -77,6 +77,9 @@ class Freezer:
 
     def take(self, event: Any) -> None:
         """Take what the driver tells, in its order."""
+        if isinstance(event, self._kind.pictures):
+            self._view = self._kind.fold(self._view, event)
+            return
         if isinstance(event, LinkUp):
             self._hello = event.hello
         halt = evidence.halt_of(self._kind.name, event)

@@ -101,7 +101,8 @@ class Controller:
 
     def _told(self, name: str, event: Any) -> None:
         slot = self.slots[name]
-        for each in translate(name, slot.kind.name, slot.kind.trigger(event), event):
+        rules_hear = not isinstance(event, slot.kind.pictures)
+        for each in translate(name, slot.kind.name, slot.kind.trigger(event), event) if rules_hear else ():
             if isinstance(each, ev.SlotChanged) or not self._tested(name):
                 self.submit(each)
         if self.halted is not None or self._closed:

@@ -77,6 +77,9 @@ class Slot(Generic[D, V]):
 
     def _fold(self, event: Any) -> None:
         self.view = self.kind.fold(self.view, event)
+        if isinstance(event, self.kind.pictures):
+            self._on_event(event)
+            return
         self.service.take(self.kind.trigger(event), unsettled=bool(self.view.unsettled))
         if isinstance(event, LinkDown):
             self.cause = event.cause

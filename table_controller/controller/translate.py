@@ -143,10 +143,14 @@ _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {
 }
 
 
+# Half of what machines tell is how far they are: nothing in it is for the core.
+_NOTHING_HAPPENED: Final = frozenset({shuffler.Progress, shoe.Progress})
+
+
 def translate(slot: str, kind: str, trigger: str | None, event: Any) -> list[ev.Event]:
     """Return the core's events for one event of a driver: first what it means for the slot, then what happened."""
     found: list[ev.Event] = []
     if trigger in ("appear", "vanish", "verify", "doubt", "fault"):
         found.append(ev.SlotChanged(slot, trigger))  # type: ignore[arg-type]
-    maker = _BY_KIND.get(kind)
+    maker = None if type(event) in _NOTHING_HAPPENED else _BY_KIND.get(kind)
     return found + list(maker(slot, event)) if maker else found

@@ -63,7 +63,7 @@ class MeterRules(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def envied(self) -> tuple[str, ...]:
         """The hands that are paid to others, too."""
-        return tuple(award.hand for award in self.awards if award.envy)
+        return tuple([award.hand for award in self.awards if award.envy])
 
 
 class Bet(msgspec.Struct):

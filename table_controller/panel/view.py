@@ -39,6 +39,7 @@ def view(table: Table, role: str, left: Mapping[str, float]) -> dict[str, Any]:
         "against": [_reason(reason) for reason in against] if table.state.round.state == mc.IDLE else [],
         "holds": [_hold(hold) for hold in table.state.holds.values()],
         "decks": [_deck(table, deck, left) for deck in table.state.decks.values() if deck.state != mc.REMOVED],
+        "two_jokers": any(step.when == "two_joker_pack" for step in table.context.edition.opening),
         "most_decks": 2 if table.context.submission.two_decks else 1,
         "dice": _dice(table, left),
         "seats": [_seat(table, seat) for seat in _SEATS if seat <= table.context.submission.seats],
@@ -95,7 +96,8 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
         ),
         "role": prompt.role,
         "mine": prompt.role == role,
-        "choices": [{"key": choice, "text": _choice(prompt, hold, choice)} for choice in prompt.choices],
+        "why": "" if hold is None else _because(hold),
+        "choices": [{"key": choice, "text": _choice(table, prompt, hold, choice)} for choice in prompt.choices],
         "number": {"least": prompt.least, "most": prompt.most} if prompt.number else None,
         "seats": _seats_of(table, prompt),
         "one_seat": prompt.kind in ("first_arrival", "cover_seat"),
@@ -108,12 +110,23 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
     }
 
 
-def _choice(prompt: Prompt, hold: Hold | None, choice: str) -> str:
-    """Return an answer for its button; the choices of a ruling also say what they order."""
+def _because(hold: Hold) -> str:
+    """Return why a question of an irregularity is asked: what happened, and where."""
+    about = ", ".join(_about(hold))
+    return _sentence(words.meaning(hold.trigger) or plain(hold.trigger)) + (f" ({about})" if about else "")
+
+
+def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
+    """Return an answer for its button; the choices of a ruling also say what they order, as far as it is not the same."""
+    said = words.answer(choice)
     if prompt.kind == "choose" and hold is not None and choice in hold.choices:
         orders = ", ".join(plain(what) for what in hold.choices[choice])
-        return f"{words.answer(choice)} ({orders})" if orders != plain(choice) else words.answer(choice)
-    return words.answer(choice)
+        new = not set(orders.split()) <= {*said.lower().split(), *plain(choice).split()}
+        return f"{said} ({orders})" if new else said
+    rules = table.context.meter
+    if prompt.kind == "progressive" and rules is not None:  # as the table's own paytable prints it
+        return next((award.label for award in rules.awards if award.hand == choice), said)
+    return said
 
 
 def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
@@ -146,6 +159,8 @@ def _next(table: Table, role: str, prompts: list[dict[str, Any]], against: tuple
     if doing:
         return {"how": "machine", "text": doing[0], "who": "machine"}
     if state == mc.IDLE:
+        if not table.context.decks_at_table():
+            return {"how": "bring", "text": "Bring a deck", "who": "dealer"}
         if not against:
             return {"how": "open_round", "text": "Open the round", "who": "dealer"}
         return {"how": "against", "text": _sentence(against[0].evidence), "who": against[0].clears}
@@ -203,8 +218,8 @@ def _hold(hold: Hold) -> dict[str, Any]:
     return {
         "id": hold.id,
         "text": _sentence(plain(hold.trigger)),
-        "meaning": words.REPORTS.get(hold.trigger, ""),
-        "about": [part for part in (hold.slot, hold.deck and f"deck {hold.deck}", _seat_words(hold.seat)) if part],
+        "meaning": words.meaning(hold.trigger),
+        "about": _about(hold),
         "clauses": list(hold.clauses),
         "clears": hold.acknowledges,
         "outcomes": [words.outcome(outcome) for outcome in hold.outcomes],
@@ -214,8 +229,9 @@ def _hold(hold: Hold) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _seat_words(seat: int | None) -> str:
-    return "" if seat is None else words.place_name(seat)
+def _about(hold: Hold) -> list[str]:
+    seat = "" if hold.seat is None else words.place_name(hold.seat)
+    return [part for part in (hold.slot, hold.deck and f"deck {hold.deck}", seat) if part]
 
 
 # --- decks and dice ---------------------------------------------------------------------------------------------------

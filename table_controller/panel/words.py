@@ -167,6 +167,18 @@ DOING: Final[dict[str, str]] = {
     "return_to_service": "{slot} reports",
     "stop": "{slot} stops",
 }
+# What the core finds by itself, where no rule has a name for it.
+_FOUND: Final[dict[str, str]] = {
+    "chips_differ": "the progressive chips are not as many as the bets that were accepted",
+    "bet_without_wager": "a progressive bet lies at a seat without a wager: it does not count and goes back",
+    "unordered_stack": "the shoe gave cards out that nobody had ordered, or gave them out twice",
+    "drawn_without_deal": "cards were drawn from the shoe when none were to be dealt",
+    "drawn_differs": "the shoe counted another number of cards drawn than were to be dealt",
+    "unknown_cards": "cards lie in a machine, and no deck is known to be there",
+    "wrong_number": "the number that was drawn is no position of this table",
+    "command_failed": "a machine did not do what it was told",
+    "box_restarted": "the box was started anew: what happened meanwhile, only people have seen",
+}
 REPORTS: Final[dict[str, str]] = {
     **{str(trigger): meaning for trigger, meaning in TRIGGERS.items()},
     "player_leaves": "a player leaves the table during the round",
@@ -190,7 +202,11 @@ _STEPS: Final[dict[str, str]] = {
     "spread": "spread it for the first player",
     "wash": "wash it",
     "stack": "stack it",
+    "verify_inspection": "verify the inspection",
+    "first_look": "let the first player look at it",
 }
+# Whoever a badge beside the question names, or the step itself does.
+_NAMED: Final = ("dealer", "floorperson", "first_player")
 
 
 # What the dealer says by entering the seats.
@@ -215,7 +231,7 @@ def question(
     if pattern is None:
         return plain(kind)
     step, _, by = rest.partition("/")
-    more = _STEPS.get(step, plain(step)) + (f" ({plain(by)})" if by else "")
+    more = _STEPS.get(step, plain(step)) + (f" ({plain(by)})" if by and by not in _NAMED else "")
     place = place_name(seat)
     return pattern.format(
         place=place, Place=place.capitalize(), deck=deck or "of this round", slot=slot or "the device", more=more,
@@ -241,3 +257,8 @@ def outcome(what: str) -> str:
     """Return what a rule orders, in the rulebook's words."""
     known: dict[str, str] = {str(key): text for key, text in OUTCOMES.items()}
     return known.get(what) or plain(what)
+
+
+def meaning(trigger: str) -> str:
+    """Return what an irregularity is, as a sentence; empty if nobody has worded it."""
+    return REPORTS.get(trigger) or _FOUND.get(trigger, "")

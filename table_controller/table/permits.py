@@ -237,7 +237,7 @@ REASONS: Final[tuple[Row, ...]] = (
     Row("device_busy", (*_MOVES, "clear_out", "return_to_service", "test"), lambda v, r: v.in_flight(r.slot), "device_unusable",
         "a command to the device has not ended, or nobody knows how", "technician", "the command's outcome, asked of the device"),
     Row("dead_device_unsigned", ("open_bets", "load", *_DEALS, "arm_dice", "draw", "method", "use"),
-        lambda v, _: any(slot.state == UNSIGNED for slot in v.state.slots.values()), "device_unusable",
+        lambda v, _: UNSIGNED in [slot.state for slot in v.state.slots.values()], "device_unusable",
         "a device that cannot be used is neither covered nor signed", "floorperson", "cover or sign seen"),
     Row("device_not_signed", ("method",), lambda v, r: not v.signed(r.slot), "device_unusable",
         "the device that the other method stands in for is not out of order and signed", "floorperson",

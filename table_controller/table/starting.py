@@ -172,17 +172,14 @@ def round_completed(c: Context) -> None:
 
 def advance(c: Context) -> None:
     """Ask for new dice; once the bets are locked, find the position and begin the deal."""
-    if c.state.start == "shaker" and c.state.dice != "fresh":
-        choices = ("replaced", "same") if c.state.dice == "doubtful" else ("replaced",)
-        c.ask("dice", "floorperson", *choices, slot=c.start_slot, clauses=c.clauses("dice"))
-    unattended = c.state.start == "shaker" and c.state.shaker_for is not None
-    if unattended:
-        c.ask("take_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("attend"))
-    if _uncovered(c):
-        _cover(c)
+    shaker = c.state.start == "shaker"
+    unattended = shaker and c.state.shaker_for is not None
+    if shaker:
+        _attend(c)
     if c.stopped:
         return
-    _park(c)
+    if shaker:
+        _park(c)
     if c.state.round.state == mc.LOCKED:
         if c.edition.deal.begins == "starting_position":
             c.fire_round("find_start")
@@ -190,6 +187,17 @@ def advance(c: Context) -> None:
             dealing.begin(c)
     if c.state.round.state == mc.STARTING_POSITION and not unattended:
         _find(c)
+
+
+def _attend(c: Context) -> None:
+    """Ask for what a shaker needs at any time: dice that may be used, somebody at it, its lid."""
+    if c.state.dice != "fresh":
+        choices = ("replaced", "same") if c.state.dice == "doubtful" else ("replaced",)
+        c.ask("dice", "floorperson", *choices, slot=c.start_slot, clauses=c.clauses("dice"))
+    if c.state.shaker_for is not None:
+        c.ask("take_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("attend"))
+    if _uncovered(c):
+        _cover(c)
 
 
 def _find(c: Context) -> None:
@@ -208,7 +216,7 @@ def _find(c: Context) -> None:
 
 def _park(c: Context) -> None:
     """After the deal the shaker is covered, shaken once and put aside; the round does not end before."""
-    if c.state.start == "shaker" and c.state.round.state in _DEALT and not c.state.round.parked:
+    if c.state.round.state in _DEALT and not c.state.round.parked:
         c.ask("park_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("park"))
 
 

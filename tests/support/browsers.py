@@ -25,7 +25,11 @@ _FITS: Final = """() => {
   const wrong = [];
   if (document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth)
     wrong.push("the page scrolls");
-  for (const button of document.querySelectorAll("button:not(.clause)")) {
+  const next = document.getElementById("next");
+  if (next && next.scrollHeight > next.clientHeight + 1) wrong.push(`what is asked is cut off: ${next.innerText}`);
+  for (const line of document.querySelectorAll("#next p, #lock .what"))
+    if (line.scrollHeight > line.clientHeight + 2) wrong.push(`${line.textContent} is cut off`);
+  for (const button of document.querySelectorAll("button")) {
     const box = button.getBoundingClientRect();
     if (box.width === 0) continue;
     const text = button.textContent;

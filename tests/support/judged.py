@@ -214,9 +214,6 @@ class Judged(Floor):
             return [ev.DeckReceived(missing[0], DEALER)]
         if "deck_used_last" in against:  # it lies where the other one belongs
             return [ev.Ordered("reshuffle", FLOOR, deck=state.last_deck)]
-        coming = c.next_deck()
-        if "shoe_over" in against and coming is not None and coming.state == mc.READY:  # its cover card lay on top
-            return [ev.Ordered("reshuffle", FLOOR, deck=coming.name)]
         return [ev.OpenRound(DEALER)]
 
     def _here(self, deck: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 import pytest
@@ -14,10 +14,11 @@ from table_controller.panel.metrics import Tally, tally_text
 from table_controller.panel.sessions import BEHIND, IDLE, LONGEST, PAGES, SESSIONS, Session, Sessions
 from table_controller.panel.view import view
 from table_controller.people import Person
-from table_controller.rulebook import GAMES, PHASES
+from table_controller.rulebook import GAMES, PHASES, TRIGGERS
 from table_controller.table import core, machines, steps
 from table_controller.table import events as ev
 from table_controller.table.decisions import Decision, Found, Moved, Refused
+from table_controller.table.irregularities import OwnTrigger
 from tests.support.core import Floor
 
 _LINE: Final = re.compile(
@@ -38,6 +39,29 @@ def test_every_question_of_the_core_has_a_sentence() -> None:
 def test_every_phase_and_every_report_has_its_words() -> None:
     assert set(words.PHASES) == set(machines.ROUND_STATES) >= set(PHASES)
     assert set(words.ORDERS) == set(_literals(acts.Order, "order")) == set(_literals(ev.Ordered, "order"))
+
+
+def test_every_irregularity_says_what_it_is() -> None:
+    for trigger in (*TRIGGERS, *get_args(OwnTrigger)):
+        assert words.meaning(trigger), trigger
+
+
+def test_what_is_printed_on_a_button_is_no_name_of_the_software() -> None:
+    floor = Floor("face_up_pai_gow")
+    floor.bets = {1, 3}
+    said: list[str] = []
+
+    def look(_: Decision) -> None:
+        for prompt in view(floor.table, "dealer", {})["prompts"]:
+            said.extend((prompt["text"], *(choice["text"] for choice in prompt["choices"])))
+
+    floor.twist = look
+    empty = view(floor.table, "dealer", {})
+    assert empty["next"]["text"] == "Bring a deck"
+    floor.start("blue", "red")
+    floor.round()
+    assert "7 Card Straight Flush" in said, "as the paytable prints it"
+    assert not [text for text in said if "_" in text or "(dealer)" in text]
 
 
 def _literals(struct: Any, field: str) -> tuple[str, ...]:

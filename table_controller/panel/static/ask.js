@@ -1,6 +1,6 @@
 // Draws one question with exactly the answers that it allows: buttons, a keypad, seats. Used by dealer and floor.
 
-import { h, clause, say, sayBy, session, toast, told } from "./common.js";
+import { h, clause, closer, dialog, say, sayBy, session, toast, told } from "./common.js";
 
 // An answer that was taken is shown as taken until the table shows what came of it, at most this long (ms).
 const TAKEN = 3000;
@@ -73,19 +73,23 @@ function seatRow(prompt, now, redraw) {
 }
 
 export function clausesOf(prompt) {
-  return h("div", { class: "clauses" }, ...prompt.clauses.slice(0, 2).map(clause));
+  const more = prompt.clauses.slice(2);
+  return h("div", { class: "clauses" }, ...prompt.clauses.slice(0, 2).map(clause), more.length ? h("button", { type: "button", class: "clause", "aria-label": "all clauses", onclick: () =>
+    dialog(h("h2", {}, prompt.text), h("p", { class: "soft" }, "asked by these clauses"), h("div", { class: "row" }, prompt.clauses.map(clause)), closer()) }, `+${more.length}`) : null);
 }
 
 // Returns the elements of one question; `redraw` is called when something was typed or answered.
 export function ask(prompt, redraw, hints = {}) {
   const now = state(prompt);
   const many = prompt.choices.length > (prompt.number ? 1 : 2);
-  const limits = prompt.number && prompt.number.most < 9999
+  // Where one number alone is right, it is counted, and not read here.
+  const limits = prompt.number && prompt.number.most < 9999 && prompt.number.least < prompt.number.most
     ? h("p", { class: "says" }, `from ${prompt.number.least} to ${prompt.number.most}`) : null;
   const says = prompt.evidence.length
     ? h("p", { class: "says" }, `With the answer you say: ${prompt.evidence.join("; ")}.`) : null;
   return [
     h("p", { class: "text", "data-prompt": prompt.id, "data-kind": prompt.kind }, prompt.text),
+    prompt.why && !prompt.number ? h("p", { class: "says" }, `${prompt.why}.`) : null, // beside a keypad, "Why?" says it
     says, limits,
     hints[prompt.id] ? h("p", { class: "says" }, `Simulated hands: ${hints[prompt.id]}`) : null,
     ...(prompt.number ? keypad(prompt, now, redraw) : []),

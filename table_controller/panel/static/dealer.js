@@ -25,9 +25,10 @@ async function act(name, more = {}) {
 }
 
 function big(name, text) {
-  const note = name === "no_more_bets" ? `Wagers are open; ${words(view)}.` : "Everything is ready: deck, machines, dice.";
+  const bets = view.seats.some((one) => one.bet === "sensed") ? `; ${words(view)}` : view.meter ? "; no progressive bet yet" : "";
+  const note = { no_more_bets: `Wagers are open${bets}.`, open_round: `Everything is ready: ${view.dice ? "deck, machines, dice" : "deck and machines"}.`, bring: "No deck is at the table." }[name];
   return [h("p", { class: "text" }, text), h("p", { class: "soft" }, note), h("p", { class: "said", role: "alert" }, said), h("div", { class: "space" }),
-    h("div", { class: "choices act" }, h("button", { type: "button", class: "go", "data-act": name, disabled: busy(name), "aria-busy": busy(name) ? "true" : null, onclick: () => act(name) }, busy(name) ? "…" : text))];
+    h("div", { class: "choices act" }, h("button", { type: "button", class: "go", "data-act": name, disabled: busy(name), "aria-busy": busy(name) ? "true" : null, onclick: () => (name === "bring" ? more() : act(name)) }, busy(name) ? "…" : text))];
 }
 
 function nextCard() {
@@ -41,6 +42,7 @@ function nextCard() {
     body = [h("p", { class: "text" }, `The box is locked: ${view.halted.code}`), h("p", {}, view.halted.text), h("p", { class: "soft" }, view.halted.act)];
   } else if (next.how === "no_more_bets" && chosen === null) body = big("no_more_bets", "No more bets");
   else if (next.how === "open_round" && chosen === null) body = big("open_round", "Open the round");
+  else if (next.how === "bring" && chosen === null) body = big("bring", "Bring a deck");
   else if (prompt && (next.how === "prompt" || next.how === "wait" || chosen === prompt.id)) body = ask(prompt, draw, view.hints);
   else {
     body = [h("p", { class: "text" }, next.text), h("p", { class: "said", role: "alert" }, said), h("div", { class: "space" })];
@@ -103,6 +105,7 @@ async function more() {
   const pick = (id, label, values) => [h("label", { for: id }, label), h("select", { id }, h("option", { value: "" }, "–"), values.map((v) => h("option", { value: v }, v)))];
   const deck = h("input", { id: "newdeck", maxlength: 32 });
   const shuffled = h("input", { type: "checkbox", id: "preshuffled" });
+  const jokers = h("input", { type: "checkbox", id: "twojokers" });
   const answer = h("p", { class: "said", role: "alert" });
   const done = async (button, work) => { // one at a time, and the word about it stands where it was pressed
     if (button.disabled) return;
@@ -115,8 +118,8 @@ async function more() {
   const value = (id) => $(id).value || null;
   const box = dialog(
     h("h2", {}, "Bring a deck"), h("label", { for: "newdeck" }, "Its back colour"), deck,
-    h("div", { class: "row" }, h("label", { class: "row", for: "preshuffled" }, "preshuffled"), shuffled, h("button", { type: "button", class: "go", id: "bring", onclick: (event) =>
-      done(event.target, say("deck", { deck: deck.value.trim(), preshuffled: shuffled.checked })) }, "Bring it")),
+    h("div", { class: "row" }, h("label", { class: "row", for: "preshuffled" }, "preshuffled"), shuffled, view.two_jokers ? [h("label", { class: "row", for: "twojokers" }, "two jokers in the pack"), jokers] : null, h("button", { type: "button", class: "go", id: "bring", onclick: (event) =>
+      done(event.target, say("deck", { deck: deck.value.trim(), preshuffled: shuffled.checked, two_jokers: jokers.checked })) }, "Bring it")),
     h("h2", {}, "Report what happened"), h("label", { for: "trigger" }, "What"), trigger,
     h("div", { class: "formrow" }, h("div", {}, pick("rseat", "Seat", view.seats.map((one) => one.seat))), h("div", {}, pick("rdeck", "Deck", view.decks.map((one) => one.name))),
       h("div", {}, pick("rslot", "Machine", view.slots.map((one) => one.name)))),
