@@ -1,7 +1,9 @@
-"""A press at a box that ten panels follow, beside the same box without any page open.
+"""A press at a box that ten panels follow, and at one whose journal a page reads, beside the same box without any page.
 
-Both boxes are the whole service in processes of their own, as in `benchmarks.press`, and serve a panel; the ten
-browsers at one of them are one more process that signs on and reads its streams. The boxes are pressed in turn, a few
+All boxes are the whole service in processes of their own, as in `benchmarks.press`, and serve a panel; the ten
+browsers at one of them are one more process that signs on and reads its streams. At the third a floorperson's page asks
+for the history of the machines and for a round's story, again and again without a pause: the box reads its journal, 200
+records at a time, all the while. The boxes are pressed in turn, a few
 times each, so that whatever else the computer does meets both: the ratio is the median over these pairs, and p99 is of
 all presses.
 """
@@ -26,8 +28,13 @@ from simulators.table import BENCH_PIN
 PANELS: Final = 10
 # Presses in a row at one box, before the other's turn.
 PAIR: Final = 4
-ROUNDS: Final = 200
+ROUNDS: Final = 100
 BUDGET: Final = 1.5
+# Presses beforehand at the box whose journal is read: some thousands of records.
+LONG: Final = 400
+# What this program is started as, to be browsers.
+BROWSE: Final = "--browse"
+READ: Final = "--read"
 
 
 async def _browse(port: int) -> None:
@@ -42,7 +49,46 @@ async def _browse(port: int) -> None:
     await asyncio.wait(readers)
 
 
+async def _read(port: int) -> None:
+    """Be one browser that has the journal read without a pause. Ends with standard input."""
+    cookie = await _signed_on(port, "floor-1")
+    pages = 0
+    begun = asyncio.Event()
+
+    async def go_on() -> None:
+        nonlocal pages
+        while True:
+            for path in ("/api/history", "/api/rounds?older", "/api/round/1"):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                head = f"Host: 127.0.0.1:{port}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n"
+                writer.write(f"GET {path} HTTP/1.1\r\n{head}".encode())
+                answer = await reader.read()
+                writer.close()
+                assert answer.startswith(b"HTTP/1.1 200"), answer[:200]
+                pages += 1
+                begun.set()
+
+    reading = asyncio.create_task(go_on())
+    await begun.wait()
+    print("following", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    reading.cancel()
+    await asyncio.wait({reading})
+    print(pages, flush=True)
+
+
 async def _follow(port: int, id_: str, *, machines: bool) -> None:
+    cookie = await _signed_on(port, id_)
+    head = f"Host: 127.0.0.1:{port}\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    path = "/api/stream?machines" if machines else "/api/stream"
+    writer.write(f"GET {path} HTTP/1.1\r\n{head}Cookie: {cookie}\r\n\r\n".encode())
+    while await reader.read(1 << 16):
+        pass
+
+
+async def _signed_on(port: int, id_: str) -> str:
+    """Sign on; return the session's cookie."""
     body = json.dumps({"who": {"id": id_, "pin": BENCH_PIN}})
     head = f"Host: 127.0.0.1:{port}\r\n"
     cookie = ""
@@ -54,15 +100,11 @@ async def _follow(port: int, id_: str, *, machines: bool) -> None:
         writer.close()
         found = [line for line in answer.split("\r\n") if line.lower().startswith("set-cookie: ")]
         cookie = found[0][12:].partition(";")[0] if found else ""  # one PIN is checked at a time: try again
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    path = "/api/stream?machines" if machines else "/api/stream"
-    writer.write(f"GET {path} HTTP/1.1\r\n{head}Cookie: {cookie}\r\n\r\n".encode())
-    while await reader.read(1 << 16):
-        pass
+    return cookie
 
 
-def _browsers(port: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "benchmarks.panel", "--browse", str(port)]
+def _browsers(port: int, kind: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "benchmarks.panel", kind, str(port)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
@@ -82,34 +124,50 @@ async def _box(folder: Path, name: str, closing: AsyncExitStack) -> tuple[Servic
     return service, table.panel_port
 
 
-async def _measure(folder: Path, rounds: int) -> tuple[Service, Service]:
+def _following(port: int, kind: str, closing: AsyncExitStack) -> subprocess.Popen[bytes]:
+    """Start browsers, and wait until they are there."""
+    browsers = _browsers(port, kind)
+    closing.callback(browsers.communicate)
+    assert browsers.stdout is not None
+    said = browsers.stdout.readline()
+    assert said == b"following\n", said
+    return browsers
+
+
+async def _measure(folder: Path, rounds: int) -> tuple[Service, Service, Service, int, int]:
     async with AsyncExitStack() as closing:
         alone, _ = await _box(folder, "no panel", closing)
         followed, port = await _box(folder, f"{PANELS} panels", closing)
-        browsers = _browsers(port)
-        closing.callback(browsers.communicate)
-        assert browsers.stdout is not None
-        said = await asyncio.to_thread(browsers.stdout.readline)
-        assert said == b"following\n", said
+        asked, port_asked = await _box(folder, "journal read", closing)
+        await asked.batch(keep=False, presses=LONG)  # a journal worth reading
+        await asyncio.to_thread(_following, port, BROWSE, closing)
+        reader = await asyncio.to_thread(_following, port_asked, READ, closing)
+        hosts = (alone, followed, asked)
         for number in range(rounds + 1):  # the first only warms up
-            for host in (alone, followed) if number % 2 else (followed, alone):
+            for host in (*hosts[number % 3 :], *hosts[: number % 3]):
                 await host.batch(keep=number > 0, presses=PAIR)
-    return alone, followed
+        pages, _ = await asyncio.to_thread(reader.communicate)
+        records = await asked.records()
+    return alone, followed, asked, int(pages), records
 
 
 def main() -> None:
     """Measure, print, judge."""
-    if sys.argv[1:2] == ["--browse"]:
-        asyncio.run(_browse(int(sys.argv[2])))
+    if sys.argv[1:2] in ([BROWSE], [READ]):
+        asyncio.run((_browse if sys.argv[1] == BROWSE else _read)(int(sys.argv[2])))
         return
     rounds = arguments("A press with ten panels and without.", "python -m benchmarks.panel --rounds 10", ROUNDS)
     with TemporaryDirectory() as folder:
-        alone, followed = asyncio.run(_measure(Path(folder), rounds))
-    rows = [host.rows[moment] for moment in ("written", "confirmed", "decided") for host in (alone, followed)]
-    print_table(f'press of "no more bets", {PANELS} pages follow one of two boxes', rows, [rows[0], rows[2]])
-    for without, with_ in (rows[:2], rows[2:4]):
-        print_at_most(f"{with_.name} / without, p50", BUDGET, with_.ratio(without))
-        print_at_most(f"{with_.name} / without, p99", BUDGET, with_.percentile(0.99) / without.percentile(0.99))
+        alone, followed, asked, pages, records = asyncio.run(_measure(Path(folder), rounds))
+    hosts = (alone, followed, asked)
+    rows = [host.rows[moment] for moment in ("written", "confirmed", "decided") for host in hosts]
+    title = f'press of "no more bets"; {PANELS} pages follow one box, the journal of another is read without a pause'
+    print_table(title, rows, [rows[0], rows[3]])
+    print(f"{pages} pages were made from a journal of {records:,} records meanwhile")
+    for without, *others in (rows[:3], rows[3:6]):
+        for with_ in others:
+            print_at_most(f"{with_.name} / without, p50", BUDGET, with_.ratio(without))
+            print_at_most(f"{with_.name} / without, p99", BUDGET, with_.percentile(0.99) / without.percentile(0.99))
 
 
 if __name__ == "__main__":

@@ -131,6 +131,11 @@ class Service(Host):
         await self._client.request("say", event={"type": "NoMoreBets"})
         return time.perf_counter_ns()
 
+    async def records(self) -> int:
+        """Return how many records the journal has."""
+        told = await self._client.request("status")
+        return int(told["seq"])
+
     async def hang_up(self) -> None:
         """Sign off."""
         await self._client.close()

@@ -45,6 +45,7 @@ class Screen:
         self.console = console or PatientConsole(highlight=False)
         self.lives = self.console.is_terminal if live is None else live
         self._every = every
+        self._printed_at = -every  # cards moved when the last line was printed
         self.unheard: OSError | None = None
         self._live: Live | None = None
 
@@ -75,7 +76,10 @@ class Screen:
 
     def path(self, view: ShufflerView, expected: int) -> None:
         """Show the card path and how far the cycle is."""
-        now_and_then = self._every and _moved(view) % (self._every * max(1, expected // 50)) == 0
+        moved, apart = _moved(view), self._every * max(1, expected // 50)
+        now_and_then = bool(apart) and not 0 <= moved - self._printed_at < apart  # a new cycle begins below the last
+        if now_and_then:
+            self._printed_at = moved
         self.show(
             self._picture(view, expected),
             last=view.ended is not None,

@@ -117,16 +117,20 @@ def _because(hold: Hold) -> str:
 
 
 def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
-    """Return an answer for its button; the choices of a ruling also say what they order, as far as it is not the same."""
+    """Return an answer for its button; the choices of a ruling also say what they order, unless it is the same."""
     said = words.answer(choice)
     if prompt.kind == "choose" and hold is not None and choice in hold.choices:
         orders = ", ".join(plain(what) for what in hold.choices[choice])
         new = not set(orders.split()) <= {*said.lower().split(), *plain(choice).split()}
         return f"{said} ({orders})" if new else said
+    return _award(table, choice, said) if prompt.kind == "progressive" else said
+
+
+def _award(table: Table, hand: str, otherwise: str = "") -> str:
+    """Return a hand as the table's own paytable prints it."""
     rules = table.context.meter
-    if prompt.kind == "progressive" and rules is not None:  # as the table's own paytable prints it
-        return next((award.label for award in rules.awards if award.hand == choice), said)
-    return said
+    awards = () if rules is None else rules.awards
+    return next((award.label for award in awards if award.hand == hand), otherwise or plain(hand))
 
 
 def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
@@ -320,7 +324,12 @@ def meter(table: Table) -> dict[str, Any] | None:
         "text": dollars(meters.current),
         "pending": dollars(meters.pending) if meters.pending else "",
         "hits": [
-            {"seat": hit.seat, "hand": plain(hit.hand), "amount": dollars(hit.amount), "state": plain(hit.state)}
+            {
+                "seat": hit.seat,
+                "hand": _award(table, hit.hand),
+                "amount": dollars(hit.amount),
+                "state": plain(hit.state),
+            }
             for hit in standing
         ],
         "reserve": dollars(meters.reserve),

@@ -167,6 +167,10 @@ DOING: Final[dict[str, str]] = {
     "return_to_service": "{slot} reports",
     "stop": "{slot} stops",
 }
+_OUTCOMES: Final[dict[str, str]] = {
+    "return_wagers": "the wagers go back, also progressive bets in the tray (X13) and wagers already taken or paid "
+    "(X18); not what is settled although the round is void",
+}
 # What the core finds by itself, where no rule has a name for it.
 _FOUND: Final[dict[str, str]] = {
     "chips_differ": "the progressive chips are not as many as the bets that were accepted",
@@ -254,8 +258,8 @@ def evidence(what: str) -> str:
 
 
 def outcome(what: str) -> str:
-    """Return what a rule orders, in the rulebook's words."""
-    known: dict[str, str] = {str(key): text for key, text in OUTCOMES.items()}
+    """Return what a rule orders, in the rulebook's words; where those name other outcomes, without their names."""
+    known: dict[str, str] = {str(key): text for key, text in OUTCOMES.items()} | _OUTCOMES
     return known.get(what) or plain(what)
 
 

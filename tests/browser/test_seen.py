@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from firmware_bridge.errors import BoxLocked
 from simulators.house.panel import PINS
-from tests.support.browsers import chromium, served
+from table_controller.table import events as ev
+from tests.support.browsers import SCREEN, chromium, served
 from tests.support.seen import look
 
 if TYPE_CHECKING:
@@ -134,3 +138,62 @@ async def test_everything_can_be_read_in_light_and_dark_and_has_a_name(tmp_path:
         looked["sign"] = await look(sign, "sign")
         assert all(looked.values()), looked
         assert sum(looked.values()) > 1000, looked
+
+
+async def test_the_largest_amount_stays_on_the_display(tmp_path: Path) -> None:
+    most = {"current": 99_999_999_990_000, "pending": "", "hits": []}
+    told = f"event: state\ndata: {json.dumps({'game': 'Game', 'meter': most, 'testing': []})}\n\n"
+
+    async def tell(route: Any) -> None:
+        await route.fulfill(body=told, content_type="text/event-stream")
+
+    async with chromium() as browser, served(browser, tmp_path, "saigon_5_card", decks=()) as stage:
+        sign = await stage.page("/sign", told={"/api/sign": tell})
+        await sign.wait_for_selector("#value:has-text('$99,999,999.99')")
+        box = await (await sign.query_selector("#value")).bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= SCREEN["width"]
+
+
+async def test_what_is_locked_won_or_old_can_be_read_in_light_and_dark(tmp_path: Path) -> None:
+    async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
+        looked = {}
+        meter = stage.house.controller.table.context.meter
+        assert meter is not None
+        stage.hands.choices["progressive"] = meter.awards[0].hand
+        dealer, sign = await stage.page("/dealer", "dealer-1"), await stage.page("/sign")
+        await dealer.click("[data-act=open_round]")
+        await dealer.wait_for_selector("[data-act=no_more_bets]")
+        stage.house.machines["bet_sensor.2"].inject("place_bet")
+        await dealer.wait_for_selector('[data-seat="2"] .lamp.sensed')
+        await dealer.click("[data-act=no_more_bets]")
+        await stage.answer_until(dealer, lambda: bool(stage.state.money.hits))
+        for shown in ("#won .hit b", "#pending:has-text('Pending')"):
+            await sign.wait_for_selector(shown)
+        looked["won"] = await look(sign, "won")
+        dealer.set_default_timeout(60_000)
+        stage.hands.ignoring = True
+        stage.house.controller.submit(ev.Declared("shoe_fault", ev.Person("dealer", "dealer-1"), slot="shoe.1"))
+        await dealer.wait_for_selector("#lock.bad")
+        looked["locked"] = await look(dealer, "locked")
+        await dealer.click("#why")
+        await dealer.wait_for_selector("dialog .clause")
+        looked["why"] = await look(dealer, "why")
+        await dealer.click("dialog .clause")
+        await dealer.wait_for_selector("dialog:nth-of-type(2) h2")
+        looked["clause"] = await look(dealer, "clause")
+        stage.house.controller.halted = BoxLocked("the journal cannot be written")
+        await dealer.keyboard.press("Escape")
+        await dealer.keyboard.press("Escape")
+        await dealer.wait_for_selector("#next :text('The box is locked')")
+        looked["halted"] = await look(dealer, "halted")
+        await sign.wait_for_selector("#value.stale")
+        await sign.wait_for_selector("#state:has-text('closed for the moment')")
+        looked["closed"] = await look(sign, "closed")
+        stage.panel.cancel()
+        await asyncio.wait({stage.panel})
+        await sign.wait_for_selector("#state:has-text('is being checked')")
+        looked["stale"] = await look(sign, "stale")
+        await dealer.wait_for_selector(".lost:not(.hidden)")
+        looked["lost"] = await look(dealer, "lost")
+        stage.house.controller.halted = None
+        assert all(looked.values()), looked

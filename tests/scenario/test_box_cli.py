@@ -140,7 +140,7 @@ async def test_frames_of_a_running_box_are_traced_and_kept(tmp_path: Path, capsy
         file = tmp_path / "trace.pcapng"
         code, said = await at.run("trace", "--slot", "shoe.1", "--slot", "rng.1")
         assert (code, "there is no slot rng.1" in said) == (cli.USAGE, True)
-        code, said = await at.run("trace", "--slot", "all", "--seconds", "1.5", "--out", str(file))
+        code, said = await at.run("trace", "--slot", "all", "--seconds", "2.5", "--out", str(file))
         assert code == cli.OK, said
         packets = list(read_capture(file))
         assert len(packets) == len([line for line in said.splitlines() if "->" in line or "<-" in line]) > 10

@@ -24,11 +24,11 @@ def device(port: Path, *words: str, expect: int = 0) -> str:
 
 
 def test_a_jam_injected_half_way_is_located_by_the_driver_and_by_the_truth(tmp_path: Path) -> None:
-    with simulator(tmp_path, "--speed", "3") as port:  # slow enough for a command to start meanwhile, on any computer
+    with simulator(tmp_path, "--speed", "2") as port:  # slow enough for a command to start meanwhile, on any computer
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
             assert shuffle.stdout is not None
             for line in shuffle.stdout:
-                if "▕20▏" in line:  # twenty cards are in the shelves
+                if (shown := re.search(r"shelf─▕(\d+)▏", line)) and int(shown[1]) >= 10:  # cards are in the shelves
                     break
             pitbox("sim", "inject", "shuffler.1", "jam:segment=bridge", "--folder", str(tmp_path))
             report = shuffle.stdout.read()
@@ -38,7 +38,7 @@ def test_a_jam_injected_half_way_is_located_by_the_driver_and_by_the_truth(tmp_p
     found = re.search(r"jammed in segment bridge at card (\d+), (\d+) cards inside", report)
     assert found, report
     assert found[1] == found[2]
-    assert int(found[1]) > 20
+    assert int(found[1]) >= 10
     assert re.search(r"^ +1  shuffler.1/bridge$", truth, re.MULTILINE), truth
     assert f"{found[2]}  inside the machine in all" in truth
 
@@ -160,7 +160,7 @@ def test_one_name_serves_one_simulator_and_is_free_again_afterwards(tmp_path: Pa
 def test_trace_prints_frames_and_keeps_them(tmp_path: Path) -> None:
     out = tmp_path / "x.pcapng"
     with simulator(tmp_path) as port:
-        said = pitbox("trace", "--port", str(port), "--seconds", "1.5", "--out", str(out))
+        said = pitbox("trace", "--port", str(port), "--seconds", "2.5", "--out", str(out))
         assert "HostHello(role=bench" in said
         assert re.search(r"<- REPLY +Status\(", said)
         assert re.search(r"PING", said)

@@ -13,9 +13,9 @@ from table_controller.controller.status import status_of
 from table_controller.panel.devices import devices
 from table_controller.panel.panel import Panel
 from table_controller.uplink.describe import describe_state
-from tests.scenario.test_box_dossiers import SLOT, order, running, start
 from tests.support.boxes import Talk
 from tests.support.panels import here
+from tests.support.ways import SLOT, order, running, start
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -87,14 +87,16 @@ class Served:
             await asyncio.sleep(0.02)
         raise AssertionError(f"{what} did not come; prompts: {self.state.prompts}; errors: {self.errors}")
 
-    async def page(self, path: str, id_: str | None = None, **options: Any) -> Any:
-        """Open a page, and sign on there."""
+    async def page(self, path: str, id_: str | None = None, told: dict[str, Any] | None = None, **options: Any) -> Any:
+        """Open a page, and sign on there. `told`: who answers a path in place of the box."""
         context = await self.browser.new_context(viewport=SCREEN, reduced_motion="reduce", **options)
         self._contexts.append(context)
         page = await context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", self._heard)
+        for address, tell in (told or {}).items():
+            await page.route(f"**{address}", tell)
         await page.goto(f"http://127.0.0.1:{self.port}{path}")
         if id_ is not None:
             await sign_on(page, id_)

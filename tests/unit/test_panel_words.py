@@ -14,7 +14,7 @@ from table_controller.panel.metrics import Tally, tally_text
 from table_controller.panel.sessions import BEHIND, IDLE, LONGEST, PAGES, SESSIONS, Session, Sessions
 from table_controller.panel.view import view
 from table_controller.people import Person
-from table_controller.rulebook import GAMES, PHASES, TRIGGERS
+from table_controller.rulebook import GAMES, OUTCOMES, PHASES, TRIGGERS
 from table_controller.table import core, machines, steps
 from table_controller.table import events as ev
 from table_controller.table.decisions import Decision, Found, Moved, Refused
@@ -44,6 +44,8 @@ def test_every_phase_and_every_report_has_its_words() -> None:
 def test_every_irregularity_says_what_it_is() -> None:
     for trigger in (*TRIGGERS, *get_args(OwnTrigger)):
         assert words.meaning(trigger), trigger
+    for outcome in OUTCOMES:
+        assert "_" not in words.outcome(outcome), outcome
 
 
 def test_what_is_printed_on_a_button_is_no_name_of_the_software() -> None:

@@ -236,7 +236,8 @@ export function follow(url, handlers, onLost = null) {
   const tests = h("div", { class: "testing hidden", role: "status" });
   document.body.append(tests);
   const test = (names) => {
-    tests.textContent = names.length ? `TEST MODE: ${names.join(", ")}. Nothing that it does counts.` : "";
+    tests.textContent = names.length ? `TEST MODE: ${names.join(", ")}. It counts for nothing.` : "";
+    tests.title = tests.textContent;
     tests.classList.toggle("hidden", !names.length);
   };
   const heard = () => { last = Date.now(); banner.classList.add("hidden"); if (onLost) onLost(false); };

@@ -3,6 +3,7 @@
 import { $, follow, h, show } from "./common.js";
 
 const MOTION = 1500; // how long (ms) the value runs to a new one
+const WIDEST = 150; // so many digits of one hundredth of the display's width go onto it
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 let shown = null; // micro-dollars, as drawn
 let moving = null; // { from, to, since } while it runs
@@ -12,7 +13,9 @@ let heard = null; // when the box was last heard
 
 // Whole cents: what is below them is in the meter, and is not shown.
 function write(amount) {
-  $("value").textContent = `$${(Math.floor(amount / 10000) / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  const text = `$${(Math.floor(amount / 10000) / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  $("value").textContent = text;
+  $("value").style.fontSize = `${Math.min(15, WIDEST / text.length).toFixed(1)}vw`; // whatever it grows to, it stays on the display
 }
 
 function run(now) {
