@@ -16,7 +16,6 @@ from table_controller.uplink.describe import describe_state
 from tests.support.boxes import Talk
 from tests.support.panels import here
 from tests.support.ways import SLOT, order, running, start
-from tests.support.ways import SLOT, order, running, start
 
 if TYPE_CHECKING:
     from pathlib import Path
