@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,35 @@ def tls(tmp_path: Path) -> Iterator[Tls]:
     found.broker.start()
     yield found
     found.broker.stop()
+
+
+@pytest.mark.realtime
+async def test_the_configuration_that_ships_starts_as_debian_includes_it_and_takes_a_box(tmp_path: Path) -> None:
+    authority, certs, parts = Authority(tmp_path, "site-ca"), tmp_path / "certs", tmp_path / "conf.d"
+    for folder in (certs, parts, tmp_path / "lib"):
+        folder.mkdir()
+    pair = authority.issue("broker", "IP:127.0.0.1")
+    for name, file in zip(("site-ca.crt", "broker.crt", "broker.key"), (authority.ca, *pair), strict=True):
+        shutil.copy(file, certs / name)
+    broker = guarded(tmp_path, USER)
+    (tmp_path / "passwords").rename(tmp_path / "pitbox.passwd")
+    shutil.copy(ROOT / "deploy" / "mosquitto" / "acl", tmp_path / "pitbox.acl")
+    shipped = (ROOT / "deploy" / "mosquitto" / "mosquitto.conf").read_text("utf-8")
+    here = shipped.replace("/etc/mosquitto", str(tmp_path)).replace(
+        "listener 8883", f"listener {broker.port} 127.0.0.1"
+    )
+    (parts / "pitbox.conf").write_text(here, "utf-8")
+    debian = ("user root", "persistence true", f"persistence_location {tmp_path}/lib/", f"include_dir {parts}")
+    (tmp_path / "mosquitto.conf").write_text("\n".join(debian) + "\n", "utf-8")
+    broker.start()
+    try:
+        cert, key = authority.issue("box")
+        sure: dict[str, Any] = {"tls": True, "ca": authority.ca, "cert": cert, "key": key}
+        async with running(tmp_path, settings(broker.port, username=USER, password="pitbox secret", **sure)) as box:
+            await box.told()
+            assert box.uplink.health.connected
+    finally:
+        broker.stop()
 
 
 # The library leaves the socket of a handshake that failed to the collector.

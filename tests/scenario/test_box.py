@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
-from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, ReplayDiffers
 from simulators.world.table import TRAY
 from table_controller import people
-from table_controller.controller.protocol import read_request
 from table_controller.controller.status import status_of
 from table_controller.controller.supervise import Tasks
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT, STOP
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from tests.support.boxes import CHEAP, Bench, Talk
+from tests.support.boxes import CHEAP, Bench, Talk, running
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from table_controller.controller.box import Box
-
-
-@asynccontextmanager
-async def running(folder: Path, game: str = "face_up_pai_gow") -> AsyncIterator[tuple[Bench, Box, Talk]]:
-    bench = Bench(folder, game)
-    box = await bench.start()
-    try:
-        yield bench, box, Talk(box)
-    finally:
-        if not bench.box.stopping:
-            await bench.box.stop()
-        bench.close()
 
 
 async def hold_of(talk: Talk) -> None:
@@ -433,105 +416,3 @@ async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> Non
 
 def _broken(_: ev.Event) -> Any:
     raise AssertionError("a step that does not come to an end")
-
-
-# --- machines ---------------------------------------------------------------------------------------------------------
-
-
-async def test_a_technician_uses_a_machine_through_the_box_when_no_round_needs_it(tmp_path: Path) -> None:
-    async with running(tmp_path) as (bench, box, talk):
-        assert (await talk.ask("device", slot="shoe.1", call="status"))["type"] == "Status"
-        assert (await talk.ask("device", slot="shoe.1", call="self_test")).startswith("PB-813")
-        await talk.sign_on("D1", "T1")
-        assert (await talk.ask("device", slot="shoe.1", call="self_test", by="D1")).startswith(
-            "PB-813 self_test is for"
-        )
-        assert (await talk.ask("device", slot="shoe.1", call="dispense", by="T1")).startswith("PB-814")
-        assert (await talk.ask("device", slot="tray.1", call="status")).startswith("PB-814 there is no slot")
-        assert (await talk.ask("device", slot="shoe.1", call="status", arguments={"x": 1})).startswith("PB-814")
-        told = await talk.ask("device", slot="shoe.1", call="self_test", by="T1")
-        assert Outcome(told["outcome"]) is Outcome.DONE
-        assert bench.notes("service")[0].slot == "shoe.1"
-        assert box.controller is not None
-        box.controller.table.state.round.state = mc.DEALING
-        denied = await talk.ask("device", slot="shoe.1", call="self_test", by="T1")
-        assert denied.startswith("PB-813 self_test shoe.1: a round is under way")
-        box.controller.table.state.round.state = mc.IDLE
-        mode = await talk.ask("device", slot="shuffler.1", call="set_mode", arguments={"mode": "dance"}, by="T1")
-        assert mode.startswith("PB-814 there is no mode")
-
-
-async def test_nonsense_in_a_question_reaches_no_machine(tmp_path: Path) -> None:
-    async with running(tmp_path) as (bench, box, talk):
-        before = len(bench.records())
-        for command in ("x", -1, 0, None, 1.5, True, [1], 10**30):
-            told = await talk.ask("device", slot="shoe.1", call="outcome", arguments={"command": command})
-            assert told.startswith("PB-814 command takes"), command
-        await asyncio.sleep(1.0)
-        assert len(bench.records()) == before, "no link fell"
-        assert status_of(box).slots[0].state == "in_service"
-
-
-async def test_asking_alone_writes_nothing_and_tells_the_table_nothing(tmp_path: Path) -> None:
-    async with running(tmp_path) as (bench, _, talk):
-        before = len(bench.records())
-        for slot in ("shoe.1", "shuffler.1", "bet_sensor.1", "shaker.1"):
-            for _ in range(3):
-                assert (await talk.ask("device", slot=slot, call="report"))["type"] == "Status"
-            told = await talk.ask("device", slot=slot, call="outcome", arguments={"command": 7})
-            assert told["type"] == "Settled", told
-        assert len(bench.records()) == before, "nobody is signed on"
-        await talk.sign_on("D1")
-        before = len(bench.records())
-        await talk.ask("device", slot="shoe.1", call="report", by="D1")
-        assert len(bench.records()) == before, "a dealer is no technician"
-        await talk.sign_on("T1")
-        before = len(bench.records())
-        await talk.ask("device", slot="shoe.1", call="report", by="T1")
-        await asyncio.sleep(1.0)
-        assert len(bench.records()) > before, "a technician has it read anew for the table"
-
-
-async def test_an_order_whose_giver_left_is_not_written_down_as_done(tmp_path: Path) -> None:
-    async with running(tmp_path) as (bench, _box, talk):
-        await talk.sign_on("T1")
-        request = {"do": "device", "id": 99, "slot": "shuffler.1", "call": "self_test"}
-        talk.session.take(read_request(msgspec.json.encode(request)))
-        while not bench.notes("service"):  # noqa: ASYNC110
-            await asyncio.sleep(0.001)
-        await asyncio.sleep(0.005)
-        talk.session.close()
-        await asyncio.sleep(1.0)
-        assert [note.text for note in bench.notes("service")] == [
-            "self_test: ordered", "self_test: it was sent, and whoever ordered it left before its end",
-        ]  # fmt: skip
-
-
-async def test_no_order_goes_out_that_is_not_on_disk_or_not_permitted_any_more(tmp_path: Path) -> None:
-    async with running(tmp_path) as (bench, box, talk):
-        await talk.sign_on("T1")
-        request = {"do": "device", "id": 99, "slot": "shoe.1", "call": "self_test"}
-        talk.session.take(read_request(msgspec.json.encode(request)))
-        await asyncio.sleep(0)
-        assert box.controller is not None
-        box.controller.table.state.round.state = mc.DEALING  # a round began while the order was on its way to the disk
-        await asyncio.sleep(2.0)
-        told = next(line for line in talk.lines if line.get("id") == 99)
-        assert "a round is under way" in told["error"]["text"]
-        ordered, ended = (note.text for note in bench.notes("service"))
-        assert ordered == "self_test: ordered"
-        assert ended.startswith("self_test: PB-813")
-        box.controller.table.state.round.state = mc.IDLE
-
-
-async def test_frames_can_be_watched_and_no_card_is_in_them(tmp_path: Path) -> None:
-    async with running(tmp_path) as (_, box, talk):
-        assert (await talk.ask("trace", slots=["shoe.9"])).startswith("PB-814")
-        await talk.ask("trace", slots=["shoe.1"])
-        await talk.ask("device", slot="shoe.1", call="status")
-        frames = [line["frame"] for line in talk.lines if "frame" in line]
-        assert {frame["slot"] for frame in frames} == {"shoe.1"}
-        assert {frame["outgoing"] for frame in frames} == {True, False}
-        assert box.taps["shoe.1"].watchers
-        talk.session.close()
-        assert not box.taps["shoe.1"].watchers

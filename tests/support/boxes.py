@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from table_controller.people_check import Checker
 from table_controller.rulebook import check_submission, edition
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     from firmware_bridge.errors import JournalError
@@ -141,3 +142,16 @@ class Talk:
     async def say(self, type_: str, **details: Any) -> Any:
         about = {key: details.pop(key) for key in ("by", "second") if key in details}
         return await self.ask("say", event={"type": type_, **details}, **about)
+
+
+@asynccontextmanager
+async def running(folder: Path, game: str = "face_up_pai_gow") -> AsyncIterator[tuple[Bench, Box, Talk]]:
+    """Run a box, with somebody who talks to it; at the end it is stopped in order, if it still runs."""
+    bench = Bench(folder, game)
+    box = await bench.start()
+    try:
+        yield bench, box, Talk(box)
+    finally:
+        if not bench.box.stopping:
+            await bench.box.stop()
+        bench.close()
