@@ -62,6 +62,8 @@ def _waiting(view: ShufflerView, expected: int) -> int | None:
     """Return how many cards must still be in the intake; None where no count tells."""
     if view.continuous or view.state is m.State.CLEARING:
         return None
+    if view.state is m.State.IDLE and not view.entered:  # no cycle has counted any
+        return None
     return 0 if view.phase is m.Phase.UNLOADING else max(0, expected - view.entered)
 
 

@@ -56,3 +56,8 @@ def test_a_machine_without_cycles_ends_in_its_chute_but_for_a_count() -> None:
     assert len(line) <= 80
     counting = ShufflerView(continuous=True, phase=m.Phase.UNLOADING, entered=312, left=20, inside=292, behind_gate=20)
     assert plain(draw_path(counting, 312)).endswith("▕ 20▏gate")
+
+
+def test_a_machine_at_rest_that_has_fed_nothing_shows_no_deck_in_its_intake() -> None:
+    line = plain(draw_path(ShufflerView(state=m.State.IDLE, inside=0, behind_gate=0), 53))
+    assert line.startswith("intake ▕ ?▏")

@@ -236,8 +236,8 @@ export function follow(url, handlers, onLost = null) {
   const tests = h("div", { class: "testing hidden", role: "status" });
   document.body.append(tests);
   const test = (names) => {
-    tests.textContent = names.length ? `TEST MODE: ${names.join(", ")}. It counts for nothing.` : "";
-    tests.title = tests.textContent;
+    tests.textContent = names.length ? `TEST MODE: ${names.join(", ")}` : "";
+    tests.title = "What is in test mode counts for nothing.";
     tests.classList.toggle("hidden", !names.length);
   };
   const heard = () => { last = Date.now(); banner.classList.add("hidden"); if (onLost) onLost(false); };
