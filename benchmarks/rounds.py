@@ -129,7 +129,7 @@ def _print(games: Sequence[Game]) -> None:
     rate = 1 / slowest.one.percentile(0.5)
     print(
         f"{slowest.name}, the slowest, on one core: {rate:.1f} rounds/s of processor time, "
-        f"which is {rate * slowest.cores:.1f} on {slowest.cores} cores that nobody else uses"
+        f"which would be {rate * slowest.cores:.1f} on {slowest.cores} cores that nobody else uses"
     )
 
 

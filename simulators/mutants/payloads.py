@@ -37,7 +37,7 @@ def _guess(machine: Machine, change: Callable[[bytes], bytes | None]) -> None:
             payload = change(frame.payload)
             if payload is None:
                 link._expected = frame.seq + 1
-                link._acknowledge()
+                link._acknowledge(now)
             else:
                 real(replaced(frame, payload=payload), now)
 
