@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # game and its seed, and games take turns, so that workers get as many long ones as short ones. More rounds are more
 # tables after these. `pitbox sim soak --rounds 100000` plays what there is time for.
 SHORT = 100
-PROOF = 5_000
+PROOF = 20_000
 SEED = 100
 PROOF_SEED = 1000
 TABLES = [(game, PROOF_SEED * (row + 1)) for row in range(PROOF // DAY // len(GAMES)) for game in GAMES]
