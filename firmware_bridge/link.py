@@ -58,6 +58,8 @@ HOST_HEARTBEAT: Final = 2.2
 ANXIOUS: Final = 2.25
 # Knock this often (s): ten times before the silence, so that a line that only loses frames is not taken for a dead one.
 KNOCK: Final = 0.125
+# A wake-up that is as near as this (s) when something is heard was set for the case that nothing is: it is put off.
+_NEAR: Final = 0.3
 # A timer that fires sooner than this (s) would only spin.
 _LEAST: Final = 0.001
 
@@ -347,10 +349,14 @@ class Link:
             self._trip.echoed(frame.seq, now)
             if frame.re != fr.NO_RE:
                 self._fill_gap(frame.ack, now)
+            if self._timer_at - now < _NEAR:
+                self._put_off(now)
             return
         self._echo = frame.counter & 0xFFFF
         if type_ == fr.PING:
             self._acknowledge(now)
+            if self._timer_at - now < _NEAR:
+                self._put_off(now)
         else:
             self._take_sequenced(frame, now)
 
@@ -438,6 +444,13 @@ class Link:
             self._timer.cancel()
         self._timer_at = at
         self._timer = self._loop.call_at(at, self._tick)
+
+    def _put_off(self, now: float) -> None:
+        """A link at rest was heard: wake when it is time to show life again, if nothing else waits for the timer."""
+        if self._timer is not None and not (self._questions or self._queue or self._urgent):
+            self._timer.cancel()
+            self._timer = None
+            self._arm(min(now + ANXIOUS, self._last_sent + self._heartbeat))
 
     def _tick(self) -> None:
         self._timer = None
