@@ -26,8 +26,9 @@ EXAMPLE = "pitbox demo --game dj_wild --faults storm"
 
 _ROUNDS: Final = 6
 _MQTT: Final = "tell a broker, too; without HOST an installed Mosquitto is started on loopback for the show"
+_GAME: Final = "face_up_pai_gow"
 # In virtual time a round costs milliseconds.
-_FAST_ROUNDS: Final = 200
+_FAST_ROUNDS: Final = 500
 # Rounds of one table then: short enough for the cores to share, long enough for opening it to weigh little. Not by the
 # number of cores, or the same command would play other tables on another computer.
 _FAST_TABLE: Final = 50
@@ -35,7 +36,7 @@ _FAST_TABLE: Final = 50
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("--game", choices=list(GAMES), default="face_up_pai_gow", help="default: face_up_pai_gow")
+    parser.add_argument("--game", choices=list(GAMES), help=f"default: {_GAME}, with --fast all of them in turn")
     parser.add_argument("--seed", type=int, default=7, help="the same seed brings the same mishaps (default 7)")
     parser.add_argument("--rounds", type=int, help=f"default {_ROUNDS}, with --fast {_FAST_ROUNDS}")
     parser.add_argument("--speed", type=float, default=20.0, help="times faster than a real table (default 20)")
@@ -93,10 +94,11 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
             screen.line(f"listen with: mosquitto_sub -h {broker[0]} -p {broker[1]} -v -t 'pitbox/#'", "dim")
             if (trouble := await asyncio.to_thread(silent, broker)) is not None:
                 screen.line(trouble, "yellow")
-        house = RemoteHouse(args.game, folder, seed=args.seed, speed=args.speed, broker=broker)
-        title = f"pitbox demo · {args.game} · {args.speed:g} times as fast as a real table"
+        game = args.game or _GAME
+        house = RemoteHouse(game, folder, seed=args.seed, speed=args.speed, broker=broker)
+        title = f"pitbox demo · {game} · {args.speed:g} times as fast as a real table"
         show = Show(house, screen, title)
-        table = ShownTable(args.game, args.seed, mishaps_of(args.game, args.seed, rounds, args.faults), house, show)
+        table = ShownTable(game, args.seed, mishaps_of(game, args.seed, rounds, args.faults), house, show)
         show.begin()
         try:
             day = await table.play(rounds)
@@ -113,12 +115,13 @@ def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
     from simulators.house.cores import Sitting, play_all
     from simulators.house.storm import draw
 
-    lengths = [min(_FAST_TABLE, rounds - start) for start in range(0, rounds, _FAST_TABLE)]
-    seeds = range(args.seed, args.seed + len(lengths))
-    sittings = [
-        Sitting(args.game, seed, length, draw(args.game, seed, length, args.faults))
-        for seed, length in zip(seeds, lengths, strict=True)
-    ]
+    games = [args.game] if args.game else list(GAMES)
+    most = max(1, min(_FAST_TABLE, rounds // len(games)))
+    lengths = [min(most, rounds - start) for start in range(0, rounds, most)]
+    sittings = []
+    for at, length in enumerate(lengths):
+        game, seed = games[at % len(games)], args.seed + at // len(games)
+        sittings.append(Sitting(game, seed, length, draw(game, seed, length, args.faults)))
     with Progress(rounds, every=0) as progress:
         played = play_all(sittings, read_jobs(args), progress.round)
     day, failure = played.day, played.failure
@@ -126,6 +129,12 @@ def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
         screen.line(f"a promise was broken at seed {failure.seed}: {failure.how}", "bold red")
         return 1
     _summary(day, screen, progressive=bool(day.bets))
+    if len(games) > 1:
+        for game in games:
+            days = [one for one, sitting in zip(played.days, sittings, strict=True) if sitting.game == game]
+            if days:
+                rate = sum(one.rounds for one in days) / sum(one.seconds for one in days)
+                screen.line(f"{rate:8.1f} rounds/s of processor time  {game}", "dim")
     screen.line(
         f"{day.rounds / played.seconds:.1f} rounds/s on {played.cores} core{'s' if played.cores > 1 else ''}; "
         f"{day.rounds / day.seconds:.1f} rounds/s of processor time a core",

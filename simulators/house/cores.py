@@ -41,6 +41,7 @@ class Played(msgspec.Struct, frozen=True):
     """What all tables came to; if one failed, those before it."""
 
     day: Day
+    days: list[Day]  # of each table, in their order
     failure: Failure | None
     cores: int  # on which tables were played at the same time
     seconds: float  # on the wall, from the first table's beginning to the last one's end; no process's start
@@ -108,12 +109,13 @@ class _Outcome:
 
     def played(self, cores: int, seconds: float) -> Played:
         """Return all of it."""
-        whole = Day()
+        whole, days = Day(), list[Day]()
         for _, (day, failure) in sorted(self._came.items()):
             whole.add(day)
+            days.append(day)
             if failure is not None:
-                return Played(whole, failure, cores, seconds)
-        return Played(whole, None, cores, seconds)
+                return Played(whole, days, failure, cores, seconds)
+        return Played(whole, days, None, cores, seconds)
 
 
 class _Crew:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -149,6 +150,14 @@ def test_a_command_prints_the_same_with_one_job_and_with_two(command: tuple[str,
     assert [line for line in alone.splitlines() if "rounds/s" not in line] == [
         line for line in both.splitlines() if line not in speed
     ]
+
+
+def test_a_fast_demo_plays_every_game_unless_one_is_named() -> None:
+    every = pitbox("demo", "--fast", "--rounds", "6", "--faults", "none", "--seed", "3")
+    assert [game for game in GAMES if f"rounds/s of processor time  {game}" in every] == list(GAMES)
+    assert re.search(r"^ *6 rounds", every, re.MULTILINE), every
+    one = pitbox("demo", "--fast", "--rounds", "2", "--faults", "none", "--game", "over_under")
+    assert not any(f"rounds/s of processor time  {game}" in one for game in GAMES)
 
 
 def test_no_job_is_too_few() -> None:
