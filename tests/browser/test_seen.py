@@ -63,6 +63,7 @@ async def test_a_round_is_opened_and_questions_are_answered_with_keys_alone(tmp_
         await page.keyboard.press("Enter")
         await stage.until(lambda: not _asks(stage, "stub"), "the stub's answer")
         await page.click("#why, #more")
+        await page.wait_for_selector("dialog")  # it may be asked for first
         await page.keyboard.press("Escape")
         await page.wait_for_selector("dialog", state="detached")
 
