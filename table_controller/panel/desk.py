@@ -215,4 +215,4 @@ class Desk:
 
 
 def _person(who: Person) -> ev.Person:
-    return ev.Person(who.role, who.id, who.person)
+    return who.speaker
