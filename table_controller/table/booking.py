@@ -120,7 +120,8 @@ def _rebook(c: Context, hit: Hit) -> None:
     rules, before = c.meter, hit.amount
     assert rules is not None
     entry = ledger_hits.rebook(c.state.money.book, rules, hit)
-    c.out.append(HitRebooked(entry, hit.id, hit.round, hit.seat, hit.hand, hit.fixed, hit.share))
+    final = c.state.money.is_final(hit)
+    c.out.append(HitRebooked(entry, hit.id, hit.round, hit.seat, hit.hand, hit.fixed, hit.share, final))
     if hit.amount == before:
         return
     if hit.state not in mc.HIT_UNSURE:

@@ -67,8 +67,7 @@ class Both:
         book = self.c.state.money.book
         amount = max(start, 0) - book.at(METER)
         meter.correct(book, amount, f"MC-{self.round}")
-        self.plain.meter += amount
-        self.plain.corrections += amount
+        self.plain.correct(amount)
         self.plain.limit = meter.MOST if limit is None else book.at(METER) + limit * 7 * CENT
         self.c.state.money.limit = self.plain.limit
         self.c.state.round.number, self.over, self.before = self.round, False, self.held()
