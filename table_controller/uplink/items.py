@@ -203,6 +203,6 @@ class Differs(Item, frozen=True, kw_only=True, tag="history_differs"):
 
 Items = (
     Opened | Started | RoundMoved | IrregularityFound | IrregularityCleared | ServiceMoved | DeckMoved | Refusal
-    | Noted | WagersBack | HitClaimed | HitRebooked | HitMoved | Money | MeterTerms | CommandTrouble | ClockStepped | BoxNoted
-    | Recorded | Gap | Differs
+    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | CommandTrouble | ClockStepped | BoxNoted
+    | HitRebooked | Recorded | Gap | Differs
 )  # fmt: skip
