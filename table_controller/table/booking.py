@@ -60,7 +60,7 @@ def settled(c: Context, seat: int, outcome: Literal["lost", "won"], clauses: tup
 
 
 def give_back(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> None:
-    """Bets go back as they came; what was claimed or paid for them is undone. A documented hand pay and its bet stay."""
+    """Bets go back as they came, and what was claimed or paid for them falls. A documented hand pay keeps its bet."""
     money = c.state.money
     bets, falling = [], []
     for seat in seats:
