@@ -133,7 +133,8 @@ class _Reading:
             path=self._path, name=table.name, id=id_, game=table.game, site=site, slots=slots, approved=approved,
             edition=rules, submission=submission, data=folder, journal=journal, mqtt=mqtt, panel=panel,
             control=control, people=self._at(people.file) if people.file else folder / "people.json",
-            escalate_after_s=people.escalate_after_s, warnings=(*self._warnings, *submission.warnings),
+            escalate_after_s=people.escalate_after_s, development=table.development,
+            warnings=(*self._warnings, *submission.warnings),
         )  # fmt: skip
         return Examined(config, (), config.warnings)
 

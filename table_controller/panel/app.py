@@ -61,6 +61,19 @@ PAGES: Final = {
 }
 
 
+# What every page of a development table shows, also the players' sign.
+_UNVERIFIED: Final = (
+    b'<div class="unverified" role="note" title="A development table: nobody approved the software that runs here.">'
+    b"UNVERIFIED</div>\n</body>"
+)
+
+
+def _marked(page: bytes) -> bytes:
+    """Return a page with the mark of a development table, in its HTML: no script can leave it out."""
+    assert page.count(b"</body>") == 1, "a page has one end"
+    return page.replace(b"</body>", _UNVERIFIED)
+
+
 class SignOn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who wants to sign on."""
 
@@ -83,7 +96,12 @@ class App:
         self._in_thread = panel.reading.in_thread
         self._texts: dict[str, str] = {}
         self._cookie = "__Host-pitbox" if panel.secure else "pitbox"
-        self._files = {item.name: item.read_bytes() for item in files(__package__).joinpath("static").iterdir()}
+        self._files = {
+            item.name: _marked(item.read_bytes())
+            if panel.unverified and item.name.endswith(".html")
+            else item.read_bytes()
+            for item in files(__package__).joinpath("static").iterdir()
+        }
         pages = PAGES | ({"/bench": "bench.html"} if panel.bench is not None else {})
         self.asgi = Starlette(
             routes=[
