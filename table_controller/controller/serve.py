@@ -72,10 +72,7 @@ async def serve(config: TableConfig, besides: Besides | None = None) -> None:
 
 
 async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    stop = _on_signal()
     notifier = Notifier()
     clock = BoxClock()
     box = Box(plan_of(config), clock)
@@ -132,6 +129,14 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
             _anchored_at_last(store, data.path)
         await control.close()
         log.info("ended")
+
+
+def _on_signal() -> asyncio.Event:
+    """Return what SIGTERM or SIGINT sets."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
 
 
 def _watch_software(box: Box, config: TableConfig) -> None:
