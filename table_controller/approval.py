@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import NoManifest, SoftwareNotApproved
 from table_controller.manifest import as_json, manifest
 
@@ -69,7 +70,7 @@ def read_approval(config: TableConfig) -> Approval | None:
         return None
     except OSError as error:
         raise SoftwareNotApproved(f"{path}: {error.strerror}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         how = HOW.format(config.path)
         raise SoftwareNotApproved(f"{path} is not a record of an approval ({error}); two people write it: {how}") from (
             error

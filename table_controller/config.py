@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import BAD_TOML
 from firmware_bridge.errors import (
     BadConfiguration,
     BadKeyFile,
@@ -88,7 +89,7 @@ def examine(path: Path) -> Examined:
         return Examined(None, (BadConfiguration(f"{path} is not there; {ways}"),))
     except OSError as error:
         return Examined(None, (BadConfiguration(f"{path}: {error.strerror}"),))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except BAD_TOML as error:
         return Examined(None, (BadConfiguration(f"{path}: not TOML: {error}"),))
     return _Reading(path, Written(raw)).examined()
 

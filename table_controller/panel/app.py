@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
 from table_controller.panel import acts, words
@@ -217,7 +218,7 @@ class App:
             return _too_long()
         try:
             who = msgspec.json.decode(body, type=SignOn).who
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except UNDECODABLE:
             return _answer(Said(400, {"ok": False, "text": "this is no request"}))
         proved = await self._panel.desk.prove(who, self._place(request))
         if isinstance(proved, Said):
@@ -378,7 +379,7 @@ class App:
             if not session.take(page, wanted.n):
                 return _answer(Said(409, {"ok": False, "text": "this request was taken already"}))
             return JSONResponse({"ok": True, "text": self._panel.bench.inject(wanted.slot, wanted.fault)})
-        except (msgspec.MsgspecError, KeyError, BadFault) as error:
+        except (KeyError, BadFault, *UNDECODABLE) as error:
             return _answer(Said(400, {"ok": False, "text": str(error)}))
 
 
