@@ -111,9 +111,9 @@ def _same(one: DeviceKey, other: DeviceKey) -> bool:
 
 # --- files ------------------------------------------------------------------------------------------------------------
 #
-# An enrolment writes in this order: the new key beside the old one (`.NAME.new`), the note in the journal, the mark that
-# the note is there (`.NAME.enrolled`), the revocation of the old key, the new key in its place. If the box ends before
-# the mark, the next start undoes the enrolment; after it, the next start finishes it.
+# An enrolment writes in this order: the new key beside the old one (`.NAME.new`), the note in the journal, the mark
+# that the note is there (`.NAME.enrolled`), the revocation of the old key, the new key in its place. If the box ends
+# before the mark, the next start undoes the enrolment; after it, the next start finishes it.
 
 
 def _drafted(file: Path) -> Path:
