@@ -13,7 +13,7 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import DataFolderUnusable, JournalError
+from firmware_bridge.errors import DataFolderUnusable, DiskReadOnly, JournalError
 from table_controller.config import load_config
 from table_controller.config_check import unusable_here
 from table_controller.controller.box import Box
@@ -68,7 +68,7 @@ async def serve(config: TableConfig, besides: Besides | None = None) -> None:
         raise problem
     data = DataFolder(config.data)
     try:
-        settled = settle_enrolments(config)
+        settled = [] if data.read_only else settle_enrolments(config)
         if settled:
             config = load_config(config.path)
         await _serve(config, data, besides or {}, settled)
@@ -89,6 +89,8 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
 
     def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
         policy, folder = config.journal.policy, config.journal.folder
+        if data.read_only:
+            raise DiskReadOnly(f"{data.path} is on a disk that is mounted read-only; a disk that fails is often so")
         anchor.check(data.path, folder, config.journal.copy, traces(data.path))
         store = Store.open(folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now)
         try:
@@ -107,12 +109,9 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
     control = Control(box, config.control.socket)
     try:
         await box.begin(open_journal, copier)
-        if box.begun:
-            log.warning("%s", _NEW_JOURNAL)
-            box.checks.append(("journal", _NEW_JOURNAL))
-            box.note(Note("begun", _NEW_JOURNAL))
         _note_start(box, settled)
-        if box.controller is not None or (data.path / DOSSIERS).is_dir():  # a locked box leaves no trace of its own
+        # A locked box leaves no trace of its own.
+        if box.controller is not None or ((data.path / DOSSIERS).is_dir() and not data.read_only):
             box.dossiers = Dossiers(box, data.path / DOSSIERS)
         await _open(control, box)
         for name, work in besides.items():
@@ -138,7 +137,11 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
 
 
 def _note_start(box: Box, settled: Sequence[str]) -> None:
-    """Write into the journal under which approval the box runs, and which enrolments it finished or undid."""
+    """Write into the journal what this start found: a new journal, its approval, enrolments finished or undone."""
+    if box.begun:
+        log.warning("%s", _NEW_JOURNAL)
+        box.checks.append(("journal", _NEW_JOURNAL))
+        box.note(Note("begun", _NEW_JOURNAL))
     box.note(Note("software", box.checks[0][1]))
     for sentence in settled:
         box.note(Note("enrolled", sentence))
