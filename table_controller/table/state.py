@@ -19,7 +19,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 
 # Counted up when a field means something else than before. A change of the fields themselves is seen without it.
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 StartName = Literal["shaker", "rng", "flat_button"]
 
