@@ -12,7 +12,6 @@ from devices.meter_sign.messages import KIND
 from devices.report import Reported
 from firmware_bridge.errors import PitboxError
 from table_controller.ledger.money import CENT
-from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,11 +34,14 @@ class Amounts(msgspec.Struct, frozen=True):
 
 
 def amounts(controller: Controller) -> Amounts:
-    """Return what a sign must show now: the meter, hits that are not paid yet, and the last one of this round."""
-    money = controller.table.state.money
-    hits = [hit for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN]
-    won = hits[-1].amount if hits else 0
-    return Amounts(money.book.meters.current // CENT, money.book.meters.pending // CENT, won // CENT)
+    """Return what a sign must show now: the meter, hits that are not paid yet, and the last one of this round.
+
+    As they are on disk: the core may be ahead of it.
+    """
+    money = controller.shown_money
+    assert money is not None, "a table without a meter has no amounts"
+    won = money.hits[-1].amount if money.hits else 0
+    return Amounts(money.meters.current // CENT, money.meters.pending // CENT, won // CENT)
 
 
 class Sign:

@@ -206,11 +206,11 @@ def link_of(driver: Driver) -> LinkStatus | None:
 def _table(box: Box, controller: Controller) -> TableStatus:
     state = controller.table.state
     escalated = box.escalation.escalated if box.escalation is not None else {}
-    meters = state.money.book.meters if controller.table.context.progressive else None
+    money = controller.shown_money
     return TableStatus(
         state.round, state.decks, state.progressive, list(state.prompts.values()),
         [HoldStatus(hold, escalated.get(hold.id, 0)) for hold in state.holds.values()], permits_of(controller.table),
-        None if meters is None else MeterStatus(**msgspec.structs.asdict(meters)),
+        None if money is None else MeterStatus(**msgspec.structs.asdict(money.meters)),
         state.dealing, state.shuffling, state.start, len(state.commands),
     )  # fmt: skip
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from table_controller.table.state import State
 
 _OUT: Final = (
-    "put the old line back into table.toml; or, if the meter must really change, move this journal away as evidence and "
-    "have a technician and a floorperson begin another one (pitbox journal begin)"
+    "put the old line back into table.toml; or, if the meter must really change, move this journal away as evidence "
+    "and have a technician and a floorperson begin another one (pitbox journal begin)"
 )
 _AMOUNTS: Final = ("unit", "seed", "reseed")
 

@@ -39,7 +39,7 @@ class Kept(msgspec.Struct, frozen=True):
     stamp: rec.Stamp
     schema: str = ""  # of the state; empty in snapshots of software that did not say it
     # The terms of the meter as submitted; unset in snapshots of the first edition, whose `box` records have them.
-    meter: MeterRules | None | msgspec.UnsetType = msgspec.UNSET
+    meter: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Recovered(msgspec.Struct, frozen=True):

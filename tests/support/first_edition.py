@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from table_controller.journal import records as rec
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.versions import digests_of
-from tests.support.core import Floor
+
+if TYPE_CHECKING:
+    from tests.support.core import Floor
 
 FILES: Final = Path(__file__).parent.parent / "fixtures" / "first_edition"
 EXPORT: Final = FILES / "export"
