@@ -27,6 +27,7 @@ WORDS: Final = {
     "correct_meter": "MeterCorrected",
     "reset_meter": "MeterReset",
     "set_meter": "MeterParameters",
+    "confirm_copy_absent": "CopyAbsenceConfirmed",
 }
 # What the box adds, or a machine says.
 _NOT_TYPED: Final = ("who", "second")

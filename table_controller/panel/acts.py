@@ -110,6 +110,12 @@ class ResetMeter(Act, frozen=True, tag="reset_meter", kw_only=True):
     document: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
+class ConfirmCopyAbsent(Act, frozen=True, tag="confirm_copy_absent", kw_only=True):
+    """Answer for it that the second copy is out of reach and that no other box was made from it."""
+
+    document: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
 class SetMeter(Act, frozen=True, tag="set_meter", kw_only=True):
     """Set what the text leaves open: the rate of progression (basis points), and the most that the meter may hold."""
 
@@ -126,7 +132,7 @@ class CoverCard(Act, frozen=True, tag="cover_card", kw_only=True):
 
 Request = (
     Answer | OpenRound | NoMoreBets | BringDeck | Report | Order | SlotAct | CorrectMeter | ResetMeter
-    | SetMeter | CoverCard
+    | SetMeter | CoverCard | ConfirmCopyAbsent
 )  # fmt: skip
 READ: Final = msgspec.json.Decoder(Request)
 
@@ -163,13 +169,14 @@ ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     CorrectMeter: ("floorperson",),
     ResetMeter: ("floorperson",),
     SetMeter: ("technician",),
+    ConfirmCopyAbsent: ("floorperson",),
     CoverCard: ("dealer", "floorperson"),
 }
 # Their word is a credential, not a button: the PIN comes with each request, also from somebody who is signed on.
 EACH_TIME: Final = ("floorperson", "auditor")
 # What moves a machine by hand is proved each time, too.
 EACH_ACT: Final = (Device,)
-TWO_PEOPLE: Final = (CorrectMeter, ResetMeter, SetMeter)
+TWO_PEOPLE: Final = (CorrectMeter, ResetMeter, SetMeter, ConfirmCopyAbsent)
 
 
 def roles_for(request: Request, prompts: Mapping[int, Prompt]) -> tuple[str, ...]:
@@ -203,6 +210,9 @@ def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.E
         case ResetMeter():
             assert second is not None
             return ev.MeterReset(request.document, who, second)
+        case ConfirmCopyAbsent():
+            assert second is not None
+            return ev.CopyAbsenceConfirmed(request.document, who, second)
         case SetMeter():
             assert second is not None
             return ev.MeterParameters(request.document, who, second, request.rate_bp, request.limit_cents)

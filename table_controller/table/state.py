@@ -244,6 +244,7 @@ class State(msgspec.Struct):
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
+    copy_awaited: bool = False  # the second copy was not reached in this start, and nobody has answered for that
 
     @property
     def burn_due(self) -> int:

@@ -42,7 +42,8 @@ def shown(bench: Bench, box: Box, live: Live) -> dict[str, int]:
     assert told is not None
     found = {
         "status": state.meters.current, "uplink": told.current,
-        "sign page": live.picture(SIGN)["meter"]["current"], "floor page": live.picture("floorperson")["meter"]["current"],
+        "sign page": live.picture(SIGN)["meter"]["current"],
+        "floor page": live.picture("floorperson")["meter"]["current"],
     }  # fmt: skip
     glass = cast("Any", bench.machines["meter_sign.1"]).glass.read(Row.VALUE).lstrip()
     return found | ({"sign": int(glass) * CENT} if glass.isdecimal() else {})

@@ -68,6 +68,7 @@ function meterCard() {
 const METER = {
   correct_meter: ["Correct the meter", "floorperson", "auditor", [["amount", "By how much (dollars, - lowers)", 6]]],
   reset_meter: ["Reset the meter to its seed", "floorperson", "auditor", []],
+  confirm_copy_absent: ["Copy out of reach: confirm that no other box was made from it", "floorperson", "technician", []],
   set_meter: ["Parameters of the meter", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["limit_cents", "Limit (dollars), if it changes", 2]]],
 };
 
@@ -83,7 +84,7 @@ function meterDialog(act) {
   const paper = h("input", { id: "paper", maxlength: 200 });
   const inputs = fields.map(([name, label, digits]) => [name, digits, label, h("input", { id: name, inputmode: "decimal" })]);
   const wrong = h("p", { class: "said", role: "alert" });
-  dialog(h("h2", {}, title), h("p", { class: "soft" }, `A ${first} and an ${other}, each with their own PIN.`),
+  dialog(h("h2", {}, title), h("p", { class: "soft" }, `A ${first} and ${other === "auditor" ? "an" : "a"} ${other}, each with their own PIN.`),
     inputs.map(([name, , label, input]) => [h("label", { for: name }, label), input]), h("label", { for: "paper" }, "Document"), paper, wrong,
     h("div", { class: "row" }, h("button", { type: "button", class: "go", id: "goon", onclick: async (event) => {
       const body = { document: paper.value.trim() };
