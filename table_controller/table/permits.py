@@ -366,7 +366,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "a progressive bet is not settled, or a hit is not paid", "dealer", "every bet settled, every hit paid"),
     Row("copy_not_reached", ("open_bets",), lambda v, _: v.state.copy_awaited and v.meter is not None, "meter",
         "the second copy was not reached since the box started: another box may have this meter", "floorperson",
-        "the copy reached, or its absence confirmed by a floorperson and a technician"),
+        "the copy reached, or its absence confirmed by floorperson and technician"),
     Row("meter_in_play", ("correct_meter", "reset_meter", "change_meter"), _meter_in_play, "meter",
         "bets are open, or those of this round are not settled", "dealer", "the round ended"),
 )  # fmt: skip

@@ -157,7 +157,7 @@ not_validated | 688a.11(h)(4)(i)(B)(3) | floorperson | the validation
 not_from_table | 688a.11(h)(4)(i)(B)(4)/1 | floorperson | the hand pay
 hand_pay_open | 688a.11(h)(4)(i)(B)(4)/2 | floorperson | the documentation
 bets_not_settled | 688a.11(h)(4)(i)(A) | dealer | every bet settled, every hit paid
-copy_not_reached | 688a.2(d) | floorperson | the copy reached, or its absence confirmed by a floorperson and a technician
+copy_not_reached | 688a.2(d) | floorperson | the copy reached, or its absence confirmed by floorperson and technician
 meter_in_play | 688a.2(d) | dealer | the round ended
 """
 SAID: Final = {
