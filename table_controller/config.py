@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import BAD_TOML
 from firmware_bridge.errors import (
     BadConfiguration,
     BadKeyFile,
@@ -88,7 +89,7 @@ def examine(path: Path) -> Examined:
         return Examined(None, (BadConfiguration(f"{path} is not there; {ways}"),))
     except OSError as error:
         return Examined(None, (BadConfiguration(f"{path}: {error.strerror}"),))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except BAD_TOML as error:
         return Examined(None, (BadConfiguration(f"{path}: not TOML: {error}"),))
     return _Reading(path, Written(raw)).examined()
 
@@ -133,7 +134,8 @@ class _Reading:
             path=self._path, name=table.name, id=id_, game=table.game, site=site, slots=slots, approved=approved,
             edition=rules, submission=submission, data=folder, journal=journal, mqtt=mqtt, panel=panel,
             control=control, people=self._at(people.file) if people.file else folder / "people.json",
-            escalate_after_s=people.escalate_after_s, warnings=(*self._warnings, *submission.warnings),
+            escalate_after_s=people.escalate_after_s, development=table.development,
+            warnings=(*self._warnings, *submission.warnings),
         )  # fmt: skip
         return Examined(config, (), config.warnings)
 

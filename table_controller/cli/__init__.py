@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
     "answer": "table_controller.cli.answer",
+    "approve": "table_controller.cli.approve",
     "bundle": "table_controller.cli.bundle",
     "config": "table_controller.cli.config",
     "conform": "table_controller.cli.conform",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadKeyFile, BadRequest, KeyRevoked, LinkClosed, NotAllowed, SerialTwice
 from firmware_bridge.keys import DeviceKey, load_key, save_key
 from table_controller.controller.service_calls import against
@@ -42,7 +43,7 @@ class Revoked:
             self._known = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, str]])
         except FileNotFoundError:
             self._known = []
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, *UNDECODABLE) as error:
             raise BadKeyFile(f"{path}: {error}") from error
 
     def check(self, key: DeviceKey, slot: str) -> None:

@@ -22,7 +22,7 @@ from table_controller.controller.data_folder import DOSSIERS, DataFolder, traces
 from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.notify import Notifier
-from table_controller.controller.self_check import check_software, compare_whole, look_around
+from table_controller.controller.self_check import check_software, compare_whole, look_around, watch_approval
 from table_controller.journal import anchor
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
@@ -83,10 +83,7 @@ async def serve(config: TableConfig, besides: Besides | None = None) -> None:
 
 
 async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    stop = _on_signal()
     notifier = Notifier()
     clock = BoxClock()
     box = Box(plan_of(config), clock)
@@ -115,6 +112,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
             log.warning("%s", _NEW_JOURNAL)
             box.checks.append(("journal", _NEW_JOURNAL))
             box.note(Note("begun", _NEW_JOURNAL))
+        box.note(Note("software", box.checks[0][1]))
         if box.controller is not None or (data.path / DOSSIERS).is_dir():  # a locked box leaves no trace of its own
             box.dossiers = Dossiers(box, data.path / DOSSIERS)
         await _open(control, box)
@@ -127,7 +125,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
         box.supervise("watchdog", notifier.watchdog)
         for store in opened:
             box.supervise("anchor", partial(_keep_anchor, box, store, data.path))
-        box.supervise("manifest", lambda: compare_whole(box, config))
+        _watch_software(box, config)
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
         await stop.wait()
         log.info("stopping: told to")
@@ -138,6 +136,20 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
             _anchored_at_last(store, data.path)
         await control.close()
         log.info("ended")
+
+
+def _on_signal() -> asyncio.Event:
+    """Return what SIGTERM or SIGINT sets."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+def _watch_software(box: Box, config: TableConfig) -> None:
+    """Compare what is installed with the approved manifest, and keep looking whether that is still there."""
+    box.supervise("manifest", lambda: compare_whole(box, config))
+    box.supervise("approval", lambda: watch_approval(box, config))
 
 
 def _anchored(store: Store, data: Path) -> None:

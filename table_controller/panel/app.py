@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
 from table_controller.panel import acts, words
@@ -61,6 +62,19 @@ PAGES: Final = {
 }
 
 
+# What every page of a development table shows, also the players' sign.
+_UNVERIFIED: Final = (
+    b'<div class="unverified" role="note" title="A development table: nobody approved the software that runs here.">'
+    b"UNVERIFIED</div>\n</body>"
+)
+
+
+def _marked(page: bytes) -> bytes:
+    """Return a page with the mark of a development table, in its HTML: no script can leave it out."""
+    assert page.count(b"</body>") == 1, "a page has one end"
+    return page.replace(b"</body>", _UNVERIFIED)
+
+
 class SignOn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who wants to sign on."""
 
@@ -83,7 +97,12 @@ class App:
         self._in_thread = panel.reading.in_thread
         self._texts: dict[str, str] = {}
         self._cookie = "__Host-pitbox" if panel.secure else "pitbox"
-        self._files = {item.name: item.read_bytes() for item in files(__package__).joinpath("static").iterdir()}
+        self._files = {
+            item.name: _marked(item.read_bytes())
+            if panel.unverified and item.name.endswith(".html")
+            else item.read_bytes()
+            for item in files(__package__).joinpath("static").iterdir()
+        }
         pages = PAGES | ({"/bench": "bench.html"} if panel.bench is not None else {})
         self.asgi = Starlette(
             routes=[
@@ -199,7 +218,7 @@ class App:
             return _too_long()
         try:
             who = msgspec.json.decode(body, type=SignOn).who
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except UNDECODABLE:
             return _answer(Said(400, {"ok": False, "text": "this is no request"}))
         proved = await self._panel.desk.prove(who, self._place(request))
         if isinstance(proved, Said):
@@ -360,7 +379,7 @@ class App:
             if not session.take(page, wanted.n):
                 return _answer(Said(409, {"ok": False, "text": "this request was taken already"}))
             return JSONResponse({"ok": True, "text": self._panel.bench.inject(wanted.slot, wanted.fault)})
-        except (msgspec.MsgspecError, KeyError, BadFault) as error:
+        except (KeyError, BadFault, *UNDECODABLE) as error:
             return _answer(Said(400, {"ok": False, "text": str(error)}))
 
 
