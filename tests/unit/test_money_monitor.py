@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
-from table_controller.ledger.money import METER, PENDING, Transfer
+from table_controller.ledger.money import METER, PENDING, MoneyBook, Transfer
 from table_controller.table import betting, booking
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -35,6 +35,7 @@ def _half_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
         return give_back(book, replace(bet, to_meter=0, to_reserve=0), *rest)
 
     monkeypatch.setattr(meter, "give_back", half)
+    monkeypatch.setattr(MoneyBook, "_check_return", lambda *_: None)
 
 
 def _silent_booking(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +72,8 @@ def _light_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _kept_hit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(booking, "withdraw", lambda *_: None)
+    monkeypatch.setattr(booking, "_fall", lambda *_: None)
+    monkeypatch.setattr(MoneyBook, "_check", lambda *_: None)  # the book itself would not take what follows
 
 
 def _raided_meter(monkeypatch: pytest.MonkeyPatch) -> None:
