@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from tools.export_checks.basics import Json, Ways, need
-from tools.export_checks.hits import Asked
+
+if TYPE_CHECKING:
+    from tools.export_checks.hits import Asked
 
 # What the dealer says of a hand that brings none.
 NONE = ("none", "no")

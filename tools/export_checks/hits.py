@@ -5,10 +5,12 @@ And what is owed: from the claims that stand, in their order, independent of the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tools.export_checks.basics import CENT, SECOND, Bad, Json, Ways, inverse, need, person
-from tools.export_checks.book import Book
+
+if TYPE_CHECKING:
+    from tools.export_checks.book import Book
 
 UNSURE = ("claimed", "hand_confirmed", "light_seen")
 OPEN = (*UNSURE, "validated", "hand_pay")
@@ -271,7 +273,7 @@ class Hits:
             self.before = (meter - moved.get(("meter", "bets"), 0), reserve - moved.get(("reserve", "bets"), 0))
 
     def check_owed(self, round_: int) -> None:
-        """After a step: every claim is booked, each state has its entry, and the meter is what standing claims leave."""
+        """After a step: each state has its entry, and the meter is what the claims that stand leave in it."""
         for hit in self.standing(round_):
             need(not hit.reversed and hit.state != "to be validated again", f"hit {hit.id} was reversed and left so")
             need(hit.paid is (hit.state in ("paid", "documented")), f"hit {hit.id} is {hit.state} without its entry")

@@ -205,7 +205,7 @@ class Money:
     # --- the end of a round -----------------------------------------------------------------------------------------
 
     def check_over(self, round_: int, *, void: bool) -> None:
-        """A round is over: its bets are settled or returned, its hits paid or withdrawn; of a void one all went back."""
+        """A round is over: its bets are settled, its hits paid or withdrawn; the bets of a void one went back."""
         hits = [hit.key[1] for hit in self.hits.standing(round_) if not hit.paid]
         left = sorted(self.seats(round_, "open")) + hits
         need(not left, f"round {round_} is over, and bets or hits of seats {left} are not settled")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tools.export_checks.basics import CENT, SECOND, Json, Ways, need, person
-from tools.export_checks.book import Book
+
+if TYPE_CHECKING:
+    from tools.export_checks.book import Book
 
 # The event that stands for a deed, and the roles of the two people.
 DEEDS = {
