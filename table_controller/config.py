@@ -7,6 +7,7 @@ written is in `config_sections`; `config_walk` finds what is wrong with what was
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 import stat
 import tomllib
@@ -53,6 +54,13 @@ __all__ = [
 
 # Where a box keeps it.
 DEFAULT: Final = Path("/etc/pitbox/table.toml")
+
+
+def default_path() -> Path:
+    """Return the configuration that is meant when none is named: `PITBOX_CONFIG`, or where Debian keeps it."""
+    return Path(os.environ.get("PITBOX_CONFIG", DEFAULT))
+
+
 _MB: Final = 1 << 20
 # The longest name that a local socket can have on Linux (bytes).
 _SOCKET_NAME: Final = 107

@@ -190,6 +190,11 @@ class PlainMoney(msgspec.Struct):
         set_aside = unit * Fraction(printed.reserve_percent or 0, 100) + part - added
         self.bets.append(PlainBet(seat, micro(unit), micro(added), micro(set_aside)))
 
+    def correct(self, amount: int) -> None:
+        """People correct the meter between two rounds."""
+        self.meter += amount
+        self.corrections += amount
+
     def claim(self, id_: int, seat: int, hand: str) -> None:
         """A hand is claimed: it is the last in the order."""
         self.claims.append(PlainClaim(id_, seat, hand))

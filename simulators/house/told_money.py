@@ -57,6 +57,8 @@ class ToldMoney:
         """Take one step."""
         if isinstance(event, ev.Answer) and Refused not in map(type, decisions):
             self._said(self._asked[event.prompt], event)
+        if isinstance(event, ev.MeterCorrected) and Refused not in map(type, decisions):
+            self.plain.correct(event.amount)
         back = [decision.seat for decision in decisions if isinstance(decision, BetReturned)]
         if back:
             self._return(back)

@@ -112,6 +112,7 @@ def exit_code(error: Exception) -> int:
         (errors.BoxLocked, LOCKED),
         (errors.BoxFailed, LOCKED),
         (errors.BoxError, NO_BOX),
+        (errors.JournalBusy, NO_BOX),
     ]
     said: type[BaseException] = getattr(error, "named", type(error))  # what a box said instead of doing it
     return next((code for kind, code in table if issubclass(said, kind)), FAULT)

@@ -33,12 +33,12 @@ def run(args: argparse.Namespace) -> int:
     """Prove both people, then write the manifest and the record. Refused while a box runs."""
     from firmware_bridge.errors import ConfigurationError, DataFolderUnusable
     from table_controller.approval import APPROVERS, approve, manifest_path
-    from table_controller.config import DEFAULT, load_config
+    from table_controller.config import default_path, load_config
     from table_controller.controller.data_folder import DataFolder
 
     what = "the software of a table"
     who = named(args, APPROVERS, what)
-    config = load_config(args.config or DEFAULT)
+    config = load_config(args.config or default_path())
     if config.development:
         raise ConfigurationError(
             f"{config.path} has table.development = true: a development table is not approved; remove the key first"

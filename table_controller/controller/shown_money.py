@@ -19,12 +19,20 @@ if TYPE_CHECKING:
 
 
 class ShownMoney(msgspec.Struct, frozen=True):
-    """The amounts, how many entries led there, the hits of the round that stand, and the rules in force."""
+    """The amounts, how many entries led there, the hits of the round that stand, and the rules in force.
+
+    `final`: the numbers of the hits whose amount no earlier claim can change any more.
+    """
 
     meters: Meters
     entries: int
     hits: tuple[Hit, ...]
     rules: MeterRules
+    final: frozenset[int] = frozenset()
+
+    def is_final(self, hit: Hit) -> bool:
+        """Tell whether a hit's amount can be paid."""
+        return hit.id in self.final
 
 
 def money_of(table: Table) -> ShownMoney | None:
@@ -33,4 +41,5 @@ def money_of(table: Table) -> ShownMoney | None:
     if rules is None:
         return None
     hits = tuple([msgspec.structs.replace(hit) for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN])
-    return ShownMoney(money.book.meters, money.book.entries, hits, rules)
+    final = frozenset([hit.id for hit in hits if money.is_final(hit)])
+    return ShownMoney(money.book.meters, money.book.entries, hits, rules, final)

@@ -34,13 +34,14 @@ class Amounts(msgspec.Struct, frozen=True):
 
 
 def amounts(controller: Controller) -> Amounts:
-    """Return what a sign must show now: the meter, hits that are not paid yet, and the last one of this round.
+    """Return what a sign must show now: the meter, hits that are not paid yet, and the last final one of this round.
 
     As they are on disk: the core may be ahead of it.
     """
     money = controller.shown_money
     assert money is not None, "a table without a meter has no amounts"
-    won = money.hits[-1].amount if money.hits else 0
+    final = [hit for hit in money.hits if money.is_final(hit)]
+    won = final[-1].amount if final else 0
     return Amounts(money.meters.current // CENT, money.meters.pending // CENT, won // CENT)
 
 

@@ -244,18 +244,20 @@ class Story:
         entry, hand = decision["entry"], wording.plain(decision["hand"])
         fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
         before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        unsure = "" if decision.get("final", True) else "; provisional"
         self.paid.append(
             f"{at}seat {decision['seat']}: {hand} claimed: {fixed} fixed and {share} of the meter, "
-            f"which goes from {before} to {after}"
+            f"which goes from {before} to {after}{unsure}"
         )
 
     def _rebooked(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         entry, hand = decision["entry"], wording.plain(decision["hand"])
         fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
         before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        unsure = "" if decision.get("final", True) else "; provisional"
         self.paid.append(
             f"{at}seat {decision['seat']}: {hand} booked again: {fixed} fixed and {share} of the meter, "
-            f"which goes from {before} to {after}"
+            f"which goes from {before} to {after}{unsure}"
         )
 
     def _booked(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:

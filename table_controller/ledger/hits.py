@@ -74,7 +74,7 @@ def claim(book: MoneyBook, rules: MeterRules, id_: int, round_: int, seat: int, 
     So play goes on under a meter that owes nobody anything. What is less than a cent stays in it.
     """
     award = rules.award(hand)
-    hit = Hit(id_, round_, seat, hand, award.fixed, 0, award.stake, percent=award.percent)
+    hit = Hit(id_, round_, seat, hand, award.fixed, 0, award.stake)
     return hit, _take(book, rules, hit, "hit")
 
 
@@ -84,6 +84,7 @@ def rebook(book: MoneyBook, rules: MeterRules, hit: Hit) -> Entry:
 
 
 def _take(book: MoneyBook, rules: MeterRules, hit: Hit, kind: Literal["hit", "hit_rebooked"]) -> Entry:
+    hit.percent = rules.award(hit.hand).percent
     hit.share = payable(book.at(METER), hit.percent)
     won_whole = hit.percent == 100
     hit.from_reserve = min(rules.reseed, book.at(RESERVE)) if won_whole else 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -125,7 +126,8 @@ class App:
                 Route("/api/clause/{id:path}", self._guarded(self._clause), methods=["GET"]),
                 *([Route("/api/bench", self._guarded(self._faults), methods=["GET"]),
                    Route("/api/inject", self._guarded(self._inject), methods=["POST"])] if panel.bench else []),
-            ]
+            ],
+            exception_handlers={404: _not_served, 405: _not_served},
         )  # fmt: skip
 
     # --- who may ask at all -------------------------------------------------------------------------------------------
@@ -253,10 +255,11 @@ class App:
 
     async def _dossiers(self, request: Request) -> Response:
         """The newest faults, for who may clear them."""
-        session, kept = self._signed_on(request), self._panel.box.dossiers
-        if session is None:
-            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
-        return JSONResponse([] if kept is None else await self._in_thread(dossiers, kept.store.folder))
+        return await self._looked_up(request, self._faults_kept(), HISTORY)
+
+    async def _faults_kept(self) -> Any:
+        kept = self._panel.box.dossiers
+        return [] if kept is None else await self._in_thread(dossiers, kept.store.folder)
 
     async def _rounds(self, request: Request) -> Response:
         """The rounds that the journal has; with `older`, some more of them."""
@@ -391,6 +394,14 @@ def _texts() -> dict[str, str]:
 
 def _answer(said: Said) -> Response:
     return JSONResponse(said.body, said.status, headers=HEADERS | {"Cache-Control": "no-store"})
+
+
+async def _not_served(_request: Request, error: Exception) -> Response:
+    """Answer what no page is at with the headers of every other answer."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    more = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    body = {"ok": False, "text": "there is nothing here" if status == 404 else "this is asked for in another way"}
+    return JSONResponse(body, status, headers=HEADERS | {"Cache-Control": "no-store"} | more)
 
 
 def _too_long() -> Response:

@@ -12,7 +12,6 @@ from table_controller.panel.history import Links
 from table_controller.panel.live import Live
 from table_controller.panel.reading import Reading
 from table_controller.panel.sessions import Sessions
-from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from table_controller.panel.reading import InThread
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
+    from table_controller.table import events as ev
 
 
 class Box(Serviced, Protocol):

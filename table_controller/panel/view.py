@@ -336,7 +336,8 @@ def meter(table: Table, money: ShownMoney | None) -> dict[str, Any] | None:
                 "seat": hit.seat,
                 "hand": _award(table, hit.hand),
                 "amount": dollars(hit.amount),
-                "state": plain(hit.state),
+                "state": plain(hit.state) + ("" if money.is_final(hit) else ", provisional"),
+                "final": money.is_final(hit),
             }
             for hit in money.hits
         ],

@@ -60,7 +60,7 @@ def settled(c: Context, seat: int, outcome: Literal["lost", "won"], clauses: tup
 
 
 def give_back(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> None:
-    """Bets go back as they came; what was claimed or paid for them is undone. A documented hand pay and its bet stay."""
+    """Bets go back as they came, and what was claimed or paid for them falls. A documented hand pay keeps its bet."""
     money = c.state.money
     bets, falling = [], []
     for seat in seats:
@@ -120,7 +120,8 @@ def _rebook(c: Context, hit: Hit) -> None:
     rules, before = c.meter, hit.amount
     assert rules is not None
     entry = ledger_hits.rebook(c.state.money.book, rules, hit)
-    c.out.append(HitRebooked(entry, hit.id, hit.round, hit.seat, hit.hand, hit.fixed, hit.share))
+    final = c.state.money.is_final(hit)
+    c.out.append(HitRebooked(entry, hit.id, hit.round, hit.seat, hit.hand, hit.fixed, hit.share, final))
     if hit.amount == before:
         return
     if hit.state not in mc.HIT_UNSURE:

@@ -31,7 +31,7 @@ def confirmed(c: Context, event: ev.CopyAbsenceConfirmed) -> None:
     people = (event.who.role, event.second.role)
     if not c.state.copy_awaited:
         c.refuse("confirm_copy_absent: the second copy is not waited for")
-    elif people != _PEOPLE or event.who.credential == event.second.credential:
+    elif people != _PEOPLE or event.who.same_person(event.second):
         c.refuse(f"confirm_copy_absent is for a {first} with the credential of a {second} besides")
     elif not event.document.strip():
         c.refuse("confirm_copy_absent: no document is named")

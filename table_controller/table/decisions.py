@@ -177,6 +177,7 @@ class HitClaimed(Booked, frozen=True):
     hand: str
     fixed: int
     share: int
+    final: bool = True  # no earlier claim can change it any more
 
 
 class HitRebooked(Booked, frozen=True):
@@ -188,6 +189,7 @@ class HitRebooked(Booked, frozen=True):
     hand: str
     fixed: int
     share: int
+    final: bool = True  # no earlier claim can change it any more
 
 
 class MeterSet(Decision, frozen=True):

@@ -140,7 +140,7 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit, entry = ledger.claim(money.book, rules, c.fresh_id(), number, prompt.seat, answer.choice)
     hit.dealers = [answer.who.identity]
     money.hits[hit.id] = hit
-    c.out.append(HitClaimed(entry, hit.id, number, hit.seat, hit.hand, hit.fixed, hit.share))
+    c.out.append(HitClaimed(entry, hit.id, number, hit.seat, hit.hand, hit.fixed, hit.share, money.is_final(hit)))
 
 
 def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:

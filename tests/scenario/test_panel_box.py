@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simulators.world.table import TRAY
 from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
-from table_controller.panel.app import PAGES, app_of
+from table_controller.panel.app import HEADERS, PAGES, app_of
 from table_controller.panel.panel import Panel
 from tests.support.asgi import Browser
 from tests.support.boxes import PIN, Bench
@@ -78,6 +78,8 @@ async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: 
         assert any("lift" in line for line in shown["where"])
         assert not shown["begun"]
         assert (await Browser(stage.app).get("/api/dossiers")).status == 401
+        assert (await dealer.get("/api/dossiers")).status == 403
+        assert (await floor.get("/api/dossiers")).status == 200
         assert (await _step(dealer, "begin")).status == 403
         assert (await _step(floor, "begin")).json["pin"], "a floorperson's word needs the PIN"
         assert (await _step(technician, "begin")).status == 200
@@ -168,3 +170,16 @@ async def test_every_page_of_a_development_table_shows_that_nobody_approved_what
             assert b'role="note"' in (await development.get(path)).body, path
             assert b">UNVERIFIED</div>" in (await development.get(path)).body, path
         unverified.close()
+
+
+async def test_an_answer_to_what_is_not_there_has_the_headers_of_every_other_answer(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        browser = Browser(stage.app)
+        for answer, status in (
+            (await browser.get("/nowhere"), 404),
+            (await browser.get("/static/../app.py"), 404),
+            (await browser.ask("PUT", "/dealer"), 405),
+        ):
+            assert answer.status == status
+            for name, value in HEADERS.items():
+                assert answer.headers[name.lower()] == value

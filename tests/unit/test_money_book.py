@@ -72,11 +72,11 @@ def test_a_claim_is_undone_by_its_exact_reversal_and_by_nothing_else(kind: Any, 
     book = opened(rules, 10_000 * DOLLAR)
     hit, _ = hits.claim(book, rules, 1, 1, 3, "seven_card_straight_flush_any")
     before = dict(book.held)
-    with pytest.raises(BadEntry, match="exact reversal|no unpaid claim|cannot pay"):
+    with pytest.raises(BadEntry, match=r"exact reversal|no unpaid claim|cannot pay"):
         hits.withdraw(book, replace(hit, **wrong), (), kind)
     assert book.held == before
     hits.withdraw(book, hit, (), kind)
-    with pytest.raises(BadEntry, match="no unpaid claim|cannot pay"):
+    with pytest.raises(BadEntry, match=r"no unpaid claim|cannot pay"):
         hits.withdraw(book, hit, (), kind)
 
 

@@ -12,7 +12,7 @@ from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Booked, HitClaimed, HitRebooked, Moved, Prompt
 from tests.support.clauses import clauses
-from tests.support.core import AUDITOR, DEALER, FLOOR, Floor, findings, of, refused
+from tests.support.core import AUDITOR, DEALER, FLOOR, PEOPLE, Floor, findings, of, refused
 from tests.support.hits import BettingFloor
 from tests.support.meters import PROGRESSIVES
 
@@ -224,19 +224,12 @@ def test_a_validated_amount_that_changes_is_validated_again() -> None:
 
 
 def void_hand(floor: BettingFloor, seat: int) -> list[Decision]:
-    """A hand becomes void by its player's choice; return everything that was decided by it."""
-    from table_controller.table import irregularities
-    from table_controller.table.state import Hold
-
-    context = floor.table.context
-    context.out = []
-    hold = Hold(context.fresh_id(), "wrong_card_count", ("688a.13(d)",), [], seat=seat)
-    irregularities.return_hand(context, hold)
-    decided = [*context.out]
-    event = ev.Due("none")
-    decided += floor.table.step(event)
-    floor.monitor.watch(event, decided, floor.state)
-    floor.log.append((event, decided))
+    """A card of a seat is exposed, and its player has the hand declared void; return what was decided."""
+    decided = floor.declare("player_card_exposed", seat=seat)
+    while floor.state.holds:
+        prompt = next(each for each in floor.prompts() if each.hold is not None)
+        choice = "void" if prompt.kind == "choose" else prompt.choices[0]
+        decided += floor.step(ev.Answer(prompt.id, choice, PEOPLE[prompt.role]))
     return decided
 
 
@@ -343,8 +336,10 @@ def test_whoever_validated_a_payout_does_not_pay_it_as_dealer(light: str) -> Non
 def test_a_deck_is_opened_by_two_persons_not_by_two_credentials() -> None:
     floor = Floor("face_up_pai_gow")
     floor.step(ev.DeckReceived("green", DEALER))
-    first, second = (prompt for prompt in floor.prompts() if prompt.kind.startswith("opening/"))
+    (first,) = (each for each in floor.prompts() if each.deck == "green")
     floor.step(ev.Answer(first.id, first.choices[0], DEALER))
+    (second,) = (each for each in floor.prompts() if each.deck == "green")
+    assert (first.role, second.role) == ("dealer", "floorperson")
     why = refused(floor.step(ev.Answer(second.id, second.choices[0], TWO_BADGES)))
     assert "D1 has confirmed inspect as dealer; another person confirms this" in why
 
