@@ -146,6 +146,7 @@ class SeatBets(msgspec.Struct):
     bet: bool | None = None  # after the latch; None: undecided
     refused: bool = False  # it holds no latch and will give none: it was not open when it was locked
     lit: bool = False
+    changes: int = 0  # how often a chip was laid or taken while bets were open, as far as frames have come
 
 
 class Progressive(msgspec.Struct):
@@ -173,6 +174,7 @@ class Money(msgspec.Struct):
     envied: dict[int, str] = {}  # seats whose hand was looked at for envy, with the line that it pays; "": none
     envy_paid: list[int] = []  # seats whose hand was paid to the others
     envy: list[EnvyPaid] = []
+    closed: str = ""  # why the meter is closed to play: "people", "unreasonable"; empty while it is open
 
     def hit_of(self, seat: int | None) -> Hit | None:
         """Return the hit that stands for a seat."""
@@ -244,6 +246,7 @@ class State(msgspec.Struct):
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
+    signs: dict[str, str] = {}  # every sign that was heard of: why it does not show the meter; empty if it does
 
     @property
     def burn_due(self) -> int:
