@@ -20,10 +20,10 @@ def dollars(cents: int | None) -> Fraction:
 
 
 class PlainBet:
-    """A bet: what it cost, and what it added to meter and reserve."""
+    """A bet: what it cost, what it added to meter and reserve, and what did not fit under the limit."""
 
-    def __init__(self, stake: Fraction, added: Fraction, set_aside: Fraction) -> None:
-        self.stake, self.added, self.set_aside = stake, added, set_aside
+    def __init__(self, stake: Fraction, added: Fraction, set_aside: Fraction, over: Fraction) -> None:
+        self.stake, self.added, self.set_aside, self.over = stake, added, set_aside, over
 
 
 class PlainHit:
@@ -44,6 +44,7 @@ class PlainMoney:
         self.unit = dollars(table.unit_cents)
         self.meter = self.seed
         self.reserve = Fraction(0)
+        self.overflow = Fraction(0)
         self.seeds = [self.seed]  # what the house put in
         self.bets: Counter[Fraction] = Counter()  # that stand: how many of each amount
         self.pending: list[PlainHit] = []
@@ -57,11 +58,12 @@ class PlainMoney:
         part = self.unit * self.rate
         room = part if self.limit is None else max(Fraction(0), self.limit - self.meter)
         added = min(part, room)
-        set_aside = self.unit * Fraction(self.table.reserve_percent or 0, 100) + (part - added)
+        set_aside = self.unit * Fraction(self.table.reserve_percent or 0, 100)
+        self.overflow += part - added
         self.meter += added
         self.reserve += set_aside
         self.bets[self.unit] += 1
-        return PlainBet(self.unit, added, set_aside)
+        return PlainBet(self.unit, added, set_aside, part - added)
 
     def back(self, bet: PlainBet) -> None:
         """A bet goes back, with what it added; the meter stops at its seed."""
@@ -70,6 +72,7 @@ class PlainMoney:
         self.meter -= taken
         missing = bet.set_aside + (bet.added - taken)
         self.reserve -= min(missing, self.reserve)
+        self.overflow -= bet.over
         assert self.bets[bet.stake] > 0, "a bet goes back that does not stand"
         self.bets[bet.stake] -= 1
 
@@ -123,4 +126,4 @@ class PlainMoney:
         paid = [each.fixed + each.share + each.stake for each in (*self.by_table, *self.by_hand)]
         owed = [each.fixed + each.share for each in self.pending]
         gone = sum(paid, Fraction(0)) + sum(owed, Fraction(0)) + sum(self.envy, Fraction(0))
-        return came - self.meter - self.reserve - gone
+        return came - self.meter - self.reserve - self.overflow - gone

@@ -130,6 +130,7 @@ class ToldMoney:
         told = {
             accounts.METER: plain.meter,
             accounts.RESERVE: plain.reserve,
+            accounts.OVERFLOW: plain.overflow,
             accounts.HOUSE: plain.house,
             accounts.SEED: -sum(plain.seeds, Fraction(0)),
             accounts.PENDING: sum((each.fixed + each.share for each in plain.pending), Fraction(0)),

@@ -174,13 +174,13 @@ def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) 
     return entry
 
 
-def correct(book: MoneyBook, rules: MeterRules, amount: int, document: str) -> Entry:
+def correct(book: MoneyBook, amount: int, document: str, limit: int = MOST) -> Entry:
     """People correct the meter by an amount, up or down.
 
     BadEntry if it would hold less than nothing, or more than its limit, which is never above what the sign can show.
     """
     if amount >= 0:
-        _check_limit(book, rules, amount)
+        _check_limit(book, amount, limit)
         return book.post("correction", Transfer(CORRECTIONS, METER, amount), document=document)
     return book.post("correction", Transfer(METER, CORRECTIONS, -amount), document=document)
 
@@ -197,12 +197,12 @@ def transfer_overflow(book: MoneyBook, rules: MeterRules, amount: int, document:
     """People bring overflow back to the meter; BadEntry if there is not so much, or the meter's limit is lower."""
     if amount <= 0:
         raise BadEntry(f"a transfer of {dollars(amount)} moves nothing to the meter")
-    _check_limit(book, rules, amount)
+    _check_limit(book, amount, rules.limit)
     return book.post("transfer", Transfer(OVERFLOW, METER, amount), document=document)
 
 
-def _check_limit(book: MoneyBook, rules: MeterRules, amount: int) -> None:
+def _check_limit(book: MoneyBook, amount: int, limit: int) -> None:
     """Raise BadEntry if the meter would hold more than it may."""
     after = book.at(METER) + amount
-    if after > rules.limit:
-        raise BadEntry(f"the meter would hold {dollars(after)}, and its limit is {dollars(rules.limit)}")
+    if after > limit:
+        raise BadEntry(f"the meter would hold {dollars(after)}, and its limit is {dollars(limit)}")

@@ -338,6 +338,8 @@ def meter(table: Table) -> dict[str, Any] | None:
             for hit in standing
         ],
         "reserve": dollars(meters.reserve),
+        "overflow": dollars(meters.overflow),
+        "closed": table.state.money.closed,
         "paid": dollars(meters.cumulative),
     }
 

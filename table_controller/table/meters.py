@@ -77,7 +77,7 @@ def corrected(c: Context, event: ev.MeterCorrected) -> None:
         c.refuse(f"correct_meter: {why}")
         return
     try:
-        entry = meter.correct(c.state.money.book, rules, event.amount, event.document)
+        entry = meter.correct(c.state.money.book, event.amount, event.document, rules.limit)
     except BadEntry as wrong:
         c.refuse(f"correct_meter: {wrong}")
     else:

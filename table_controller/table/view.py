@@ -116,9 +116,7 @@ class View:
     def meter_seen(self) -> bool:
         """Whether at least one sign shows the amount of the meter: a device in service, or the panel's page."""
         slots = self.state.slots
-        return any(
-            not cause and (sign not in slots or self.serves(sign)) for sign, cause in self.state.signs.items()
-        )
+        return any(not cause and (sign not in slots or self.serves(sign)) for sign, cause in self.state.signs.items())
 
     @property
     def rate_differs(self) -> bool:

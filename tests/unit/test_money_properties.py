@@ -23,6 +23,7 @@ from table_controller.ledger.money import (
     LOWERS,
     METER,
     PENDING,
+    OVERFLOW,
     RESERVE,
     SEED,
     STAKES,
@@ -166,6 +167,7 @@ class Both:
         told: dict[str, Any] = {
             METER: plain.meter,
             RESERVE: plain.reserve,
+            OVERFLOW: plain.overflow,
             HOUSE: plain.house,
             SEED: -sum(plain.seeds),
             PENDING: sum(each.fixed + each.share for each in plain.pending),
