@@ -55,6 +55,8 @@ class MeterRules(msgspec.Struct, frozen=True, kw_only=True):
     limit: int
     awards: tuple[Award, ...]
     clauses: tuple[str, ...]
+    # Whether what does not fit under the limit has an account of its own; journals of earlier software do not say so.
+    keeps_overflow: bool = True
 
     def award(self, hand: str) -> Award:
         """Return what a hand pays; KeyError if no line of the table pays it."""

@@ -151,6 +151,7 @@ class CoverCard(Act, frozen=True, tag="cover_card", kw_only=True):
     seat: Seat | None = None
 
 
+MeterAct = CorrectMeter | ResetMeter | SetMeter | CloseMeter | OpenMeter | TransferOverflow
 Request = (
     Answer | OpenRound | NoMoreBets | BringDeck | Report | Order | SlotAct | CorrectMeter | ResetMeter
     | SetMeter | CloseMeter | OpenMeter | TransferOverflow | CoverCard
@@ -227,27 +228,29 @@ def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.E
             return ev.Ordered(request.order, who, request.deck, request.method, request.seat)
         case SlotAct():
             return ev.SlotOrdered(request.slot, request.order, who)
-        case CorrectMeter():
+        case CoverCard():
+            return ev.CoverCardOut(seat=request.seat, who=who)
+        case _:
             assert second is not None
+            return _meter_event(request, who, second)
+
+
+def _meter_event(request: MeterAct, who: ev.Person, second: ev.Person) -> ev.Event:
+    """Return the event of what two people do to the meter."""
+    match request:
+        case CorrectMeter():
             why = (request.ground, request.reason, request.counterpart)
             return ev.MeterCorrected(request.amount, request.document, who, second, *why)
         case ResetMeter():
-            assert second is not None
             why = (request.ground, request.reason, request.counterpart)
             return ev.MeterReset(request.document, who, second, *why)
         case SetMeter():
-            assert second is not None
             return ev.MeterParameters(
                 request.document, who, second, request.rate_bp, request.limit_cents, request.submission
             )
         case CloseMeter():
-            assert second is not None
             return ev.MeterClosed(request.document, who, second)
         case OpenMeter():
-            assert second is not None
             return ev.MeterOpened(request.document, who, second)
         case TransferOverflow():
-            assert second is not None
             return ev.OverflowTransferred(request.amount, request.document, who, second)
-        case CoverCard():
-            return ev.CoverCardOut(seat=request.seat, who=who)
