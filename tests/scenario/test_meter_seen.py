@@ -167,3 +167,32 @@ async def test_what_is_no_report_is_refused(seed: int) -> None:
     async with with_page(seed) as (_house, _panel, browser):
         assert (await browser.post("/api/sign_shown", {"page": "x"})).status == 400
         assert (await browser.post("/api/sign_shown", {"page": "x" * 5000, "text": ""})).status == 413
+
+
+# --- a sensor that chatters -------------------------------------------------------------------------------------------
+
+
+async def test_a_sensor_that_chatters_adds_nothing_to_the_meter_and_closes_it(seed: int) -> None:
+    async with opened(seed) as house:
+        table = house.controller.table
+        house.controller.submit(ev.OpenRound(DEALER))
+        await asyncio.sleep(2.0)
+        before = table.state.money.book.meters
+        for _ in range(51):
+            house.machines["bet_sensor.4"].inject("place_bet")
+            await asyncio.sleep(0.3)
+            house.machines["bet_sensor.4"].inject("take_bet")
+            await asyncio.sleep(0.3)
+        house.machines["bet_sensor.4"].inject("place_bet")
+        await asyncio.sleep(1.0)
+        house.controller.submit(ev.NoMoreBets(DEALER))
+        await house.rest()
+        assert table.state.money.closed == mc.UNREASONABLE
+        assert table.state.money.book.meters == before
+        assert "meter_closed" in await try_to_open(house)
+        house.controller.submit(ev.MeterOpened("MO-1", FLOOR, ev.Person("auditor", "A1")))
+        await asyncio.sleep(1.0)
+        assert "meter_closed" in await try_to_open(house)
+        house.controller.submit(ev.MeterOpened("MO-1", FLOOR, TECH))
+        await asyncio.sleep(1.0)
+        assert await try_to_open(house) == set()
