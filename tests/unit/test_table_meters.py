@@ -177,8 +177,8 @@ def test_a_void_round_takes_its_overflow_back_to_the_last_cent() -> None:
     before = floor.held()
     floor.to(mc.DEALING)
     assert floor.book.at(OVERFLOW) == (26 + 56) * CENT
-    floor.declare("card_face_up_after_deal") if False else floor.declare("count_wrong")
-    floor.clear_holds()
+    floor.declare("wrong_card_count")
+    assert floor.held() == before
     floor.settle()
     assert floor.held() == before
 
