@@ -159,7 +159,7 @@ class Session:
             raise
         self._box.running()
         assert self._box.presence is not None
-        who = ev.Person(found.role, found.id)
+        who = found.speaker
         self._people[who.credential] = who
         self._proved[who.credential] = found
         self._box.presence.signed_on(who, found.proof)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.table.decisions import HitClaimed, Moved
+from table_controller.table.decisions import HitClaimed, HitRebooked, Moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +44,8 @@ class HitLog(msgspec.Struct):
         for decision in decisions:
             if isinstance(decision, HitClaimed):
                 self._claimed(wall_ns, decision)
+            elif isinstance(decision, HitRebooked):
+                self._rebooked(wall_ns, decision)
             elif isinstance(decision, Moved) and decision.what.startswith(_HIT):
                 self._moved(wall_ns, int(decision.what.removeprefix(_HIT)), decision.state)
 
@@ -54,6 +56,11 @@ class HitLog(msgspec.Struct):
             LoggedHit(claim.hit, claim.round, claim.seat, claim.hand, amount, "claimed", wall_ns, wall_ns)
         )  # fmt: skip
         del level[:-KEPT_PER_LEVEL]
+
+    def _rebooked(self, wall_ns: int, claim: HitRebooked) -> None:
+        for one in self.levels.get(claim.hand, ()):
+            if one.hit == claim.hit:
+                one.amount, one.changed_ns = claim.fixed + claim.share, wall_ns
 
     def _moved(self, wall_ns: int, hit: int, state: str) -> None:
         for level in self.levels.values():

@@ -216,4 +216,4 @@ class Desk:
 
 
 def _person(who: Person) -> ev.Person:
-    return ev.Person(who.role, who.id)
+    return who.speaker

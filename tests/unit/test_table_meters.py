@@ -74,8 +74,10 @@ def test_each_deed_has_its_own_two_credentials(who: ev.Person, second: ev.Person
 def test_two_roles_of_one_credential_are_one_person() -> None:
     floor = BettingFloor("688a-progressive-1")
     same = ev.Person("auditor", FLOOR.credential)
+    two_badges = ev.Person("auditor", "A7", person="f1")
     for make in (correct, reset, close, transfer):
-        assert "credential" in refused(floor.step(make(second=same)))
+        assert "one person" in refused(floor.step(make(second=same)))
+        assert "one person" in refused(floor.step(make(second=two_badges)))
 
 
 @pytest.mark.parametrize(
