@@ -29,6 +29,7 @@ class ShownMoney(msgspec.Struct, frozen=True):
     hits: tuple[Hit, ...]
     rules: MeterRules
     final: frozenset[int] = frozenset()
+    closed: str = ""  # why the meter is closed to play; empty while it is open
 
     def is_final(self, hit: Hit) -> bool:
         """Tell whether a hit's amount can be paid."""
@@ -42,4 +43,4 @@ def money_of(table: Table) -> ShownMoney | None:
         return None
     hits = tuple([msgspec.structs.replace(hit) for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN])
     final = frozenset([hit.id for hit in hits if money.is_final(hit)])
-    return ShownMoney(money.book.meters, money.book.entries, hits, rules, final)
+    return ShownMoney(money.book.meters, money.book.entries, hits, rules, final, money.closed)

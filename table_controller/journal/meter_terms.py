@@ -44,9 +44,11 @@ def _changes(state: State, old: MeterRules | None, new: MeterRules | None) -> li
         found += [f"{name} {dollars(before)} -> {dollars(after)}"] if before != after else []
     if old.reserve_bp != new.reserve_bp:
         found.append(f"reserve {old.reserve_bp} -> {new.reserve_bp} hundredths of a percent")
-    in_force = old.rate_bp if state.money.rate_bp is None else state.money.rate_bp
-    if new.rate_bp not in (old.rate_bp, in_force):
-        found.append(f"rate {in_force} -> {new.rate_bp} hundredths of a percent, which only a documented change sets")
+    if state.money.rate_bp is None and new.rate_bp != old.rate_bp:
+        # A state that holds its rate keeps it, and no round opens before two people set the submitted one.
+        found.append(
+            f"rate {old.rate_bp} -> {new.rate_bp} hundredths of a percent, which only a documented change sets"
+        )
     if old.awards != new.awards and old.table == new.table:
         found.append(f"awards of {', '.join(_lines(old, new))}")
     return found

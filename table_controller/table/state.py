@@ -147,6 +147,7 @@ class SeatBets(msgspec.Struct):
     bet: bool | None = None  # after the latch; None: undecided
     refused: bool = False  # it holds no latch and will give none: it was not open when it was locked
     lit: bool = False
+    changes: int = 0  # how often a chip was laid or taken while bets were open, as far as frames have come
 
 
 class Progressive(msgspec.Struct):
@@ -174,6 +175,7 @@ class Money(msgspec.Struct):
     envied: dict[int, str] = {}  # seats whose hand was looked at for envy, with the line that it pays; "": none
     envy_paid: list[int] = []  # seats whose hand was paid to the others
     envy: list[EnvyPaid] = []
+    closed: str = ""  # why the meter is closed to play: "people", "unreasonable"; empty while it is open
 
     def is_final(self, hit: Hit) -> bool:
         """Return whether a hit's amount can be paid: every earlier claim on the meter is validated or withdrawn."""
@@ -251,6 +253,7 @@ class State(msgspec.Struct):
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
     copy_awaited: bool = False  # the second copy was not reached in this start, and nobody has answered for that
+    signs: dict[str, str] = {}  # every sign that was heard of: why it does not show the meter; empty if it does
 
     @property
     def burn_due(self) -> int:

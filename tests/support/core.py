@@ -12,6 +12,7 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
+from table_controller.table.signs import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +72,14 @@ SLOTS: Final[dict[str, dict[str, DeviceFact]]] = {
 def edition(game: str) -> Edition:
     """Return the edition that tests play by: the committed one, or a mutant of it."""
     return EDITIONS.get(game) or committed(game)
+
+
+def signs_show(table: Table) -> list[ev.Event]:
+    """Return how every sign of a table reports that it shows the meter: the panel's page, and each meter sign."""
+    if not table.context.progressive:
+        return []
+    slots = [name for name, slot in table.state.slots.items() if slot.kind == "meter_sign"]
+    return [ev.SignShown(sign) for sign in (PAGE, *slots)]
 
 
 class Floor:
@@ -185,6 +194,7 @@ class Floor:
         """Every device reports, and decks come to the table."""
         self.play(*(ev.SlotChanged(slot, "appear") for slot in self.state.slots))
         self.play(*(ev.SlotChanged(slot, "verify") for slot in self.state.slots))
+        self.play(*signs_show(self.table))
         for deck in decks or ("blue",):
             self.play(ev.DeckReceived(deck, DEALER))
         return self

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from firmware_bridge.errors import VersionsDiffer
 from table_controller.journal import records as rec
+from table_controller.journal.meter_terms import check_meter
 from table_controller.journal.migrations import CONFIGURATION
 from table_controller.journal.recovery import keep, recover
 from table_controller.journal.timers import Timers
-from table_controller.table import events as ev
-from tests.support.core import AUDITOR, TECH, WILD_PROGRESSIVE, Floor
+from tests.support.core import WILD_PROGRESSIVE, Floor
 from tests.support.prefixes import Run
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ EDITS: list[tuple[str, dict[str, Any], str]] = [
     (PAI_GOW, {"paytables": {"progressive": "688a-progressive-4"}}, r"unit \$1.00 -> \$5.00"),
     (PAI_GOW, {"wagers": [], "paytables": {}}, "688a-progressive-1 -> no progressive"),
     (WILD, {"paytables": {"progressive": "687a-progressive-2"}}, "687a-progressive-1 -> 687a-progressive-2"),
-    (WILD, {"progressive_rate_bp": 1600}, "rate 1500 -> 1600"),
     (WILD, {"settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "yes"}}, "awards"),
 ]
 
@@ -36,15 +36,12 @@ def _choices(game: str) -> dict[str, Any]:
     return dict(WILD_PROGRESSIVE) if game == WILD else {}
 
 
-def _stopped(game: str, *, deed: ev.Event | None = None) -> tuple[Run, Floor]:
-    """A table that was played for a round and stopped in order; `deed` comes last."""
+def _stopped(game: str) -> tuple[Run, Floor]:
+    """A table that was played for a round and stopped in order."""
     run = Run(game, 1, 1, **_choices(game))
     floor = run.recovered(len(run.disk.records))
     store = run.disk.open(version=rec.VERSION, digests=run.digests) if run.disk._owner is None else run.disk._owner
     assert store is not None
-    if deed is not None:
-        decisions = floor.table.step(deed)
-        store.append([(rec.STEP, 1, 1, store.boot, rec.encode_step(deed, decisions))])
     last = store.last()
     assert last is not None
     store.snapshot(last.seq, keep(floor.table, Timers(), run.digests, rec.Stamp(1, 1, "kernel")))
@@ -76,17 +73,25 @@ def test_an_edit_that_leaves_the_meter_alone_is_accepted() -> None:
     assert floor.state.money.book == before.state.money.book
 
 
-def test_a_rate_that_a_documented_change_has_set_may_be_written_into_the_configuration() -> None:
-    deed = ev.MeterParameters("rules submission 12", TECH, AUDITOR, 1600)
-    run, before = _stopped(WILD, deed=deed)
-    assert before.table.context.meter is not None
-    assert before.table.context.meter.rate_bp == 1600
-    with pytest.raises(VersionsDiffer, match="rate 1600 -> 1700"):
-        _started(run, WILD, {"progressive_rate_bp": 1700})
-    run, _ = _stopped(WILD, deed=deed)
+def test_another_rate_in_the_configuration_changes_nothing_and_opens_no_round() -> None:
+    """Two people set it while the meter is closed, with the Rules Submission; `test_table_meters` shows how."""
+    run, before = _stopped(WILD)
     _, floor = _started(run, WILD, {"progressive_rate_bp": 1600})
     assert floor.table.context.meter is not None
-    assert floor.table.context.meter.rate_bp == 1600
+    assert before.table.context.meter is not None
+    assert floor.table.context.meter.rate_bp == before.table.context.meter.rate_bp == 1500
+    assert "rate_differs" in floor.against_opening()
+
+
+def test_another_rate_is_refused_where_the_state_does_not_hold_the_old_one() -> None:
+    """As a snapshot of the first edition."""
+    run, floor = _stopped(WILD)
+    rules = floor.table.context.meter
+    assert rules is not None
+    state = msgspec.structs.replace(floor.state, money=msgspec.structs.replace(floor.state.money, rate_bp=None))
+    with pytest.raises(VersionsDiffer, match="rate 1500 -> 1600"):
+        check_meter(state, rules, msgspec.structs.replace(rules, rate_bp=1600))
+    assert run.disk.records
 
 
 def test_a_table_that_never_booked_anything_may_change_its_meter() -> None:

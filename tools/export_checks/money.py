@@ -84,7 +84,6 @@ class Money:
         """A bet counts, once, and adds its parts."""
         t, key = self.terms, (d["round"], d["seat"])
         need(self.state_of(*key) in ("", "returned"), f"the bet of seat {key[1]} counts twice")
-        need(not self.closed, "a bet counts while the meter is closed to play")
         part = t["unit"] * t["rate_bp"] // WHOLE
         to_meter = min(part, max(0, t["limit"] - self.book.held["meter"]))
         over, to_reserve = part - to_meter, t["unit"] * t["reserve_bp"] // WHOLE
@@ -183,7 +182,9 @@ class Money:
 
     def set(self, d: Json, cause: Cause, *, idle: bool) -> Json:
         """Two people set the rate or the limit."""
-        self.terms = self.hits.terms = parameters(self.terms, d, cause.event, idle=idle)
+        second = self.book.edition >= SECOND
+        need(not second or self.closed == "people", "parameters change while the meter is open to play")
+        self.terms = self.hits.terms = parameters(self.terms, d, cause.event, idle=idle, second=second)
         self._accounts(d.get("accounts"))
         return self.terms
 

@@ -47,7 +47,7 @@ def by_hand(book: Book, terms: Json, entry: Json, event: Json) -> Ways:
         )
         return {("overflow", "meter"): event["amount"]}
     by = event["amount"] if kind == "correction" else terms["seed"] - book.held["meter"]
-    if book.edition >= SECOND and "ground" in event:
+    if book.edition >= SECOND:
         _check_ground(event, by)
         above = kind == "correction" and by > 0 and book.held["meter"] + by > terms["limit"]
         need(not above, "a correction above the limit of the meter")
@@ -57,7 +57,7 @@ def by_hand(book: Book, terms: Json, entry: Json, event: Json) -> Ways:
 
 
 def _check_ground(event: Json, by: int) -> None:
-    ground, reason = event["ground"], event.get("reason", "")
+    ground, reason = event.get("ground", ""), event.get("reason", "")
     need(
         ground in GROUNDS and reason in GROUNDS[ground],
         f"{ground or 'no ground'}: {reason or 'no reason'} is no ground",
@@ -67,7 +67,7 @@ def _check_ground(event: Json, by: int) -> None:
         need((by < 0) is (reason == "to_other_meter"), f"{reason} moves the meter the other way")
 
 
-def parameters(terms: Json, d: Json, event: Json, *, idle: bool) -> Json:
+def parameters(terms: Json, d: Json, event: Json, *, idle: bool, second: bool) -> Json:
     """Return the terms after two people set rate or limit."""
     need(event["type"] == "MeterParameters" and idle, "parameters of the meter change out of turn")
     need(len(set(d["credentials"])) == 2 and d["document"], "parameters change without two people and a document")
@@ -77,6 +77,6 @@ def parameters(terms: Json, d: Json, event: Json, *, idle: bool) -> Json:
     rate = terms["rate_bp"] if event.get("rate_bp") is None else event["rate_bp"]
     limit = terms["limit"] if event.get("limit_cents") is None else event["limit_cents"] * CENT
     need((d["rate_bp"], d["limit"]) == (rate, limit), "the parameters are not those that were entered")
-    need(rate == terms["rate_bp"] or "submission" not in event or event["submission"].strip(),
-         "a rate changes without its Rules Submission")  # fmt: skip
+    named_rate = event.get("rate_bp") is not None and second
+    need(not named_rate or event.get("submission", "").strip(), "a rate changes without its Rules Submission")
     return terms | {"rate_bp": rate, "limit": limit}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tools.export_checks.basics import FIRST, Json, need
+from tools.export_checks.basics import FIRST, SECOND, Json, need
 from tools.export_checks.hits import ROLES, Asked
 from tools.export_checks.money import Cause, Money
 
@@ -71,6 +71,9 @@ class Table:
         need(not changed, "the books follow other rules, and the software is the same")
         need(not self.money.book.entries or _same_meter(self.money.terms, terms["meter"]),
              "the configuration gives a meter that holds money to another paytable")  # fmt: skip
+        if self.money.book.entries and edition >= SECOND:
+            same_rate = all(self.money.terms[name] == terms["meter"][name] for name in ("rate_bp", "limit"))
+            need(same_rate, "rate or limit of the meter changed, and nobody set them")
         self.terms = terms
         self.money.use(terms["meter"] or {}, edition)
 
@@ -258,6 +261,7 @@ class Table:
         if what == "round":
             need(state in NEXT[self.state], f"the round goes from {self.state} to {state}")
             if state == "betting":
+                need(not self.money.closed, "a round opens while the meter is closed to play")
                 self.round += 1
                 self._new_round()
                 self.money.new_round()
