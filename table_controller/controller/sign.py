@@ -35,9 +35,9 @@ class Amounts(msgspec.Struct, frozen=True):
 
 
 def amounts(controller: Controller) -> Amounts:
-    """Return what a sign must show now: the meter, hits that are not paid yet, and the last one of this round."""
+    """Return what a sign must show now: the meter, hits that are not paid yet, and the last final one of this round."""
     money = controller.table.state.money
-    hits = [hit for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN]
+    hits = [hit for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN and money.is_final(hit)]
     won = hits[-1].amount if hits else 0
     return Amounts(money.book.meters.current // CENT, money.book.meters.pending // CENT, won // CENT)
 

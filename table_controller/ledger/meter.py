@@ -149,13 +149,16 @@ def accept(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: 
 
 
 def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) -> Entry:
-    """Give a bet of a void round or hand back, and take back what it added.
+    """Give a bet of a void round or hand back, exactly as it was split when it was accepted.
 
-    Not from below the seed: what the meter cannot give comes from the reserve, and from the house what that cannot.
+    Where an attendant has paid a share of the meter since, the meter keeps its seed: what it cannot give comes from the
+    reserve, and from the house what that cannot.
     """
     assert bet.state != "returned", "a bet goes back once"
-    from_meter = min(bet.to_meter, max(0, book.at(METER) - book.seed))
-    from_reserve = min(bet.to_reserve + bet.to_meter - from_meter, book.at(RESERVE))
+    from_meter, from_reserve = bet.to_meter, bet.to_reserve
+    if book.last_paid_round == round_:
+        from_meter = min(bet.to_meter, max(0, book.at(METER) - book.seed))
+        from_reserve = min(bet.to_reserve + bet.to_meter - from_meter, book.at(RESERVE))
     entry = book.post(
         "bet_returned",
         Transfer(METER, BETS, from_meter),

@@ -322,8 +322,9 @@ def meter(table: Table) -> dict[str, Any] | None:
     """Return the meter as players may see it; None where the table has none."""
     if not table.context.progressive:
         return None
-    meters, hits = table.state.money.book.meters, table.state.money.hits.values()
-    standing = [hit for hit in hits if hit.state != mc.HIT_WITHDRAWN]
+    money = table.state.money
+    meters = money.book.meters
+    standing = [hit for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN]
     return {
         "current": meters.current,
         "text": dollars(meters.current),
@@ -333,7 +334,8 @@ def meter(table: Table) -> dict[str, Any] | None:
                 "seat": hit.seat,
                 "hand": _award(table, hit.hand),
                 "amount": dollars(hit.amount),
-                "state": plain(hit.state),
+                "state": plain(hit.state) + ("" if money.is_final(hit) else ", provisional"),
+                "final": money.is_final(hit),
             }
             for hit in standing
         ],

@@ -166,7 +166,10 @@ class BetSettled(Decision, frozen=True):
 
 
 class HitClaimed(Booked, frozen=True):
-    """A hand was claimed: its amount is frozen now and out of the meter, which was re-seeded if it was won whole."""
+    """A hand was claimed: its amount is out of the meter, which was re-seeded if it was won whole.
+
+    A share of the meter is provisional until every earlier claim on it is validated or withdrawn.
+    """
 
     hit: int
     round: int
@@ -174,6 +177,19 @@ class HitClaimed(Booked, frozen=True):
     hand: str
     fixed: int
     share: int
+    final: bool = True  # no earlier claim can change it any more
+
+
+class HitRebooked(Booked, frozen=True):
+    """A claim has these amounts from now on: an earlier claim fell, or a bet of the round went back."""
+
+    hit: int
+    round: int
+    seat: int
+    hand: str
+    fixed: int
+    share: int
+    final: bool = True  # no earlier claim can change it any more
 
 
 class MeterSet(Decision, frozen=True):

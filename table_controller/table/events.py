@@ -14,10 +14,20 @@ class Event(msgspec.Struct, frozen=True, tag=True):
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who said something: a role, proved by a credential."""
+    """Who said something: a role, proved by a credential. One person may hold several credentials."""
 
     role: Role
     credential: str
+    person: str = ""  # as the people file names the holder; empty: the credential is a person of its own
+
+    @property
+    def identity(self) -> str:
+        """The person behind the credential, as two are compared."""
+        return (self.person or self.credential).casefold()
+
+    def same_person(self, other: Person) -> bool:
+        """Return whether two credentials are one person's: then they are not the two people that a rule wants."""
+        return self.identity == other.identity
 
 
 # --- people ----------------------------------------------------------------------------------------------------------

@@ -238,4 +238,6 @@ def return_hand(c: Context, hold: Hold) -> None:
     round_.dead.append(hold.seat)
     round_.surrendered = [seat for seat in round_.surrendered if seat != hold.seat]  # nothing is taken from it
     c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat))
-    booking.give_back(c, [hold.seat], hold.clauses)
+    if round_.envy_paid and (hold.seat in round_.envy_hands or hold.seat in round_.envy):
+        c.finding("envy_void", f"seat {hold.seat}: its hand is void; the dealer takes envy paid for it or to it back")
+    booking.void_hand(c, hold.seat, hold.clauses)

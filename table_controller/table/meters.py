@@ -29,8 +29,10 @@ def _may(c: Context, act: Order, event: ev.MeterCorrected | ev.MeterReset | ev.M
     first, second = AUTHORITY[act]
     if c.meter is None or not c.state.money.book.entries:
         c.refuse(f"{act}: this table has no meter, or none that was seeded")
-    elif (event.who.role, event.second.role) != (first, second) or event.who.credential == event.second.credential:
+    elif (event.who.role, event.second.role) != (first, second):
         c.refuse(f"{act} is for a {first} with the credential of an {second} besides")
+    elif event.who.same_person(event.second):
+        c.refuse(f"{act} is for two people: {event.who.credential} and {event.second.credential} are one person's")
     elif not event.document.strip():
         c.refuse(f"{act}: no document is named")
     elif reasons := c.against(act):

@@ -193,6 +193,11 @@ def _hit_is(v: View, r: Resource, *states: str) -> bool:
     return hit is not None and hit.state in states
 
 
+def _provisional(v: View, r: Resource) -> bool:
+    hit = v.state.money.hit_of(r.seat)
+    return hit is not None and not v.state.money.is_final(hit)
+
+
 def _any_hit(v: View, *states: str) -> bool:
     return any(hit.state in states for hit in v.state.money.hits.values())
 
@@ -202,7 +207,7 @@ def _not_from_table(v: View, r: Resource) -> bool:
     hit = v.state.money.hit_of(r.seat)
     rules = v.edition.progressive
     share_barred = rules is not None and not rules.meter_share_from_tray
-    return hit is not None and ((share_barred and hit.share > 0) or hit.state == mc.HIT_HAND_PAY)
+    return hit is not None and ((share_barred and hit.on_meter) or hit.state == mc.HIT_HAND_PAY)
 
 
 def _bets_unsettled(v: View, _r: Resource) -> bool:
@@ -358,6 +363,9 @@ REASONS: Final[tuple[Row, ...]] = (
         "nobody has seen the light of this seat", "dealer", "the light, or the bet's record seen by a floorperson"),
     Row("not_validated", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED, mc.HIT_CONFIRMED, mc.HIT_LIGHT_SEEN), "pay",
         "no floorperson has validated the payout", "floorperson", "the validation"),
+    Row("amount_provisional", ("pay",), _provisional, "pay",
+        "an earlier claim on the meter is neither validated nor withdrawn: this amount may change", "floorperson",
+        "the earlier claim, validated or withdrawn"),
     Row("not_from_table", ("pay",), _not_from_table, "award",
         "this payout does not come from the table: a share of the meter, or a hand pay", "floorperson", "the hand pay"),
     Row("hand_pay_open", ("collect",), lambda v, _: _any_hit(v, mc.HIT_HAND_PAY), "hand_pay",

@@ -55,6 +55,7 @@ class Deck(msgspec.Struct):
     cutter: int | None = None  # who cut it last since its shuffle: a seat, or 0 for the dealer
     idle: bool = False  # spread because the table stood idle, and not stacked again yet
     look_due: bool = False  # stored while the table stood idle: looked at before it is dealt
+    persons: dict[str, str] = {}  # opening steps, each with the person who confirmed it
 
 
 class Way(msgspec.Struct):
@@ -173,6 +174,11 @@ class Money(msgspec.Struct):
     envied: dict[int, str] = {}  # seats whose hand was looked at for envy, with the line that it pays; "": none
     envy_paid: list[int] = []  # seats whose hand was paid to the others
     envy: list[EnvyPaid] = []
+
+    def is_final(self, hit: Hit) -> bool:
+        """Return whether a hit's amount can be paid: every earlier claim on the meter is validated or withdrawn."""
+        earlier = (other for other in self.hits.values() if other.id < hit.id and other.on_meter)
+        return not hit.on_meter or not any(other.state in mc.HIT_UNSURE for other in earlier)
 
     def hit_of(self, seat: int | None) -> Hit | None:
         """Return the hit that stands for a seat."""

@@ -317,7 +317,7 @@ class Floor:
             "cards_together": self.edition.cards.count,
             "deck_counted": self.edition.cards.count,
             "count_deck": self.edition.cards.count,
-            "hand_pay": 1,
+            "hand_pay": max((last for _, last in self.state.money.book.slips), default=0) + 1,
         }[prompt.kind]
 
     def _seats(self, prompt: Prompt) -> tuple[int, ...]:

@@ -37,7 +37,7 @@ class Judged(Floor):
     def __init__(self, game: str, slots: dict[str, DeviceFact] | None = None, **choices: Any) -> None:
         super().__init__(game, slots, **choices)
         self.twin = self._fresh()
-        self.monitor = Monitor.of(self.edition)
+        self.monitor = Monitor.of(self.edition, self.table.context.meter)
         self.open: dict[int, str] = {}  # commands that have not ended, with their slots
         self.ended: dict[int, str] = {}
         self.last_id = 0

@@ -21,6 +21,7 @@ from table_controller.table.decisions import (
 from tests.support.money_monitor import MoneyMonitor
 
 if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition
     from table_controller.table.decisions import Decision
     from table_controller.table.state import State
@@ -77,11 +78,12 @@ class Monitor(msgspec.Struct):
     moving: dict[int, str] = {}  # commands that deal and have not ended, with their slots
 
     @classmethod
-    def of(cls, edition: Edition) -> Monitor:
+    def of(cls, edition: Edition, rules: MeterRules | None = None) -> Monitor:
         """Return a monitor that has seen nothing."""
         return cls(
-            edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts)
-        )
+            edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts),
+            money=MoneyMonitor.of(rules),
+        )  # fmt: skip
 
     def key(self) -> object:
         """Return what tells this monitor from others, ids left out."""

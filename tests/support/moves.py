@@ -41,7 +41,7 @@ class Model:
 
     def prepared(self) -> Monitor:
         """Bring the devices into service and, unless their opening is searched too, the decks; return who watched."""
-        monitor = Monitor.of(self.table.context.edition)
+        monitor = Monitor.of(self.table.context.edition, self.table.context.meter)
 
         def take(*events: ev.Event) -> None:
             for event in events:
@@ -132,6 +132,8 @@ class Model:
             case "stub":
                 right = stub.expected(c)
                 wrong = right + 1
+            case "hand_pay":  # the next slip of the book
+                right = wrong = max((last for _, last in c.state.money.book.slips), default=0) + 1
             case "chips":
                 right = len(c.state.progressive.accepted)
                 wrong = right + 1

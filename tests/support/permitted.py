@@ -313,6 +313,12 @@ def hit_is(state: str) -> Callable[[Asked], None]:
     return tweak
 
 
+def _claimed_before(asked: Asked) -> None:
+    """The hit wins a part of the meter, and so does an earlier claim that nobody has validated."""
+    _hit(asked).share = DOLLAR
+    asked.floor.state.money.hits[1] = Hit(1, 1, 6, "five_aces", 0, DOLLAR, 0, percent=10)
+
+
 def _share_of_meter(asked: Asked) -> None:
     """The hit wins a part of the meter, and not a fixed award alone."""
     _hit(asked).share = DOLLAR
@@ -386,6 +392,7 @@ STANDS: Final[dict[str, Callable[[Asked], None]]] = {
     "hand_not_confirmed": hit_is(mc.HIT_CLAIMED),
     "light_not_seen": hit_is(mc.HIT_CONFIRMED),
     "not_validated": hit_is(mc.HIT_LIGHT_SEEN),
+    "amount_provisional": _claimed_before,
     "not_from_table": _share_of_meter,
     "hand_pay_open": hit_is(mc.HIT_HAND_PAY),
     "bets_not_settled": _unsettled,

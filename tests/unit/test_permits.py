@@ -80,6 +80,7 @@ BARS: Final = {
     "hand_not_confirmed": "pay",
     "light_not_seen": "pay",
     "not_validated": "pay",
+    "amount_provisional": "pay",
     "not_from_table": "pay",
     "hand_pay_open": "collect",
     "bets_not_settled": "collect",
@@ -92,6 +93,7 @@ BESIDES: Final = {
     # One step after another: who has not verified the hand has not looked at the light either.
     ("hand_not_confirmed", "pay"): {"light_not_seen", "not_validated"},
     ("light_not_seen", "pay"): {"not_validated"},
+    ("amount_provisional", "pay"): {"not_from_table"},  # a fixed amount is final at once
 }
 # Of a refusal: the clause, who may clear it, and with what evidence; at the first table of `BARS`.
 TOLD: Final = """
@@ -153,6 +155,7 @@ not_claimed | 688a.11(h)(4)(i)(A) | dealer | the claim
 hand_not_confirmed | 688a.11(h)(4)(i)(B)(1) | dealer | the hand, verified
 light_not_seen | 688a.11(h)(4)(i)(B)(2) | dealer | the light, or the bet's record seen by a floorperson
 not_validated | 688a.11(h)(4)(i)(B)(3) | floorperson | the validation
+amount_provisional | 688a.11(h)(4)(i)(B)(3) | floorperson | the earlier claim, validated or withdrawn
 not_from_table | 688a.11(h)(4)(i)(B)(4)/1 | floorperson | the hand pay
 hand_pay_open | 688a.11(h)(4)(i)(B)(4)/2 | floorperson | the documentation
 bets_not_settled | 688a.11(h)(4)(i)(A) | dealer | every bet settled, every hit paid

@@ -43,7 +43,9 @@ def test_each_deed_has_its_own_two_credentials(who: ev.Person, second: ev.Person
 def test_two_roles_of_one_credential_are_one_person() -> None:
     floor = BettingFloor("688a-progressive-1")
     same = ev.Person("auditor", FLOOR.credential)
-    assert "credential" in refused(floor.step(correct(second=same)))
+    assert "one person" in refused(floor.step(correct(second=same)))
+    two_badges = ev.Person("auditor", "A7", person="f1")
+    assert "one person" in refused(floor.step(correct(second=two_badges)))
 
 
 @pytest.mark.parametrize("event", [ev.MeterCorrected(1, " ", FLOOR, AUDITOR), ev.MeterReset("", FLOOR, AUDITOR)])

@@ -43,7 +43,8 @@ function mark() {
 
 function won(hit) {
   const paid = ["paid", "documented", "hand pay paid"].includes(hit.state);
-  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} wins ${hit.amount}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", being verified"}`));
+  const wins = hit.final ? `wins ${hit.amount}` : "claims a win";
+  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} ${wins}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", being verified"}`));
 }
 
 follow("/api/sign", { state: (now) => {
