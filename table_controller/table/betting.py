@@ -136,20 +136,20 @@ def latch_stands(c: Context, event: ev.LatchStands) -> None:
     if _undecided(c, bets):
         _late_word(c, event)
         return
-    _decide(c, bets, event)
-    if bets.latched:
+    if _decide(c, bets, event):
         bets.lock = event.lock
         c.finding("latch_found", f"seat {event.seat} was latched before the box died; what lay there then counts")
 
 
-def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands, doubt: str = "") -> None:
-    """The confirmation decides, unless it is in doubt."""
+def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands, doubt: str = "") -> bool:
+    """The confirmation decides, unless it is in doubt; return whether it does."""
     doubt = doubt or _contradiction(c, bets, event)
     if doubt:
         bets.doubt = doubt
         _leave_undecided(c, event.seat, doubt)
-    else:
-        bets.latched, bets.bet, bets.sequence = True, event.bet, event.sequence
+        return False
+    bets.latched, bets.bet, bets.sequence = True, event.bet, event.sequence
+    return True
 
 
 def _contradiction(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands) -> str:

@@ -294,7 +294,9 @@ class Floor:
                 return [ev.NumberDrawn(slot, 4)]
             case "lock":
                 seat = int(slot.rpartition(".")[2])
-                return [ev.SeatLatched(seat, command.number, command.id, next_change(self.state, seat), seat in self.bets)]
+                return [
+                    ev.SeatLatched(seat, command.number, command.id, next_change(self.state, seat), seat in self.bets)
+                ]
             case "return_to_service":
                 return []
             case _:

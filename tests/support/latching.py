@@ -1,4 +1,6 @@
-"""The box's half of one seat's lock-out: the shipped translation, table core and actuations, without a link. No tests here.
+"""The box's half of one seat's lock-out: the shipped translation, table core and actuations, without a link.
+
+No tests here.
 
 What the sensor of seat 1 sends goes through `controller.translate` into a whole table core, and what the core commands
 goes through `controller.actuate` to frames. The other five sensors confirm at once that no bet lies there. The core is

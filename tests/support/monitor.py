@@ -349,7 +349,9 @@ class Monitor(msgspec.Struct):
             assert self.latched.get(seat), f"a bet of seat {seat} is accepted that no latch confirmed in time"
         for seat, bets in state.progressive.seats.items():
             if bets.latched:
-                assert seat in self.latched, f"seat {seat} is decided by a latch that contradicts its sensor, or by nobody"
+                assert seat in self.latched, (
+                    f"seat {seat} is decided by a latch that contradicts its sensor, or by nobody"
+                )
         for prompt in state.prompts.values():
             if prompt.kind in ("dealt", "additional_cards"):
                 self._deal(state)

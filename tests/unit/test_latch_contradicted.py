@@ -1,4 +1,4 @@
-"""A sensor that contradicts itself is not believed: its seat is undecided (PB-480), in the core that runs at the table."""
+"""A sensor that contradicts itself is not believed: the core that runs leaves its seat undecided (PB-480)."""
 
 from __future__ import annotations
 
@@ -196,6 +196,24 @@ def test_a_refusal_is_found_once_with_its_code_and_a_confirmation_after_it_is_ev
     assert len(findings(table.decided, "late_latch")) == 1
 
 
+@pytest.mark.parametrize(
+    "event", [m.Health(m.Lies.CHIP, 700, 450, 6, 96, True), m.LockRefused(5, m.Reason.NOT_OPEN, 7, None)]
+)
+def test_what_is_no_answer_to_the_lock_decides_nothing(event: Any) -> None:
+    table = Locking().call().hear(event)
+    assert table.decision == "open"
+    assert table.floor.state.progressive.state == mc.LOCKING
+
+
+def test_without_a_lock_nothing_is_decided() -> None:
+    table = Locking().hear(
+        placed(4), m.Locked(m.Latch(1, 900, 4, m.Lies.CHIP)), m.LockRefused(900, m.Reason.NOT_OPEN, 1, None)
+    )
+    assert table.decision == "open"
+    assert table.floor.phase == mc.BETTING
+    assert len(findings(table.decided, "late_latch")) == 1
+
+
 def test_the_floorperson_decides_a_seat_in_doubt_and_the_record_has_why() -> None:
     table = Locking().hear(placed(5)).call().latch(3, m.Lies.EMPTY)
     decided = table.floor.say("seat_undecided", "bet")
@@ -219,7 +237,7 @@ def test_what_was_reported_after_the_latch_is_known_in_the_next_round() -> None:
 def test_a_sensor_that_connects_anew_has_a_count_of_its_own() -> None:
     table = Locking().hear(placed(900))
     for trigger in ("vanish", "appear", "verify"):
-        table.floor.step(ev.SlotChanged(SLOT, trigger))  # type: ignore[arg-type]
+        table.floor.step(ev.SlotChanged(SLOT, trigger))
     assert table.hear(report(1, m.Lies.EMPTY)).call().latch(2, m.Lies.CHIP).decision == "bet"
 
 
@@ -228,7 +246,7 @@ def test_a_latch_found_after_a_restart_that_contradicts_the_report_is_not_believ
     mine = table.floor.state.next_id
     table.floor.step(ev.BoxStarted(2))
     for trigger in ("appear", "verify"):
-        table.floor.step(ev.SlotChanged(SLOT, trigger))  # type: ignore[arg-type]
+        table.floor.step(ev.SlotChanged(SLOT, trigger))
     locks = {issued.slot: id_ for id_, issued in table.floor.state.commands.items() if issued.act == "lock"}
     table.hear(placed(5))  # after the lock: the same number as the latch, and another spot
     held = m.Latch(1, mine, 5, m.Lies.EMPTY)
