@@ -257,7 +257,7 @@ class LockOut:
     async def open_round(self, number: int) -> None:
         """Set the core to open bets of a round, once all of the one before is decided and on disk."""
         controller, state = self._controller, self._controller.table.state
-        while controller.durable < controller.newest or state.progressive.state == mc.LOCKING:
+        while controller.durable < controller.newest or state.progressive.state == mc.LOCKING:  # noqa: ASYNC110
             await asyncio.sleep(0.0005)
         assert not [p for p in state.prompts.values() if p.kind == "seat_undecided"], "a seat is undecided"
         state.prompts.clear()

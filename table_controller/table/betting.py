@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
-# A sensor that has not confirmed its lock by then (s) leaves its seat to the floorperson. A latch takes a millisecond; the
-# rest is for a line that loses frames. Nobody may wait longer at a table.
+# A sensor that has not confirmed its lock by then (s) leaves its seat to the floorperson. A latch takes a millisecond;
+# the rest is for a line that loses frames. Nobody may wait longer at a table.
 LOCK_PATIENCE: Final = 2.0
 
 
@@ -165,7 +165,7 @@ def _contradiction(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchS
 
 
 def _contradict(c: Context, seat: int, doubt: str) -> None:
-    """A sensor contradicts what it confirmed. While others are waited for nothing is booked, and its seat is undecided."""
+    """A sensor contradicts what it confirmed: while others are waited for, nothing is booked, and nobody knows."""
     bets = c.state.progressive.seats[seat]
     if c.state.progressive.state == mc.LOCKING:
         bets.latched, bets.bet, bets.doubt = False, None, doubt

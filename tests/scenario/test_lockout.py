@@ -1,4 +1,4 @@
-"""No more bets at six seats over six real links and the shipped controller: which bets count, against what really lay there."""
+"""No more bets at six seats over real links and the shipped controller: what counts, and what really lay there."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ Play = tuple[tuple[str, ...], str]  # an order and a fate
 
 
 def _rounds() -> list[tuple[int, float, list[Play]]]:
-    """Every order with every fate and pause, six at a time: each seat of a round has its own, and one call locks all."""
+    """Every order with every fate and pause, six at a time: each seat has its own, and one call locks all."""
     found = []
     for pause, place in product(PAUSES, range(5)):
         plays = [(o, f) for o, f in product(ORDERS, FATES) if o.index("lock") == place]

@@ -64,7 +64,7 @@ class World(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """The sensor's parts under test. A planted mistake replaces one of them; one of the box is patched into its core."""
+    """The sensor's parts under test. A planted mistake replaces one of them; the box has its own."""
 
     lock: Callable[..., tuple[latch.Spot, Any]] = latch.lock
     look: Callable[..., tuple[latch.Spot, m.Changed | None]] = latch.look

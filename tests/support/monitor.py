@@ -148,6 +148,8 @@ class Monitor(msgspec.Struct):
                 self.old_dice = True
             case ev.NumberDrawn(number=number):
                 self.position = 1 <= number <= 7
+            case ev.SlotChanged(trigger="appear") if event.slot.startswith("bet_sensor."):
+                self.sensed.pop(int(event.slot.rpartition(".")[2]), None)  # it may be another one
             case ev.BetSensed() if not self.closed:
                 self.sensed[event.seat] = max(self.sensed.get(event.seat, (0, False)), (event.sequence, event.placed))
             case ev.SeatLatched() if event.lock == self.locks.get(event.seat) and not self.overdue:
