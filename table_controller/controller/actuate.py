@@ -25,18 +25,12 @@ _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]]
     ("shaker", "arm_dice"): lambda d, c: d.arm(c.id),
     ("shaker", "stop"): lambda d, c: d.disarm(c.id),
     ("shoe", "start_round"): lambda d, c: d.start_round(c.id),
+    ("rng", "draw"): lambda d, c: d.draw(c.id),
     ("bet_sensor", "open_bets"): lambda d, c: d.open(c.id, c.number),
     ("bet_sensor", "light"): lambda d, c: d.light(c.id, Light.ACCEPTED, c.number),
     ("bet_sensor", "lock"): lambda d, c: d.lock(c.number, c.id),
 }
 
-
-async def _draw(driver: Any, command: Command) -> Any:
-    """Draw a number; what the last draw left on the display is cleared first, under the next free id."""
-    return await driver.draw(command.id)
-
-
-_METHODS[("rng", "draw")] = _draw
 
 
 def begin(kind: str, driver: Any, command: Command) -> Awaitable[Any]:

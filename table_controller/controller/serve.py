@@ -51,8 +51,9 @@ _NEW_JOURNAL: Final = (
 )
 
 
-def _taken_over(_: Exception) -> None:
-    """Until the controller listens, whoever opened the journal hears of its failure."""
+def _failed_early(error: Exception) -> None:
+    """The journal failed before the controller listens to it (`Controller.__init__`), which happens before any record."""
+    log.error("the journal failed before the table started: %s", error)
 
 
 def _copied(state: CopyState) -> None:
@@ -94,7 +95,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
             store.close()
             raise
         opened.append(store)
-        return store, Writer(store, _taken_over)
+        return store, Writer(store, _failed_early)
 
     def copier(store: Any) -> Copier:
         copy = config.journal.copy

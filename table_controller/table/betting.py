@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from firmware_bridge.errors import SeatUndecided
 from table_controller.table import booking, side
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import close_bets, irregular
@@ -176,7 +177,8 @@ def _contradict(c: Context, seat: int, doubt: str) -> None:
 
 def _leave_undecided(c: Context, seat: int, why: str) -> None:
     """Keep why nobody knows whether a seat has a bet (PB-480), for the floorperson who decides and for whoever asks."""
-    c.finding("seat_undecided", f"PB-480: seat {seat}, round {c.state.round.number}: {why}; the floorperson decides")
+    undecided = SeatUndecided(f"seat {seat}, round {c.state.round.number}: {why}; the floorperson decides", seat)
+    c.finding("seat_undecided", f"{undecided.code}: {undecided}")
 
 
 def _late_word(c: Context, event: ev.SeatLatched | ev.LatchStands) -> None:
