@@ -16,6 +16,7 @@ import ast
 import re
 import sys
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGES: Final = ("firmware_bridge", "devices", "table_controller", "simulators")
+# What makes the figures of the documents may run a part of the simulators that no command does.
+FIGURES: Final = ("tools",)
+# Modules of the product that only simulated machines run, each with its reason.
+FOR_SIMULATORS: Final = {"firmware_bridge.transport.memory": "the wire of a machine in the same process"}
 
 
 class Source(NamedTuple):
@@ -58,9 +63,8 @@ def entry_points(root: Path, known: Iterable[str]) -> set[str]:
 # --- what a module imports --------------------------------------------------------------------------------------------
 
 
-def imports(source: Source, known: Iterable[str]) -> tuple[set[str], set[str]]:
+def imports(source: Source, known: set[str]) -> tuple[set[str], set[str]]:
     """Return the modules that a module imports when it runs, and those that only type checkers see."""
-    known = set(known)
     for_types = {id(node) for block in _type_blocks(source.tree) for node in ast.walk(block)}
     runs: set[str] = set()
     types: set[str] = set()
@@ -89,8 +93,9 @@ def _with_parents(names: set[str]) -> set[str]:
 def _by_name(source: Source, known: set[str]) -> Iterator[str]:
     """Yield modules that are loaded or started by a name in a string."""
     constants = _constants(source)
-    loads = any(isinstance(node, ast.Name | ast.Attribute) and _last(node) == "import_module" for node in _nodes(source))
-    for node in _nodes(source):
+    nodes = list(_nodes(source))
+    loads = any(isinstance(node, ast.Name | ast.Attribute) and _last(node) == "import_module" for node in nodes)
+    for node in nodes:
         if loads and isinstance(node, ast.Constant) and node.value in known:
             yield str(node.value)
         elif isinstance(node, ast.Call) and _last(node.func) == "import_module":
@@ -99,7 +104,7 @@ def _by_name(source: Source, known: set[str]) -> Iterator[str]:
         elif isinstance(node, ast.List | ast.Tuple | ast.Call):
             given = node.args if isinstance(node, ast.Call) else node.elts
             words = [each.value if isinstance(each, ast.Constant) else None for each in given]
-            yield from (str(word) for flag, word in zip(words, words[1:], strict=False) if flag == "-m" and word in known)
+            yield from (str(word) for flag, word in pairwise(words) if flag == "-m" and word in known)
 
 
 def _nodes(source: Source) -> Iterator[ast.AST]:
@@ -114,7 +119,13 @@ def _constants(source: Source) -> dict[str, str]:
     """Return the texts that a module gives names to."""
     found = {"__package__": source.package, "__name__": source.name}
     for node in source.tree.body:
-        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
+        target = (
+            node.target
+            if isinstance(node, ast.AnnAssign)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
         value = getattr(node, "value", None)
         if isinstance(target, ast.Name) and isinstance(value, ast.Constant) and isinstance(value.value, str):
             found[target.id] = value.value
@@ -140,17 +151,26 @@ def _pattern(node: ast.expr, constants: dict[str, str]) -> str:
 # --- what is reached --------------------------------------------------------------------------------------------------
 
 
-def reached(code: dict[str, Source], begin: Iterable[str]) -> tuple[set[str], set[str]]:
+Graph = dict[str, tuple[set[str], set[str]]]  # by module: what it imports when it runs, and for types alone
+
+
+def graph_of(code: dict[str, Source]) -> Graph:
+    """Return who imports whom."""
+    known = set(code)
+    return {name: imports(source, known) for name, source in code.items()}
+
+
+def reached(graph: Graph, begin: Iterable[str]) -> tuple[set[str], set[str]]:
     """Return the modules that run from these on, and those that only their types are taken from."""
     runs: set[str] = set()
     types: set[str] = set()
-    waiting = list(_with_parents(set(begin) & set(code)))
+    waiting = list(_with_parents(set(begin) & graph.keys()))
     while waiting:
         name = waiting.pop()
         if name in runs:
             continue
         runs.add(name)
-        now, only_types = imports(code[name], code)
+        now, only_types = graph[name]
         waiting += now - runs
         types |= only_types
     return runs, types - runs
@@ -166,17 +186,25 @@ def has_something_to_run(source: Source) -> bool:
     return False
 
 
-def unreached(root: Path, packages: Iterable[str] = PACKAGES) -> list[str]:
-    """Return every module that no command runs; what the box ships must be run by the box's own commands."""
-    code = sources(root, packages)
+def check(root: Path, packages: Iterable[str] = PACKAGES) -> tuple[list[str], list[str]]:
+    """Return every module that no command runs, and every excuse that nothing needs any more.
+
+    What the box ships must be run by the box's own commands; the simulators by theirs, or by what makes figures.
+    """
+    code = sources(root, (*packages, *FIGURES))
+    graph = graph_of(code)
     begin = entry_points(root, code)
-    shipped = _missed(code, {name for name in begin if not _is_simulated(name)})
-    simulated = _missed(code, begin)
-    return sorted({n for n in shipped if not _is_simulated(n)} | {n for n in simulated if _is_simulated(n)})
+    own = _missed(code, graph, {name for name in begin if not _is_simulated(name)})
+    commands = _missed(code, graph, begin)
+    simulated = _missed(code, graph, begin | {name for name in code if name.partition(".")[0] in FIGURES})
+    found = {name for name in code if name in (simulated if _is_simulated(name) else own)}
+    excused = {name for name in FOR_SIMULATORS if name in found and name not in commands}
+    lost = sorted(name for name in found - excused if name.partition(".")[0] in packages)
+    return lost, sorted(FOR_SIMULATORS.keys() - own)
 
 
-def _missed(code: dict[str, Source], begin: set[str]) -> set[str]:
-    runs, types = reached(code, begin)
+def _missed(code: dict[str, Source], graph: Graph, begin: set[str]) -> set[str]:
+    runs, types = reached(graph, begin)
     shapes = {name for name in types if not has_something_to_run(code[name])}
     return code.keys() - runs - _with_parents(shapes)
 
@@ -220,10 +248,12 @@ def main() -> None:
     parser.add_argument("--uses", action="store_true", help="list public names that only tests use")
     if parser.parse_args().uses:
         print("\n".join(unused_names(ROOT)))
-    lost = unreached(ROOT)
+    lost, stale = check(ROOT)
     for name in lost:
         print(f"{name}: no command of the product runs it. Delete it, or have the code that runs import it.")
-    sys.exit(1 if lost else 0)
+    for name in stale:
+        print(f"{name}: it is reached by now. Take it out of FOR_SIMULATORS in tools/reachable.py.")
+    sys.exit(1 if lost or stale else 0)
 
 
 if __name__ == "__main__":

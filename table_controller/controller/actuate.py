@@ -43,7 +43,6 @@ _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]]
 }
 
 
-
 def begin(kind: str, driver: Any, command: Command) -> Awaitable[Any]:
     """Start a command. A lock is written before this returns; everything else when the event loop runs it."""
     if command.act == "return_to_service":  # it serves again once it has reported well

@@ -52,7 +52,7 @@ _NEW_JOURNAL: Final = (
 
 
 def _failed_early(error: Exception) -> None:
-    """The journal failed before the controller listens to it (`Controller.__init__`), which happens before any record."""
+    """The journal failed before the controller listens to it, which it does before any record is made."""
     log.error("the journal failed before the table started: %s", error)
 
 
