@@ -137,6 +137,8 @@ class Story:
 
     def _sensed(self, at: str, event: dict[str, Any]) -> None:
         lies = "a chip lies there" if event["bet"] else "no chip lies there"
+        if not event.get("clear", True):
+            lies = "what lies there is neither clearly one chip nor nothing"
         self.bets.append(f"{at}seat {event['seat']} locked by its sensor: {lies}")
 
     def _late(self, at: str, event: dict[str, Any]) -> None:

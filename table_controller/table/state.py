@@ -137,6 +137,13 @@ class Round(msgspec.Struct):
     hands_collected: bool = False  # the hands that envy kept on the table
 
 
+class Spot(msgspec.Struct):
+    """What a sensor last reported of its spot, under the highest number of its own count, before it was locked."""
+
+    sequence: int = 0
+    lies: Literal["empty", "chip", "unclear"] = "empty"
+
+
 class SeatBets(msgspec.Struct):
     """One seat's sensor in this round."""
 
@@ -147,6 +154,7 @@ class SeatBets(msgspec.Struct):
     bet: bool | None = None  # after the latch; None: undecided
     refused: bool = False  # it holds no latch and will give none: it was not open when it was locked
     lit: bool = False
+    doubt: str = ""  # why its confirmation does not decide: unclear, or against what the sensor reported before
 
 
 class Progressive(msgspec.Struct):
@@ -250,6 +258,7 @@ class State(msgspec.Struct):
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
+    spots: dict[int, Spot] = {}  # by seat; a sensor that connects anew has a count of its own
 
     @property
     def burn_due(self) -> int:

@@ -73,6 +73,11 @@ def edition(game: str) -> Edition:
     return EDITIONS.get(game) or committed(game)
 
 
+def next_change(state: State, seat: int) -> int:
+    """Return a number for the change that a sensor latches: above all that it has reported."""
+    return state.spots[seat].sequence + 1 if seat in state.spots else 1
+
+
 class Floor:
     """Plays a table: events go in one by one, ideal devices and people answer what is decided.
 
@@ -289,7 +294,9 @@ class Floor:
                 return [ev.NumberDrawn(slot, 4)]
             case "lock":
                 seat = int(slot.rpartition(".")[2])
-                return [ev.SeatLatched(seat, command.number, command.id, 1, seat in self.bets)]
+                return [
+                    ev.SeatLatched(seat, command.number, command.id, next_change(self.state, seat), seat in self.bets)
+                ]
             case "return_to_service":
                 return []
             case _:

@@ -13,7 +13,7 @@ from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGN
 from table_controller.table import booking, dealing, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.core import DEALER, FLOOR, PEOPLE, TECH
+from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, next_change
 from tests.support.monitor import Monitor
 from tests.support.trouble import SHAKER, Move, Trouble, troubles
 
@@ -210,8 +210,10 @@ class Model:
             case "lock":
                 seat = int(slot.rpartition(".")[2])
                 if slot in self.apart and self.trouble.variety:
-                    yield "no bet", (ev.SeatLatched(seat, issued.number, id_, 1, bet=False),)
-                events = (ev.SeatLatched(seat, issued.number, id_, 1, bet=True),)
+                    yield "no bet", (ev.SeatLatched(seat, issued.number, id_, next_change(c.state, seat), bet=False),)
+                if slot in self.apart and self.trouble.contradicts and seat in c.state.spots:
+                    yield "no bet 3", (ev.SeatLatched(seat, issued.number, id_, 3, bet=False),)
+                events = (ev.SeatLatched(seat, issued.number, id_, next_change(c.state, seat), bet=True),)
         yield "done", events
 
     def _stops(self, issued: Issued) -> tuple[ev.Event, ...]:
