@@ -91,6 +91,8 @@ def _settle(c: Context) -> None:
     for seat in round_.settled:
         if not side.ask_after(c, seat):
             return
+        if seat not in round_.surrendered:
+            side.rack(c, seat)
     waiting = [seat for seat in settle_order(c) if seat not in round_.settled and seat not in round_.surrendered]
     if waiting:
         _settle_next(c, waiting[0])
