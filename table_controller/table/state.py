@@ -134,6 +134,7 @@ class Round(msgspec.Struct):
     envy_paid: bool = False
     hands_racked: list[int] = []  # seats whose hand lies in the rack
     hands_collected: bool = False  # the hands that envy kept on the table
+    surrender_collected: list[int] = []  # seats whose surrendered wager was collected
 
 
 class SeatBets(msgspec.Struct):
@@ -244,6 +245,7 @@ class State(msgspec.Struct):
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
+    lid_off: bool = False  # the shaker was armed or read, and nobody has covered it since
 
     @property
     def burn_due(self) -> int:

@@ -98,8 +98,8 @@ def test_a_surrendered_hand_stays_until_envy_is_settled_and_is_counted_then() ->
         for event in table.answer(open_[0]):
             table.step(event)
     assert order == [
-        ("settled", 3), ("side_settled", 3), ("envy_hand", 3), ("settled", 1), ("envy_hand", 1),
-        ("envy_hand", 6), ("surrender_count", 6),
+        ("surrender_collected", 6), ("settled", 3), ("side_settled", 3), ("envy_hand", 3), ("settled", 1),
+        ("envy_hand", 1), ("envy_hand", 6), ("surrender_count", 6),
     ]  # fmt: skip
     assert table.prompt("hands_collected")
     table.step(ev.Answer(table.prompt("hands_collected").id, "done", DEALER))
