@@ -42,9 +42,9 @@ _WORDS: Final[dict[str, Enforcement]] = {
 }
 _HEAD: Final = """# What play does about each clause, and which test proves it
 
-For a regulator or an auditor who asks of one clause: does this table enforce it? `pitbox rules show "688a.13(l)"` answers for
-one clause, `python -m tools.clause_table` counts them. This page is written by `make recording`; `make check` fails when it is out
-of date.
+For a regulator or an auditor who asks of one clause: does this table enforce it? `pitbox rules show "688a.13(l)"`
+answers for one clause, `python -m tools.clause_table` counts them. This page is written by `make recording`;
+`make check` fails when it is out of date.
 
 The word of a clause is not an opinion. While the tests run, the live core is watched in every test that is marked with
 a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that shows most. When that test runs and
@@ -78,7 +78,7 @@ def collect() -> dict[str, list[str]]:
 
 @cache
 def cases() -> dict[str, list[str]]:
-    """Return the tests and cases that name each clause; collected in a process of its own, since pytest may be asking."""
+    """Return the tests and cases that name each clause; collected in a process of its own: pytest may be asking."""
     command = [sys.executable, "-m", "tools.clause_table", "--collect"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
     tests: dict[str, list[str]] = json.loads(done.stdout)
@@ -161,7 +161,9 @@ def write_witnesses(shown: list[dict[str, Any]]) -> None:
 
 def enforcement_text() -> str:
     """Return the file from which the product knows the words."""
-    head = "# What play does about each clause. Written by `python -m tools.clause_table --record`, checked by the tests."
+    head = (
+        "# What play does about each clause. Written by `python -m tools.clause_table --record`, checked by the tests."
+    )
     lines = [f"{json.dumps(clause)} = {json.dumps(word)}" for clause, word in words().items()]
     return "\n".join([head, "[clauses]", *lines]) + "\n"
 
@@ -191,16 +193,17 @@ def _by_evidence() -> str:
     """Return in a sentence on what the claim of enforcement rests."""
     shown = Counter(witnesses()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
     return (
-        f"Of the clauses that are enforced in play, {shown[REFUSED]} are cited by the core when it refuses something or stops the"
-        f" table; {shown[DRIVEN]} are carried out by the core itself in a test of the live core that is marked with the"
-        " clause, without a citation."
+        f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses something or stops"
+        f" the table. {shown[DRIVEN]} are *uncited*: the core carries them out itself, in a test of the live core that"
+        " is marked with the clause."
     )
 
 
 def _line(clause: rulebook.Clause) -> tuple[str, str, str]:
     tests = "<br>".join(map(_short, named().get(clause.id, ())))
     waits = f"waits for {due()[clause.id]}" if clause.id in due() else ""
-    return f"`{clause.id}`", word_of(clause), "<br>".join(filter(None, (waits, tests)))
+    uncited = word_of(clause) == "enforced in play" and witnesses()[clause.id]["shows"] == DRIVEN
+    return f"`{clause.id}`", word_of(clause) + ", uncited" * uncited, "<br>".join(filter(None, (waits, tests)))
 
 
 def _short(test: str) -> str:

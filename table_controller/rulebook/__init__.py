@@ -46,8 +46,8 @@ from table_controller.rulebook.vocabulary import (
 
 __all__ = [
     "DECK_OUTCOMES", "DEFAULT_READING", "ENFORCEMENT", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
-    "Choice", "Clause", "Conditions", "Edition", "Enforcement", "Evidence", "Facts", "Number", "Outcome", "Paytable", "Phase",
-    "Reading", "Row", "Ruling", "Submission", "Trigger",
-    "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "enforcement", "paytables",
-    "precede", "reading", "readings", "rulings", "words",
+    "Choice", "Clause", "Conditions", "Edition", "Enforcement", "Evidence", "Facts", "Number", "Outcome", "Paytable",
+    "Phase", "Reading", "Row", "Ruling", "Submission", "Trigger",
+    "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "enforcement",
+    "paytables", "precede", "reading", "readings", "rulings", "words",
 ]  # fmt: skip

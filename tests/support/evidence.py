@@ -1,4 +1,4 @@
-"""What a marked test shows about its clauses, watched while it runs: the live core refuses, asks, acts, or is not there.
+"""What a marked test shows about its clauses, watched while it runs: the live core refuses, asks, runs, or does not.
 
 `tests/clause_witnesses.toml` names for each clause one test and what it shows. Whenever that test runs it must show it
 again, or it fails: so the clause table claims no more than a run of the tests shows. No tests here.
@@ -110,7 +110,7 @@ def begin() -> Evidence:
 
 
 def end(evidence: Evidence, test: str, clauses: list[str]) -> str | None:
-    """End it: record what it showed, where that is asked for, or return how it falls short of what it is a witness of."""
+    """End it: record what it showed, where that is asked for, or return how it falls short of what is claimed of it."""
     _watching.remove(evidence)
     shown = {clause: evidence.shows(clause) for clause in clauses}
     path = os.environ.get(RECORD)

@@ -1,4 +1,4 @@
-"""Every clause that binds the controller is named by a test, and the word of each claims no more than its witness shows."""
+"""Every clause that binds the controller is named by a test, and its word claims no more than its witness shows."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_part_that_is_not_done_is_told_whatever_tests_name_the_rest() -> None:
 
 def test_what_hands_are_worth_is_computed_on_request_and_no_more() -> None:
     """Live play never looks at a hand: people judge it, and the core asks them."""
-    for clause in ("575.11(f)(1)", "680a.12(b)", "686a.8(b)", "687a.12(b)", "688a.12(c)"):
+    for clause in ("575.11(f)(1)", "680a.12(b)", "686a.8(b)", "687a.12(b)", "688a.12(b)"):
         assert rulebook.enforcement(clause) == "computed on request", clause
 
 
@@ -126,7 +126,7 @@ def test_a_refusal_that_cites_a_clause_is_enforcement(seen: evidence.Evidence) -
 def test_a_table_that_is_stopped_by_a_clause_enforces_it(seen: evidence.Evidence) -> None:
     floor = Floor("asia_poker").start("blue", "red").to(mc.DEALING)
     assert seen.shows("575.13(m)") != evidence.REFUSED
-    floor.step(ev.ShoeFault("shoe.1"))
+    floor.step(ev.ShoeFault("shoe.1", 1))
     assert seen.shows("575.13(m)") == evidence.REFUSED
 
 
@@ -149,7 +149,7 @@ def test_a_witness_that_shows_less_than_is_claimed_fails(monkeypatch: pytest.Mon
 
 def test_the_witness_is_the_test_that_shows_most(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    monkeypatch.setattr(type(clause_table.WITNESSES), "write_text", lambda _, text: written.append(text))
+    monkeypatch.setattr(type(evidence.WITNESSES), "write_text", lambda _, text: written.append(text))
     clause_table.write_witnesses([
         {"test": "a", "shown": {"575.3(a)": evidence.ASKED}},
         {"test": "b", "shown": {"575.3(a)": evidence.REFUSED}},

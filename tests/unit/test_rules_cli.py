@@ -65,7 +65,7 @@ def test_a_clause_with_its_duty_its_enforcement_and_its_row(capsys: pytest.Captu
 
 def test_a_clause_that_is_not_done_or_only_computed_is_shown_as_such(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not yet: not done, or a part of it is not" in printed(capsys, "show", "688a.2(d)")
-    assert "computed on request: code works it out for whoever asks" in printed(capsys, "show", "688a.12(c)")
+    assert "computed on request: code works it out for whoever asks" in printed(capsys, "show", "688a.12(b)")
     (found,) = data(capsys, "show", "688a.2(d)")
     assert found["in_play"] == "not yet"
 
