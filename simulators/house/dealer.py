@@ -21,6 +21,7 @@ from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
+from table_controller.table import machines as mc
 from table_controller.table.decisions import Finding, Prompt
 
 if TYPE_CHECKING:
@@ -108,7 +109,6 @@ class People(Technician):
             self._total, self._no_rolls = sum(event.values), 0
         elif isinstance(event, shaker.NoRoll):
             self._no_rolls += 1
-            self._go(self._later(lambda: self._cover(slot)))
 
     @property
     def _has_slot(self) -> bool:
@@ -177,8 +177,6 @@ class People(Technician):
 
     async def _obey(self, prompt: Prompt) -> None:
         await self.house.wait(PACE)
-        if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
-            self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
         number = self._plain_number(prompt)
         act = self.acts().get(prompt.kind)
         if act is not None:
@@ -386,7 +384,8 @@ class People(Technician):
         await self.house.wait(PACE)
         machine.inject("shake:times=3")
         await self.house.wait(3.0)
-        machine.inject("lid:to=off")
+        if self.house.dark or self.house.controller.table.state.round.state not in (mc.VOID, mc.IDLE):
+            machine.inject("lid:to=off")  # for a round that is void meanwhile nobody looks at the dice
 
     async def _cover_again(self, prompt: Prompt) -> None:
         """The lid goes on for another roll. A shaker that was shaken well and does not say so twice is mended."""

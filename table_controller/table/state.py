@@ -135,6 +135,7 @@ class Round(msgspec.Struct):
     envy_paid: bool = False
     hands_racked: list[int] = []  # seats whose hand lies in the rack
     hands_collected: bool = False  # the hands that envy kept on the table
+    surrender_collected: list[int] = []  # seats whose surrendered wager was collected
 
 
 class Spot(msgspec.Struct):
@@ -259,6 +260,7 @@ class State(msgspec.Struct):
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
     spots: dict[int, Spot] = {}  # by seat; a sensor that connects anew has a count of its own
+    lid_off: bool = False  # the shaker was armed or read, and nobody has covered it since
 
     @property
     def burn_due(self) -> int:

@@ -202,8 +202,13 @@ class View:
         return clauses_of(self.edition, duty, self.state.dealing, self.state.start)
 
     def clause(self, duty: str) -> str:
-        """Return the clause that orders a duty."""
-        return self.clauses(duty)[0]
+        """Return the clause that orders a duty; empty where the chapter has no such duty."""
+        return next(iter(self.clauses(duty)), "")
+
+    def citation(self, duty: str) -> str:
+        """Return the clause that orders a duty as the end of a sentence; empty where the chapter has no such duty."""
+        clause = self.clause(duty)
+        return f" ({clause})" if clause else ""
 
     def lifted(self, clause: str) -> bool:
         """Tell whether a device approved to reshuffle by itself, in use, lifts a clause (X12)."""

@@ -12,6 +12,7 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
+from tests.support.clauses import wrong_citations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,6 +152,7 @@ class Floor:
     def step(self, event: ev.Event) -> list[Decision]:
         """One event, and nothing that follows from it."""
         decisions = self.table.step(event)
+        assert not wrong_citations(self.edition, decisions), decisions
         self.log.append((event, decisions))
         return decisions
 

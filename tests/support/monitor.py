@@ -30,7 +30,7 @@ _DEALS: Final = ("dispense", "start_round")
 _BARRED_WHILE_UNSIGNED: Final = ("load", *_DEALS, "arm_dice", "draw", "open_bets")
 # Questions that only a round that still plays may ask.
 _OF_PLAY: Final = ("dealt", "additional_cards", "hands_set", "decide", "reveal", "settled", "chips", "announce")
-_OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_count")
+_OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_collected", "surrender_count")
 _RESHUFFLES: Final = ("reshuffle", "reshuffle_with_dealt", "hold_deck", "remove_deck")
 
 
