@@ -311,6 +311,7 @@ class Floor:
             "announce": sum(self.dice),
             "chips": len(self.state.progressive.accepted),
             "stub": stub.expected(self.table.context) if self.state.round.seats_entered else 0,
+            "stub_recount": stub.expected(self.table.context),
             "cut": self.edition.cards.count // 2,
             "cover_back": self.edition.cut.cover_above_bottom or 0,
             "surrender_count": self.edition.hand.cards,
