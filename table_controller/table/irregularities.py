@@ -183,12 +183,13 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
 
 
 def _hands_to_confirm(c: Context, hold: Hold) -> list[str]:
-    """Return a step for every seat whose optional wagers are settled only if its hand was complete (W19)."""
-    if "hands_complete" not in hold.evidence:
+    """Return a step for every seat, where wagers are settled of those hands alone that were complete (W19).
+
+    Nobody enters who has a Trips Wager, and any hand may bring envy to a bettor: so all seats are asked for.
+    """
+    if "hands_complete" not in hold.evidence or not (c.state.money.bets or "trips" in c.submission.wagers):
         return []
-    offered = c.submission.wagers
-    seats = c.state.round.seats if "trips" in offered else c.state.money.bets  # nobody enters who has a Trips Wager
-    return [f"hand_complete/{seat}" for seat in sorted(seats) if seat not in c.state.round.dead]
+    return [f"hand_complete/{seat}" for seat in c.state.round.seats if seat not in c.state.round.dead]
 
 
 def _seats_to_reopen(c: Context, hold: Hold) -> list[str]:
@@ -257,8 +258,11 @@ def _drop_needless(c: Context, hold: Hold) -> None:
 
 
 def _ends_settling(c: Context, hold: Hold) -> bool:
-    """Tell whether the round is void already, and this hold ends what of it is settled all the same."""
-    return c.settles_void and "settle_optional_wagers" not in hold.outcomes
+    """Tell whether the round is void already, and this hold ends what of it is settled all the same.
+
+    A device does not: the cards that are settled lie before their players, and a void round has stopped the shoe.
+    """
+    return c.settles_void and hold.slot is None and "settle_optional_wagers" not in hold.outcomes
 
 
 def _end_settling(c: Context, hold: Hold) -> None:

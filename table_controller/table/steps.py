@@ -117,7 +117,7 @@ def _needless(c: Context, hold: Hold) -> bool:
 
 
 def _some_hand_complete(c: Context) -> bool:
-    """Tell whether optional wagers are offered, and a hand was complete whose wagers can be settled (W19)."""
+    """Tell whether a hand was complete that may have optional wagers to be settled (W19)."""
     round_ = c.state.round
     out = (*round_.incomplete, *round_.dead)
     seats = round_.seats if "trips" in c.submission.wagers else c.state.money.bets

@@ -150,7 +150,7 @@ def _counted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
         round_.stub_counts += 1
         round_.stub_found = answer.number
     else:
-        _right(c, counted_out=c.state.dealing == "automated_shoe" and c.shoe is not None)
+        _right(c)
 
 
 def _recounted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
@@ -158,18 +158,19 @@ def _recounted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     round_ = c.state.round
     round_.stub_disputed = False
     if answer.number == expected(c):
-        _right(c, counted_out=False)
+        _right(c)
     else:
         round_.stub_counts += 2
         round_.stub_found = answer.number
 
 
-def _right(c: Context, *, counted_out: bool) -> None:
+def _right(c: Context) -> None:
     """The stub is as it must be; hands that nobody counted may still hide a missing card."""
     round_, deck = c.state.round, c.deck
     assert deck is not None
     _racked(c)
     round_.counted = True
+    counted_out = c.state.dealing == "automated_shoe" and c.shoe is not None
     decks.whole_by_hand(deck, [] if counted_out else [round_.number])
 
 
