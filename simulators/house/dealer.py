@@ -154,6 +154,7 @@ class People(Technician):
             "put_in_shoe": self._put_in_shoe,
             "chips": self._collect_chips,
             "stub": self._count_stub,
+            "stub_recount": self._count_stub,
             "announce": self._announce,
             "cut": self._cut,
             "dealt": self._deal_by_hand,
@@ -300,8 +301,11 @@ class People(Technician):
             chips = self.house.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
             if chips:
                 machine.inject(f"take_bet:chips={len(chips)}")
+        bets = self.house.controller.table.state.money.bets
         for chip, slot in self.collected.pop(number, []):
-            if (number, int(slot.rpartition(".")[2])) in self.stand:
+            seat = int(slot.rpartition(".")[2])
+            settled = seat in bets and bets[seat].state in ("lost", "won")  # although the round is void (687a.13(d))
+            if settled or (number, seat) in self.stand:
                 self.collected.setdefault(number, []).append((chip, slot))
             else:
                 self.house.chips.move(chip, hand(slot))

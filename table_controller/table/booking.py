@@ -238,7 +238,8 @@ def to_be_announced(c: Context) -> bool:
 def envy_seats(c: Context, of: int) -> tuple[int, ...]:
     """Return who may be paid for a seat's hand: every other bettor; nobody if the hand or the bets do not count."""
     rules, round_ = c.meter, c.state.round
-    if rules is None or not rules.envied or of in round_.dead or not _opens_envy(c, rules.unit):
+    no_hand = of in round_.dead or of in round_.incomplete
+    if rules is None or not rules.envied or no_hand or not _opens_envy(c, rules.unit):
         return ()
     if round_.decided.get(of) == "fold" and not c.submission.folded_progressive:
         return ()

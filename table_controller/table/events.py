@@ -220,6 +220,7 @@ class StackOut(Event, frozen=True):
 
     slot: str
     count: int
+    face_up: int = 0  # of them, those that lie face up
 
 
 class StackTaken(Event, frozen=True):

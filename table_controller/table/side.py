@@ -166,6 +166,14 @@ def rack(c: Context, seat: int) -> None:
     c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
 
 
+def lay_back(c: Context, seat: int) -> None:
+    """A hand that lies in the rack comes back before its seat, as it can be put together again from there."""
+    round_ = c.state.round
+    if seat in round_.hands_racked and c.deck is not None:
+        round_.hands_racked.remove(seat)
+        c.state.book.move(c.deck.name, book.RACK, book.SEATS, c.edition.hand.cards)
+
+
 def ask_envy(c: Context) -> bool:
     """After all wagers: envy is paid; tell whether that is done, or there is none to pay.
 

@@ -136,6 +136,12 @@ class Round(msgspec.Struct):
     hands_racked: list[int] = []  # seats whose hand lies in the rack
     hands_collected: bool = False  # the hands that envy kept on the table
     surrender_collected: list[int] = []  # seats whose surrendered wager was collected
+    # Of the deal, the stub and void or reopened hands.
+    faces_in_stack: int = 0  # cards face up that the shoe has reported of the stack under way
+    stub_off: int | None = None  # the shoe's count of the stub, less the expected number; None: it has not counted
+    stub_disputed: bool = False  # dealer and shoe counted differently, and no floorperson has counted yet
+    incomplete: list[int] = []  # seats whose hand was incomplete when the round became void (W19)
+    reopened: list[int] = []  # seats whose wager is settled anew because the dealer's hand was set wrong
 
 
 class Spot(msgspec.Struct):

@@ -176,6 +176,21 @@ class View:
         return self.state.round.state in mc.UNDER_WAY
 
     @property
+    def settles_void(self) -> bool:
+        """Whether the round is void and its optional wagers are settled all the same (687a.13(d))."""
+        return self.state.round.state == mc.VOID and any(
+            hold.this_round and "settle_optional_wagers" in hold.outcomes for hold in self.state.holds.values()
+        )
+
+    @property
+    def decisions_made(self) -> bool:
+        """Whether every player who has to decide in this round has done so: raised or folded, over or under."""
+        round_ = self.state.round
+        return round_.state in (mc.PLAYING, mc.SETTLING) and all(
+            seat in round_.decided or seat in round_.dead for seat in round_.seats
+        )
+
+    @property
     def stopped(self) -> bool:
         """Whether an irregularity makes the round stand still."""
         return bool(self.state.holds) and any(hold.this_round for hold in self.state.holds.values())
@@ -184,7 +199,8 @@ class View:
         """Return the facts that the rulebook's conditions may ask for."""
         held = self.state.slots[slot].deck if slot else None
         named = deck or held or (None if slot else self.state.round.deck)
-        which: DeckFact = "in_play" if self.under_way and named == self.state.round.deck else "other"
+        in_hand = self.under_way or (slot is None and self.settles_void)
+        which: DeckFact = "in_play" if in_hand and named == self.state.round.deck else "other"
         if slot and self.under_way and named is None and self.state.slots[slot].kind not in ("shuffler", "shoe"):
             which = "in_play"  # a device without cards serves the round in hand
         shuffled = self.state.decks.get(named or "") or self.deck
@@ -195,6 +211,7 @@ class View:
             device=self.state.slots[slot].kind if slot else None,
             deck=which,
             finding=finding,
+            decisions="made" if self.decisions_made else "open",
         )
 
     def clauses(self, duty: str) -> tuple[str, ...]:

@@ -229,6 +229,10 @@ class Floor:
         given = seats or (self._seats(prompt) if prompt.seats else ())
         return self.step(ev.Answer(prompt.id, choice or prompt.choices[0], who or PEOPLE[prompt.role], number, given))
 
+    def count_stub(self, number: int) -> list[Decision]:
+        """Whoever is asked counts the stub: the dealer, or the floorperson where the shoe counted it differently."""
+        return self.say("stub_recount" if self.prompts("stub_recount") else "stub", number=number)
+
     def declare(self, trigger: str, **about: Any) -> list[Decision]:
         """The dealer reports an irregularity."""
         return self.step(ev.Declared(trigger, DEALER, **about))
@@ -320,6 +324,7 @@ class Floor:
             "announce": sum(self.dice),
             "chips": len(self.state.progressive.accepted),
             "stub": stub.expected(self.table.context) if self.state.round.seats_entered else 0,
+            "stub_recount": stub.expected(self.table.context),
             "cut": self.edition.cards.count // 2,
             "cover_back": self.edition.cut.cover_above_bottom or 0,
             "surrender_count": self.edition.hand.cards,

@@ -129,7 +129,7 @@ class Model:
             case "announce":
                 right = c.state.round.total or 0
                 wrong = 4 if right == 3 else 3
-            case "stub":
+            case "stub" | "stub_recount":
                 right = stub.expected(c)
                 wrong = right + 1
             case "hand_pay":  # the next slip of the book
