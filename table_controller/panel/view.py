@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.journal.wording import plain
+from table_controller.journal.wording import plain, when
 from table_controller.ledger.money import dollars
 from table_controller.panel import words
 from table_controller.table import machines as mc
@@ -17,6 +17,7 @@ from table_controller.table.dealing import places
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from table_controller.journal.hit_log import HitLog
     from table_controller.table.core import Table
     from table_controller.table.decisions import Prompt, Reason
     from table_controller.table.state import Deck, Hold
@@ -340,8 +341,30 @@ def meter(table: Table) -> dict[str, Any] | None:
             for hit in standing
         ],
         "reserve": dollars(meters.reserve),
+        "overflow": dollars(meters.overflow),
+        "closed": table.state.money.closed,
         "paid": dollars(meters.cumulative),
     }
+
+
+def last_hits(log: HitLog) -> list[dict[str, Any]]:
+    """Return the last hits of each level, the newest first."""
+    return [
+        {
+            "level": plain(level),
+            "hits": [
+                {
+                    "at": when(hit.claimed_ns),
+                    "round": hit.round,
+                    "seat": hit.seat,
+                    "amount": dollars(hit.amount),
+                    "state": plain(hit.state),
+                }
+                for hit in reversed(hits)
+            ],
+        }
+        for level, hits in log.levels.items()
+    ]
 
 
 def _meter_rules(table: Table) -> dict[str, str] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
 from table_controller.ledger.money import CENT
+from table_controller.table import contributions
 from table_controller.table import machines as mc
 from table_controller.table.decisions import BetAccepted, BetReturned, BetSettled, Booked, HitRebooked, Moved
 from table_controller.table.state import Money
@@ -47,7 +48,7 @@ def accept(c: Context) -> None:
     rules, money = c.meter, c.state.money
     assert rules is not None
     for seat in c.state.progressive.accepted:
-        if seat not in money.bets:
+        if seat not in money.bets and contributions.reasonable(c, rules, seat):
             number = c.state.round.number
             money.bets[seat], entry = meter.accept(money.book, rules, number, seat, c.clauses("contribution"))
             c.out.append(BetAccepted(entry, number, seat, rules.unit))
@@ -161,7 +162,7 @@ def round_over(c: Context) -> None:
     """The round ended: nothing of it is open, and only the book remains."""
     money = c.state.money
     assert not busy(c), "a round ends while its progressive bets are not settled"
-    c.state.money = Money(money.book, money.rate_bp, money.limit)
+    c.state.money = Money(money.book, money.rate_bp, money.limit, closed=money.closed)
 
 
 # --- what it holds up -------------------------------------------------------------------------------------------------

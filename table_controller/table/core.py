@@ -23,6 +23,7 @@ from table_controller.table import (
     service,
     shuffling,
     side,
+    signs,
     starting,
     steps,
     stub,
@@ -125,7 +126,7 @@ class Table:
 # Whatever follows from the state as it is, in the order in which a table goes on.
 _ADVANCE: Final = (
     steps.advance, opening.advance, opening.stored_deck, shuffling.advance, cutting.advance, betting.advance,
-    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, orders.advance,
+    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, meters.advance, orders.advance,
 )  # fmt: skip
 
 
@@ -209,6 +210,10 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.MeterCorrected: meters.corrected,
     ev.MeterReset: meters.reset,
     ev.MeterParameters: meters.changed,
+    ev.MeterClosed: meters.close,
+    ev.MeterOpened: meters.reopen,
+    ev.OverflowTransferred: meters.transfer_overflow,
+    ev.SignShown: signs.shown,
     ev.SlotChanged: service.changed,
     ev.WayBack: service.way_back,
     ev.CardsInserted: shuffling.inserted,

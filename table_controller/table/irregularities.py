@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 # What the core sees and no chapter names. The default ruling holds: stop, the floorperson decides.
 OwnTrigger = Literal[
-    "chips_differ", "bet_without_wager", "unordered_stack", "drawn_without_deal", "drawn_differs", "unknown_cards",
+    "chips_differ", "bet_without_wager", "unreasonable_contribution", "unordered_stack",
+    "drawn_without_deal", "drawn_differs", "unknown_cards",
     "wrong_number", "command_failed", "box_restarted", "stub_counts_differ", "other",
 ]  # fmt: skip
 

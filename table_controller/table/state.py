@@ -162,6 +162,7 @@ class SeatBets(msgspec.Struct):
     refused: bool = False  # it holds no latch and will give none: it was not open when it was locked
     lit: bool = False
     doubt: str = ""  # why its confirmation does not decide: unclear, or against what the sensor reported before
+    changes: int = 0  # how often a chip was laid or taken while bets were open, as far as frames have come
 
 
 class Progressive(msgspec.Struct):
@@ -189,6 +190,7 @@ class Money(msgspec.Struct):
     envied: dict[int, str] = {}  # seats whose hand was looked at for envy, with the line that it pays; "": none
     envy_paid: list[int] = []  # seats whose hand was paid to the others
     envy: list[EnvyPaid] = []
+    closed: str = ""  # why the meter is closed to play: "people", "unreasonable"; empty while it is open
 
     def is_final(self, hit: Hit) -> bool:
         """Return whether a hit's amount can be paid: every earlier claim on the meter is validated or withdrawn."""
@@ -267,6 +269,7 @@ class State(msgspec.Struct):
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
     spots: dict[int, Spot] = {}  # by seat; a sensor that connects anew has a count of its own
     lid_off: bool = False  # the shaker was armed or read, and nobody has covered it since
+    signs: dict[str, str] = {}  # every sign that was heard of: why it does not show the meter; empty if it does
 
     @property
     def burn_due(self) -> int:

@@ -110,6 +110,21 @@ class View:
             i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values()
         )
 
+    # --- the meter and its signs -------------------------------------------------------------------------------------
+
+    @property
+    def meter_seen(self) -> bool:
+        """Whether at least one sign shows the amount of the meter: a device in service, or the panel's page."""
+        slots = self.state.slots
+        return any(not cause and (sign not in slots or self.serves(sign)) for sign, cause in self.state.signs.items())
+
+    @property
+    def rate_differs(self) -> bool:
+        """Whether the rate in force is another than the Rules Submission's, where the text leaves it open."""
+        rules, set_bp = self.edition.progressive, self.state.money.rate_bp
+        open_ = self.progressive and rules is not None and rules.rate == "submission"
+        return open_ and set_bp is not None and set_bp != self.submission.progressive_rate_bp
+
     # --- decks -------------------------------------------------------------------------------------------------------
 
     @property

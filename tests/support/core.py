@@ -13,6 +13,7 @@ from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
 from tests.support.clauses import wrong_citations
+from table_controller.table.signs import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +78,14 @@ def edition(game: str) -> Edition:
 def next_change(state: State, seat: int) -> int:
     """Return a number for the change that a sensor latches: above all that it has reported."""
     return state.spots[seat].sequence + 1 if seat in state.spots else 1
+
+
+def signs_show(table: Table) -> list[ev.Event]:
+    """Return how every sign of a table reports that it shows the meter: the panel's page, and each meter sign."""
+    if not table.context.progressive:
+        return []
+    slots = [name for name, slot in table.state.slots.items() if slot.kind == "meter_sign"]
+    return [ev.SignShown(sign) for sign in (PAGE, *slots)]
 
 
 class Floor:
@@ -192,6 +201,7 @@ class Floor:
         """Every device reports, and decks come to the table."""
         self.play(*(ev.SlotChanged(slot, "appear") for slot in self.state.slots))
         self.play(*(ev.SlotChanged(slot, "verify") for slot in self.state.slots))
+        self.play(*signs_show(self.table))
         for deck in decks or ("blue",):
             self.play(ev.DeckReceived(deck, DEALER))
         return self

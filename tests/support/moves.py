@@ -13,7 +13,7 @@ from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGN
 from table_controller.table import booking, dealing, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, next_change
+from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, next_change, signs_show
 from tests.support.monitor import Monitor
 from tests.support.trouble import SHAKER, Move, Trouble, troubles
 
@@ -49,6 +49,7 @@ class Model:
 
         for slot in self.table.state.slots:
             take(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
+        take(*signs_show(self.table))
         for deck in () if self.trouble.opening else self.decks:
             take(ev.DeckReceived(deck, DEALER))
             while True:
