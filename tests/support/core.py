@@ -12,8 +12,8 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
-from tests.support.clauses import wrong_citations
 from table_controller.table.signs import PAGE
+from tests.support.clauses import wrong_citations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
