@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from table_controller.controller.clock import Clock
     from table_controller.controller.loop import Controller
     from table_controller.controller.presence import Presence
+    from table_controller.controller.sign import Sign
     from table_controller.controller.slot import Slot
     from table_controller.controller.wear import WearWarning
     from table_controller.journal.port import Journal
@@ -144,6 +145,11 @@ class HouseBox:
     def presence(self) -> Presence | None:
         """Who deals, if anybody watches that."""
         return self._presence
+
+    @property
+    def sign(self) -> Sign | None:
+        """What the meter's signs show."""
+        return self.house.box.sign
 
     @property
     def store(self) -> Journal | None:

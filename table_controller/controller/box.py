@@ -99,6 +99,7 @@ class Box:
         self._kinds = kinds
         self._snapshot_every = snapshot_every
         self._joined: list[Sign | Keypad] = []
+        self.sign: Sign | None = None  # what the meter's signs show
         self._store: Journal | None = None
         self._writer: Writer | None = None
 
@@ -180,7 +181,7 @@ class Box:
     def _join(self, controller: Controller) -> None:
         """Have signs show what is on disk, and keypads ask what the dealer enters."""
         fresh = ServiceNumbers(self.clock).fresh
-        sign = Sign(controller, self.slots, fresh)
+        self.sign = sign = Sign(controller, self.slots, fresh)
         keypad = Keypad(controller, self.slots, self.dealer, fresh)
         self.on_told += [sign.told, keypad.told]
         self._joined = [sign, keypad]

@@ -61,7 +61,7 @@ def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
         case shoe.Loaded():
             yield ev.ShoeLoaded(slot, event.count)
         case shoe.Dispensed():
-            yield ev.StackOut(slot, event.count)
+            yield ev.StackOut(slot, event.count, event.face_up)
         case shoe.Stub():
             yield ev.StubOut(slot, event.count)
         case shoe.Pile(place=shoe.Place.SLOT, cards=False):

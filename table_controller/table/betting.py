@@ -59,6 +59,7 @@ def sensed(c: Context, event: ev.BetSensed) -> None:
         return
     if not bets.latched:
         if event.sequence > bets.sequence:
+            bets.changes += event.sequence - bets.sequence if bets.sequence else 1  # frames that were lost count, too
             bets.sequence, bets.placed = event.sequence, event.placed
     elif bets.lock and event.sequence == bets.sequence and (event.placed, event.clear) != (bets.bet, True):
         _contradict(c, event.seat, f"the sensor reports change {event.sequence} otherwise than it was latched")
@@ -270,8 +271,19 @@ def _advance_bets(c: Context) -> None:
         c.ask("start_game", "dealer", clauses=c.clauses("lockout"))
     else:
         booking.accept(c)
+        _refuse_unreasonable(c)
+        if c.stopped:
+            return
         _light(c)
         c.ask("chips", "dealer", number=rules.chips_equal_bets, clauses=c.clauses("chips"))
+
+
+def _refuse_unreasonable(c: Context) -> None:
+    """A latched bet that was not booked does not count: its chip goes back, and a floorperson decides."""
+    for seat in c.state.progressive.accepted:
+        if seat not in c.state.money.bets:
+            c.state.progressive.seats[seat].bet = False
+            irregular(c, "unreasonable_contribution", seat=seat)
 
 
 def _light(c: Context) -> None:

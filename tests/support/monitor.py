@@ -21,6 +21,7 @@ from table_controller.table.decisions import (
 from tests.support.money_monitor import MoneyMonitor
 
 if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition
     from table_controller.table.decisions import Decision
     from table_controller.table.state import State
@@ -29,7 +30,7 @@ _DEALS: Final = ("dispense", "start_round")
 _BARRED_WHILE_UNSIGNED: Final = ("load", *_DEALS, "arm_dice", "draw", "open_bets")
 # Questions that only a round that still plays may ask.
 _OF_PLAY: Final = ("dealt", "additional_cards", "hands_set", "decide", "reveal", "settled", "chips", "announce")
-_OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_count")
+_OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_collected", "surrender_count")
 _RESHUFFLES: Final = ("reshuffle", "reshuffle_with_dealt", "hold_deck", "remove_deck")
 
 
@@ -78,11 +79,12 @@ class Monitor(msgspec.Struct):
     sensed: dict[int, tuple[int, bool]] = {}  # what each sensor reported before it was locked: number, whether a bet
 
     @classmethod
-    def of(cls, edition: Edition) -> Monitor:
+    def of(cls, edition: Edition, rules: MeterRules | None = None) -> Monitor:
         """Return a monitor that has seen nothing."""
         return cls(
-            edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts)
-        )
+            edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts),
+            money=MoneyMonitor.of(rules),
+        )  # fmt: skip
 
     def key(self) -> object:
         """Return what tells this monitor from others, ids left out."""

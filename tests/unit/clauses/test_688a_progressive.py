@@ -28,7 +28,7 @@ def table_of(method: str = "automated_shoe", *stops: str, **choices: Any) -> Flo
 # --- the system -------------------------------------------------------------------------------------------------------
 
 
-@clauses("688a.2(d)", "688a.2(d)(1)")
+@clauses("688a.2(d)(1)")
 def test_the_progressive_needs_a_sensor_in_service_at_every_seat() -> None:
     table = table_of()
     assert not table.against_opening()
