@@ -13,7 +13,7 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import DataFolderUnusable, DiskReadOnly, JournalError
+from firmware_bridge.errors import DataFolderUnusable, DiskReadOnly, JournalError, JournalGone
 from table_controller.config import load_config
 from table_controller.config_check import unusable_here
 from table_controller.controller.box import Box
@@ -180,10 +180,18 @@ def _anchored_at_last(store: Store, data: Path) -> None:
 
 
 async def _keep_anchor(box: Box, store: Store, data: Path) -> None:
-    """Remember it again now and then: what lies between is what a box that is switched off could be made to forget."""
+    """Remember it again now and then: what lies between is what a box that is switched off could be made to forget.
+
+    A journal whose file was deleted or replaced under the box halts it: what is written there is lost.
+    """
     last = store.last()
     while True:
         await asyncio.sleep(ANCHOR_EVERY)
+        try:
+            await box.aside(store.check_on_disk)
+        except JournalGone as cause:
+            box.halt(cause)
+            return
         if store.last() != last:
             last = store.last()
             await box.aside(lambda: _anchored(store, data))
