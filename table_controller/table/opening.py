@@ -115,7 +115,8 @@ def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         c.finding("not_whole", f"deck {deck.name} was found wrong at its inspection", deck.name)
         decks.removed(c, deck)
         return
-    deck.confirmed[prompt.kind.removeprefix("opening/")] = answer.who.credential
+    step = prompt.kind.removeprefix("opening/")
+    deck.confirmed[step], deck.persons[step] = answer.who.credential, answer.who.identity
     done = {name.partition("/")[0] for name in deck.confirmed}
     for name, trigger in _MOVED_BY:
         if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
@@ -129,12 +130,13 @@ def _still_asked(c: Context, deck: Deck) -> bool:
 
 
 def two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection if one person would confirm for two: dealer and floorperson are not the same credential."""
+    """Return an objection if one person would confirm for two: dealer and floorperson are not the same human."""
     deck = c.state.decks[prompt.deck or ""]
     role = prompt.kind.rpartition("/")[2]
     for name, credential in deck.confirmed.items():
         other = name.rpartition("/")[2]
-        if credential == answer.who.credential and {role, other} == {"dealer", "floorperson"}:
+        person = deck.persons.get(name, credential.casefold())
+        if person == answer.who.identity and {role, other} == {"dealer", "floorperson"}:
             return f"{credential} has confirmed {name.partition('/')[0]} as {other}; another person confirms this"
     return None
 

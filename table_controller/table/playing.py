@@ -135,7 +135,8 @@ def may_surrender(c: Context, seat: int) -> bool:
     rule, round_ = c.edition.surrender, c.state.round
     if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
         return False
-    return seat not in (*round_.settled, *round_.surrendered) and not side.has_any(c, seat)
+    shown = (*round_.settled, *round_.surrendered, *round_.reopened)
+    return seat not in shown and not side.has_any(c, seat)
 
 
 def _finish(c: Context) -> None:

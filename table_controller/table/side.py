@@ -166,13 +166,22 @@ def rack(c: Context, seat: int) -> None:
     c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
 
 
+def lay_back(c: Context, seat: int) -> None:
+    """A hand that lies in the rack comes back before its seat, as it can be put together again from there."""
+    round_ = c.state.round
+    if seat in round_.hands_racked and c.deck is not None:
+        round_.hands_racked.remove(seat)
+        c.state.book.move(c.deck.name, book.RACK, book.SEATS, c.edition.hand.cards)
+
+
 def ask_envy(c: Context) -> bool:
     """After all wagers: envy is paid; tell whether that is done, or there is none to pay.
 
     What a progressive bet brings is booked, and asked for with its seats in `hits`; this is what the others bring.
     """
     round_ = c.state.round
-    brings = round_.envy_hands or any(booking.line_by_bet(c, seat) for seat in round_.seats)
+    standing = [seat for seat in round_.seats if seat not in round_.dead]
+    brings = any(seat in round_.envy_hands or booking.line_by_bet(c, seat) for seat in standing)
     if brings and _others_opened(c) and not round_.envy_paid:
         c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"))
         return False
@@ -183,7 +192,8 @@ def _others_opened(c: Context) -> bool:
     """Whether a wager that lies on no sensor may have opened envy."""
     envy, round_ = c.edition.envy, c.state.round
     names = envy.wagers if envy is not None else ()
-    return any(seat in round_.side.get(name, ()) for name in names for seat in round_.envy)
+    standing = [seat for seat in round_.envy if seat not in round_.dead]
+    return any(seat in round_.side.get(name, ()) for name in names for seat in standing)
 
 
 def ask_collection(c: Context) -> bool:

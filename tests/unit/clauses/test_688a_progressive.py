@@ -65,7 +65,7 @@ def test_every_sensor_is_locked_by_the_call_and_nothing_goes_on_without_its_conf
     decided = table.step(ev.NoMoreBets(DEALER))
     locks = [c for c in of(Command, decided) if c.act == "lock"]
     assert [(c.slot, c.safe) for c in locks] == [(f"bet_sensor.{seat}", True) for seat in range(1, 7)]
-    assert Deadline("lock", 1.0) in decided
+    assert Deadline("lock", 2.0) in decided
     table.say("seats")
     for command in locks[:-1]:
         for event in table.answer(command):
