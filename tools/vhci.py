@@ -51,7 +51,8 @@ ifconfig lo 127.0.0.1 up
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 host /host
 mount -t proc proc /host/proc; mount -t sysfs sys /host/sys
 mount -t devtmpfs dev /host/dev; mount -t tmpfs tmp /host/run
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=/run CI=true
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run CI=true
+export PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=/run
 test -d /sys/module/vhci_hcd && cd / && chroot /host /bin/sh -c {command} && echo {passed}
 poweroff -f
 """

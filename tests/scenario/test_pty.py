@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 import tty
@@ -19,7 +18,7 @@ from firmware_bridge.errors import BadPort, LinkError, OutcomeUnknown, PortBusy,
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.transport.threaded import MAX_BACKLOG
 from tests.support.ports import connected
-from tests.support.processes import pitbox, simulator
+from tests.support.processes import kill_machine, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,7 +167,7 @@ async def test_a_simulator_that_is_killed_releases_everybody(tmp_path: Path) -> 
         async with connected(str(port), tmp_path) as c:
             running = asyncio.create_task(c.driver.shuffle(1))
             await c.next(m.Progress)
-            os.kill(pid, signal.SIGKILL)
+            kill_machine(port, pid)
             with pytest.raises(OutcomeUnknown) as unknown:
                 async with asyncio.timeout(10):
                     await running
