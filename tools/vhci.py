@@ -89,6 +89,8 @@ def lacks() -> str:
     missing = {tool: package for tool, package in TOOLS.items() if _tool(tool) is None}
     if missing:
         return f"{', '.join(missing)}: not installed (apt install {' '.join(missing.values())})"
+    if b"/ld-linux" in Path(str(_tool("busybox"))).read_bytes():
+        return "busybox needs libraries that the guest has not (apt install busybox-static)"
     return ""
 
 

@@ -19,6 +19,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import LinkError, LinkSilent, OutcomeUnknown, PortFailed, PortMissing
 from firmware_bridge.link import SILENCE
 from simulators.control import ask
+from tests.support.counts import many
 from tests.support.ports import Connected, connected
 from tests.support.processes import kill_machine, simulator
 
@@ -81,7 +82,7 @@ async def test_a_killed_machine_releases_everybody_at_once_with_the_outcome_unkn
 
 @pytest.mark.proof
 async def test_many_killed_machines(tmp_path: Path, seed: int) -> None:
-    rng, kills = random.Random(seed), 60
+    rng, kills = random.Random(seed), many(60)
     causes: Counter[str] = Counter()
     for number in range(kills):
         folder = tmp_path / str(number)
