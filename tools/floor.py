@@ -162,7 +162,7 @@ def _git(*words: str) -> str | None:
 
 
 def committed_before(text: str) -> Floor:
-    """Return the file of the commit before: HEAD's if it has changed since, else its parent's; without git, no figures."""
+    """Return the file of the commit before: HEAD's if it has changed since, else its parent's. No git, no figures."""
     path = FLOOR.relative_to(ROOT).as_posix()
     head = _git("show", f"HEAD:{path}")
     before = head if head != text else _git("show", f"HEAD^:{path}")
