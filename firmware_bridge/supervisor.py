@@ -1,8 +1,8 @@
 """One supervisor owns one link's life: open, shake hands, watch, close, wait, again. Drivers never open ports.
 
 Cancellation rules: `close` (or cancelling the task that runs `run`) ends it in any phase; the port is closed before
-either returns; CancelledError is never swallowed; after closing, nothing is reopened. A port that is opened or closed in
-a thread (USB, network) is given back by that thread a moment later; who opens a USB device again waits for it.
+either returns; CancelledError is never swallowed; after closing, nothing is reopened. A port that has threads (USB,
+network) is given back by its thread a moment later; who opens a USB device again waits for it.
 """
 
 from __future__ import annotations

@@ -209,8 +209,6 @@ class _Hold:
 def _open(hold: _Hold) -> _UsbPort:
     hold.wait()
     try:
-        if hold.leaving:
-            raise PortBusy(f"{hold.address}: opening was given up")
         hold.port = _claim(hold)
     except BaseException:
         hold.end()
@@ -222,6 +220,8 @@ def _open(hold: _Hold) -> _UsbPort:
 
 def _claim(hold: _Hold) -> _UsbPort:
     address, device = hold.address, None
+    if hold.leaving:
+        raise PortBusy(f"{address}: opening was given up")
     try:
         device = _the_one(address)
         number, incoming, outgoing = _bulk_pair(address, device)

@@ -17,6 +17,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadPort, LinkError, OutcomeUnknown, PortBusy, PortFailed, PortMissing
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.transport.threaded import MAX_BACKLOG
+from simulators.control import ask
 from tests.support.ports import connected
 from tests.support.processes import kill_machine, pitbox, simulator
 
@@ -27,7 +28,8 @@ pytestmark = pytest.mark.realtime
 
 
 async def inject(folder: Path, fault: str) -> None:
-    await asyncio.to_thread(pitbox, "sim", "inject", "shuffler.1", fault, "--folder", str(folder))
+    """Ask the simulator itself: a process for it would start, on a loaded computer, when the cycle is over."""
+    await asyncio.to_thread(ask, folder, "shuffler.1", {"do": "inject", "fault": fault})
 
 
 async def test_a_cycle_between_two_processes(tmp_path: Path) -> None:
