@@ -49,11 +49,13 @@ demo: $(VENV)/.demo  ## simulated machines and what the box does with them; ends
 test: $(VENV)/.dev apt  ## install what tests need and run them all
 	$(BIN)/python -m pytest -m 'not proof and not vhci' -n $(WORKERS) --dist worksteal --durations 10
 
-check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents, nothing proven less than before
+check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, documents, and nothing proven less than before
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.reachable
+	$(BIN)/python -m tools.doc_names
 	$(BIN)/python -m tools.docs --check
 	$(BIN)/python -m tools.floor
 
