@@ -18,6 +18,7 @@ from simulators.house.disk import Disk
 from table_controller.journal.export import Manifest, export, write
 from tests.support.audited import GAMES, PROGRESSIVE, Recorded
 from tests.support.core import WILD_PROGRESSIVE
+from tests.support.counts import many
 from tests.support.forgeries import FORGERIES, Export, Forgery
 from tests.support.journals import quick_folder
 from tests.support.power_cuts import CutHouse, aim, choices_of, new_decks
@@ -179,7 +180,7 @@ async def test_a_table_on_its_wires_that_loses_power_holds(
 async def test_many_tables_that_lose_power_hold(
     seed: int, game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for table in range(seed, seed + 4):
+    for table in range(seed, seed + many(4)):
         records = await _played_dark(game, table, 8)
         code, said = verdict(_exported(records, tmp_path / f"{table}"), capsys)
         assert code == 0, (table, said)
