@@ -44,6 +44,7 @@ class PlainBet(msgspec.Struct):
     stake: int
     added: int
     set_aside: int
+    over: int = 0  # what did not fit under the limit
 
 
 class PlainClaim(msgspec.Struct):
@@ -102,6 +103,7 @@ class PlainMoney(msgspec.Struct):
     stakes: int = 0
     envy: int = 0
     corrections: int = 0
+    overflow: int = 0
     # The round in hand.
     bets: list[PlainBet] = []
     claims: list[PlainClaim] = []  # that stand, in the order in which they were made
@@ -172,6 +174,7 @@ class PlainMoney(msgspec.Struct):
             accounts.ENVY: self.envy,
             accounts.BETS: -staked,
             accounts.CORRECTIONS: -self.corrections,
+            accounts.OVERFLOW: self.overflow + sum(bet.over for bet in (*self.bets, *self.spent)),
         }
         return found | {accounts.HOUSE: -sum(found.values())}  # whatever came in and is nowhere else
 
@@ -187,13 +190,18 @@ class PlainMoney(msgspec.Struct):
         part = unit * Fraction(self.rate_bp, 10_000)
         room = part if self.limit is None else max(_NOTHING, Fraction(self.limit, accounts.DOLLAR) - meter)
         added = min(part, room)
-        set_aside = unit * Fraction(printed.reserve_percent or 0, 100) + part - added
-        self.bets.append(PlainBet(seat, micro(unit), micro(added), micro(set_aside)))
+        set_aside = unit * Fraction(printed.reserve_percent or 0, 100)
+        self.bets.append(PlainBet(seat, micro(unit), micro(added), micro(set_aside), micro(part - added)))
 
     def correct(self, amount: int) -> None:
         """People correct the meter between two rounds."""
         self.meter += amount
         self.corrections += amount
+
+    def transfer_overflow(self, amount: int) -> None:
+        """People bring overflow back to the meter between two rounds."""
+        self.meter += amount
+        self.overflow -= amount
 
     def claim(self, id_: int, seat: int, hand: str) -> None:
         """A hand is claimed: it is the last in the order."""
@@ -262,4 +270,5 @@ class PlainMoney(msgspec.Struct):
             self.by_hand += each.fixed + each.share if each.claim.life == "hand" else 0
             self.stakes += each.stake
         self.staked += sum(bet.stake for bet in self.spent)
+        self.overflow += sum(bet.over for bet in self.spent)
         self.spent, self.kept = [], []

@@ -223,7 +223,8 @@ def _restore(args: argparse.Namespace) -> int:
         return OK
     meters = book.meters
     for name, amount in (
-        ("current value", meters.current), ("reserve", meters.reserve), ("hits claimed, not paid", meters.pending),
+        ("current value", meters.current), ("reserve", meters.reserve), ("overflow", meters.overflow),
+        ("hits claimed, not paid", meters.pending),
         ("paid by the table", meters.paid_by_table), ("paid by an attendant", meters.paid_by_attendant),
         ("cumulative payout", meters.cumulative),
     ):  # fmt: skip

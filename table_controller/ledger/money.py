@@ -16,6 +16,7 @@ SEED: Final = "seed"  # what the certificate holder put into the meter as seed a
 # Where it is.
 METER: Final = "meter"
 RESERVE: Final = "reserve"  # set aside for the next seed
+OVERFLOW: Final = "overflow"  # what bets would have added above the meter's limit; back to play by a transfer only
 HOUSE: Final = "house"  # what is left of bets, less what is paid at fixed amounts
 PENDING: Final = "pending"  # hits that were claimed and are not paid: frozen, and out of the meter
 # Where it went; these only grow, but for the reversal of a void round.
@@ -26,20 +27,20 @@ STAKES: Final = "stakes_returned"  # of winning bets, where the table gives the 
 # People's corrections of the meter; each names its document.
 CORRECTIONS: Final = "corrections"
 
-ACCOUNTS: Final = (BETS, SEED, METER, RESERVE, HOUSE, PENDING, FIXED, HAND_PAYS, ENVY, STAKES, CORRECTIONS)
+ACCOUNTS: Final = (BETS, SEED, METER, RESERVE, HOUSE, PENDING, FIXED, HAND_PAYS, ENVY, STAKES, CORRECTIONS, OVERFLOW)
 # Nobody can pay out of these what is not there.
-_NEVER_NEGATIVE: Final = (METER, RESERVE, PENDING, FIXED, HAND_PAYS, ENVY, STAKES)
+_NEVER_NEGATIVE: Final = (METER, RESERVE, OVERFLOW, PENDING, FIXED, HAND_PAYS, ENVY, STAKES)
 
 Kind = Literal[
     "seed", "bet", "bet_returned", "hit", "hit_withdrawn", "award_paid", "award_returned", "hand_pay_paid", "envy",
-    "envy_returned", "correction", "reset", "hit_reversed", "hit_rebooked",
+    "envy_returned", "correction", "reset", "hit_reversed", "hit_rebooked", "transfer",
 ]  # fmt: skip
 # A claim is booked by these, and undone by those; a reversed one is booked again in the same step.
 CLAIMS: Final = ("hit", "hit_rebooked")
 REVERSALS: Final = ("hit_withdrawn", "hit_reversed")
 # What may lower the meter, and nothing else: a hit, the reversal of one, a documented correction, a bet's return.
 LOWERS: Final = (*CLAIMS, *REVERSALS, "correction", "reset", "bet_returned")
-_DOCUMENTED: Final = ("correction", "reset", "hand_pay_paid")
+_DOCUMENTED: Final = ("correction", "reset", "transfer", "hand_pay_paid")
 
 
 class BadEntry(ValueError):
@@ -77,6 +78,7 @@ class Meters(msgspec.Struct, frozen=True):
     pending: int
     paid_by_table: int
     paid_by_attendant: int
+    overflow: int = 0
 
     @property
     def cumulative(self) -> int:
@@ -105,7 +107,9 @@ class MoneyBook(msgspec.Struct):
     def meters(self) -> Meters:
         """The amounts that people may ask for."""
         by_table = self.at(FIXED) + self.at(ENVY)
-        return Meters(self.at(METER), self.at(RESERVE), self.at(PENDING), by_table, self.at(HAND_PAYS))
+        return Meters(
+            self.at(METER), self.at(RESERVE), self.at(PENDING), by_table, self.at(HAND_PAYS), self.at(OVERFLOW)
+        )
 
     def post(
         self,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from table_controller.controller.dossiers import Dossiers
     from table_controller.controller.loop import Controller
     from table_controller.controller.presence import Presence
+    from table_controller.controller.sign import Sign
     from table_controller.journal.port import Journal
     from table_controller.panel.desk import Check
     from table_controller.panel.reading import InThread
@@ -41,15 +42,15 @@ class Box(Serviced, Protocol):
         """Who deals."""
 
     @property
+    def sign(self) -> Sign | None:
+        """What the meter's signs show."""
+
+    @property
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
 
     def holds(self, who: ev.Person, proof: str = "", /) -> bool:
         """Tell whether a credential was not revoked since somebody signed on with it."""
-
-    @property
-    def guards(self) -> list[Callable[[ev.Event], None]]:
-        """Who raises what speaks against something that people say."""
 
     @property
     def store(self) -> Journal | None:
@@ -95,6 +96,7 @@ class Panel:
         unverified: bool = False,
     ) -> None:
         self.box = box
+        self.name = name
         self.unverified = unverified
         self.secure = secure
         self.local = local

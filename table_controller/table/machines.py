@@ -130,6 +130,9 @@ HIT_PAID: Final = "paid"  # from the table
 HIT_HAND_PAY: Final = "hand_pay"  # the cards stay on the table
 HIT_DOCUMENTED: Final = "documented"
 HIT_WITHDRAWN: Final = "withdrawn"
+# Why a meter is closed to play.
+BY_PEOPLE: Final = "people"
+UNREASONABLE: Final = "unreasonable"
 
 HIT_STATES: Final = (
     HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_PAID, HIT_HAND_PAY, HIT_DOCUMENTED, HIT_WITHDRAWN,

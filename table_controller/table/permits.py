@@ -219,6 +219,17 @@ def _meter_in_play(v: View, _r: Resource) -> bool:
     return v.state.round.state != mc.IDLE or v.state.progressive.state != mc.CLOSED
 
 
+def _signs(v: View, _r: Resource) -> str:
+    """Every sign that was heard of, and why it does not count."""
+    causes = [f"{sign}: {cause or 'not in service'}" for sign, cause in v.state.signs.items()]
+    return f" ({'; '.join(causes)})" if causes else " (no sign has shown anything yet)"
+
+
+def _closed_why(v: View, _r: Resource) -> str:
+    unreasonable = v.state.money.closed == mc.UNREASONABLE
+    return ": a floorperson and a technician, after an unreasonable contribution" if unreasonable else ""
+
+
 def _way(v: View, r: Resource) -> Way | None:
     return None if r.slot is None else v.state.slots[r.slot].way
 
@@ -372,8 +383,22 @@ REASONS: Final[tuple[Row, ...]] = (
         "a hand pay is not documented: the cards stay on the table", "floorperson", "the documentation"),
     Row("bets_not_settled", ("collect",), _bets_unsettled, "claim",
         "a progressive bet is not settled, or a hit is not paid", "dealer", "every bet settled, every hit paid"),
-    Row("meter_in_play", ("correct_meter", "reset_meter", "change_meter"), _meter_in_play, "meter",
-        "bets are open, or those of this round are not settled", "dealer", "the round ended"),
+    Row("copy_not_reached", ("open_bets",), lambda v, _: v.state.copy_awaited and v.meter is not None, "meter",
+        "the second copy was not reached since the box started: another box may have this meter", "floorperson",
+        "the copy reached, or its absence confirmed by floorperson and technician"),
+    Row("meter_in_play", ("correct_meter", "reset_meter", "change_meter", "close_meter", "open_meter", "transfer_overflow"),
+        _meter_in_play, "meter", "bets are open, or those of this round are not settled", "dealer", "the round ended"),
+    # The supervision of the meter. Where a rule is known only from twins of 605a.7, docs/money.md says so.
+    Row("meter_not_seen", ("open_bets",), lambda v, _: v.progressive and not v.meter_seen, "meter",
+        "no sign shows the amount of the meter", "floorperson",
+        "a meter sign in service, or the /sign page on a display at the table, that shows the amount", _signs),
+    Row("meter_closed", ("open_bets",), lambda v, _: v.progressive and bool(v.state.money.closed), "meter",
+        "the meter is closed to play", "floorperson", "opened by two people with a document", _closed_why),
+    Row("rate_differs", ("open_bets",), lambda v, _: v.rate_differs, "contribution",
+        "the rate in force is not the rate of the Rules Submission", "technician",
+        "the meter closed, the rate set by two people with the Rules Submission, the meter opened"),
+    Row("meter_not_closed", ("change_meter",), lambda v, _: v.state.money.closed != mc.BY_PEOPLE, "meter",
+        "the meter is not closed to play by two people", "floorperson", "the meter closed by two people"),
 )  # fmt: skip
 
 

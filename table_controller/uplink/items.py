@@ -91,12 +91,16 @@ class Noted(Item, frozen=True, kw_only=True, tag="finding"):
 
 
 class WagersBack(Item, frozen=True, kw_only=True, tag="wagers_returned"):
-    """Wagers of a void round, or of one seat in it, go back; `settled` are those that are settled all the same."""
+    """Wagers of a void round, or of one seat in it, go back; `settled` are those that are settled all the same.
+
+    Of one seat, `kept` are collected.
+    """
 
     round: int
     settled: tuple[str, ...]
     clauses: tuple[str, ...]
     seat: int | None = None
+    kept: tuple[str, ...] = ()
 
 
 class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):
@@ -158,6 +162,13 @@ class MeterTerms(Item, frozen=True, kw_only=True, tag="meter_terms"):
     limit: int
 
 
+class MeterPlay(Item, frozen=True, kw_only=True, tag="meter_play"):
+    """The meter is closed to play, or open again; `cause` is why it was closed."""
+
+    open: bool
+    cause: str
+
+
 class CommandTrouble(Item, frozen=True, kw_only=True, tag="command"):
     """A command to a device failed, or nobody knows what came of it."""
 
@@ -203,6 +214,6 @@ class Differs(Item, frozen=True, kw_only=True, tag="history_differs"):
 
 Items = (
     Opened | Started | RoundMoved | IrregularityFound | IrregularityCleared | ServiceMoved | DeckMoved | Refusal
-    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | CommandTrouble | ClockStepped | BoxNoted
-    | HitRebooked | Recorded | Gap | Differs
+    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | MeterPlay | CommandTrouble | ClockStepped
+    | BoxNoted | HitRebooked | Recorded | Gap | Differs
 )  # fmt: skip

@@ -92,7 +92,9 @@ class MoneyMonitor(msgspec.Struct):
                     change = _change(decision.entry)
                     owed.envy += change["envy"]
                     owed.corrections -= change["corrections"]
-                    if decision.entry.kind in ("correction", "reset"):
+                    if decision.entry.kind == "transfer":
+                        owed.transfer_overflow(change["meter"])
+                    elif decision.entry.kind in ("correction", "reset"):
                         owed.meter += change["meter"]
                         owed.seeded -= change["seed"]
 

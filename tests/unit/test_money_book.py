@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -257,10 +258,36 @@ def test_a_meter_holds_no_more_than_its_sign_can_show() -> None:
     rules = rules_of("688a-progressive-3")
     book = opened(rules, meter.MOST - 10 * CENT)
     bet, _ = meter.accept(book, rules, 1, 1, ())
-    assert (bet.to_meter, bet.to_reserve) == (10 * CENT, 19 * CENT)  # what does not fit waits for the next seed
+    assert (bet.to_meter, bet.to_reserve, bet.to_overflow) == (10 * CENT, 0, 19 * CENT)  # on a meter of its own
     full, _ = meter.accept(book, rules, 1, 2, ())
-    assert (full.to_meter, full.to_reserve) == (0, 29 * CENT)
+    assert (full.to_meter, full.to_reserve, full.to_overflow) == (0, 0, 29 * CENT)
+    assert (book.at(METER), book.meters.overflow) == (meter.MOST, 48 * CENT)
+    meter.give_back(book, full, 1, ("688a.13(l)",))
+    assert (book.at(METER), book.meters.overflow) == (meter.MOST, 19 * CENT)  # exactly what this bet had added
+
+
+def test_no_correction_takes_the_meter_above_what_its_sign_can_show() -> None:
+    book = opened(rules_of("688a-progressive-3"), meter.MOST)
+    with pytest.raises(BadEntry, match="its limit is"):
+        meter.correct(book, 1, "MC-1")
     assert book.at(METER) == meter.MOST
+
+
+def test_overflow_returns_to_the_meter_as_far_as_there_is_room() -> None:
+    rules = rules_of("688a-progressive-3")
+    book = opened(rules, meter.MOST - 10 * CENT)
+    meter.accept(book, rules, 1, 1, ())
+    for amount, why in ((19 * CENT, "its limit is"), (0, "moves nothing"), (-1, "moves nothing")):
+        with pytest.raises(BadEntry, match=why):
+            meter.transfer_overflow(book, rules, amount, "MT-1")
+    meter.correct(book, -50 * CENT, "MC-1")
+    with pytest.raises(BadEntry, match="overflow cannot pay"):
+        meter.transfer_overflow(book, rules, 20 * CENT, "MT-1")
+    with pytest.raises(BadEntry, match="names its document"):
+        meter.transfer_overflow(book, rules, 19 * CENT, "")
+    entry = meter.transfer_overflow(book, rules, 19 * CENT, "MT-1")
+    assert (entry.kind, entry.document, book.meters.overflow) == ("transfer", "MT-1", 0)
+    assert book.at(METER) == meter.MOST - 31 * CENT
 
 
 def test_every_account_is_used_by_something() -> None:
@@ -273,6 +300,7 @@ def test_every_account_is_used_by_something() -> None:
     hits.pay_envy(book, rules, 1, 1, "seven_card_natural_straight_flush", (2,), ())
     hits.claim(book, rules, 3, 1, 3, "straight")
     meter.accept(book, rules, 1, 4, ())
+    meter.accept(book, msgspec.structs.replace(rules, limit=rules.seed), 1, 5, ())
     assert set(book.held) == set(ACCOUNTS)
     assert all(book.held.values())
     assert book.at(SEED) == -(rules.seed + rules.reseed - 5 * CENT)  # the reserve gave what it had
