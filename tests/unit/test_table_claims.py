@@ -27,7 +27,9 @@ CENTS = 10_000
 
 def standing_at(floor: BettingFloor, amount: int) -> BettingFloor:
     """Bring the meter to an amount (micro-dollars), as if it had been played for long."""
-    floor.step(ev.MeterCorrected(amount - floor.book.at(METER), "test 1", FLOOR, AUDITOR))
+    floor.step(
+        ev.MeterCorrected(amount - floor.book.at(METER), "test 1", FLOOR, AUDITOR, "malfunction", "sensor_fault")
+    )
     return floor
 
 
@@ -184,7 +186,12 @@ def test_a_void_round_leaves_every_account_as_it_was_whatever_was_claimed(table:
     if at == "limit":
         limit = -(-amount // CENTS) + 30
         tech = ev.Person("technician", "T1")
-        assert not refused_all(floor.step(ev.MeterParameters("MP-1", tech, AUDITOR, limit_cents=limit)))
+        for event in (
+            ev.MeterClosed("MP-1", FLOOR, AUDITOR),
+            ev.MeterParameters("MP-1", tech, AUDITOR, limit_cents=limit),
+            ev.MeterOpened("MP-1", FLOOR, AUDITOR),
+        ):
+            assert not refused_all(floor.step(event))
     hands = [award.hand for award in rules.awards]
     for first in range(len(hands)):
         before = floor.held()
@@ -336,12 +343,12 @@ def test_whoever_validated_a_payout_does_not_pay_it_as_dealer(light: str) -> Non
 def test_a_deck_is_opened_by_two_persons_not_by_two_credentials() -> None:
     floor = Floor("face_up_pai_gow")
     floor.step(ev.DeckReceived("green", DEALER))
-    (first,) = (each for each in floor.prompts() if each.deck == "green")
-    floor.step(ev.Answer(first.id, first.choices[0], DEALER))
-    (second,) = (each for each in floor.prompts() if each.deck == "green")
-    assert (first.role, second.role) == ("dealer", "floorperson")
-    why = refused(floor.step(ev.Answer(second.id, second.choices[0], TWO_BADGES)))
-    assert "D1 has confirmed inspect as dealer; another person confirms this" in why
+    while (prompt := next(each for each in floor.prompts() if each.deck == "green")).role == "dealer":
+        floor.step(ev.Answer(prompt.id, prompt.choices[0], DEALER))
+    assert prompt.role == "floorperson"
+    why = refused(floor.step(ev.Answer(prompt.id, prompt.choices[0], TWO_BADGES)))
+    assert "D1 has confirmed" in why
+    assert "another person confirms this" in why
 
 
 # --- slips ------------------------------------------------------------------------------------------------------------
