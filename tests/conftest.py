@@ -86,8 +86,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         return
     seen = evidence.begin()
     outcome: Any = yield
-    short = evidence.end(seen, item.nodeid, clauses)
-    if short is not None and outcome.excinfo is None:
+    # What a test that fails has shown counts for nothing.
+    short = evidence.end(seen, item.nodeid, clauses if outcome.excinfo is None else [])
+    if short is not None:
         outcome.force_exception(AssertionError(short))
 
 
