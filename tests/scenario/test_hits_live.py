@@ -61,7 +61,11 @@ async def test_a_winner_behind_a_wrong_claim_is_paid_the_whole_meter_at_a_runnin
         assert rules is not None
         await house.until(lambda: table.state.money.book.entries > 0)
         target = 101_000 * DOLLAR + 8 * CENT - 2 * part(rules.unit, rules.rate_bp)
-        house.controller.submit(ev.MeterCorrected(target - table.state.money.book.at(METER), "MC-1", FLOOR, AUDITOR))
+        house.controller.submit(
+            ev.MeterCorrected(
+                target - table.state.money.book.at(METER), "MC-1", FLOOR, AUDITOR, "malfunction", "sensor_fault"
+            )
+        )
         await house.until(lambda: table.state.money.book.at(METER) == target)
         await house.round((WINNER, WRONG))
         decided = [decision for _, decisions in house.log for decision in decisions]

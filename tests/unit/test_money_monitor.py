@@ -155,7 +155,7 @@ def play() -> None:
 def play_claims() -> None:
     """Three claims on a low meter, all seen; the first falls, the others are paid if the table lets them be."""
     floor = BettingFloor("688a-progressive-1", bets=(1, 3, 6))
-    floor.step(ev.MeterCorrected(-1_900 * 1_000_000, "test 1", FLOOR, AUDITOR))
+    floor.step(ev.MeterCorrected(-1_900 * 1_000_000, "test 1", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
     floor.settling()
     for seat, hand in ((6, "seven_card_straight_flush_any"), (3, "five_aces"), (1, "five_aces")):
         while not [prompt for prompt in floor.prompts("progressive") if prompt.seat == seat]:

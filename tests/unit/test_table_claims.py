@@ -27,7 +27,9 @@ CENTS = 10_000
 
 def standing_at(floor: BettingFloor, amount: int) -> BettingFloor:
     """Bring the meter to an amount (micro-dollars), as if it had been played for long."""
-    floor.step(ev.MeterCorrected(amount - floor.book.at(METER), "test 1", FLOOR, AUDITOR))
+    floor.step(
+        ev.MeterCorrected(amount - floor.book.at(METER), "test 1", FLOOR, AUDITOR, "malfunction", "sensor_fault")
+    )
     return floor
 
 
@@ -184,7 +186,9 @@ def test_a_void_round_leaves_every_account_as_it_was_whatever_was_claimed(table:
     if at == "limit":
         limit = -(-amount // CENTS) + 30
         tech = ev.Person("technician", "T1")
+        floor.step(ev.MeterClosed("ML-1", FLOOR, AUDITOR))
         assert not refused_all(floor.step(ev.MeterParameters("MP-1", tech, AUDITOR, limit_cents=limit)))
+        floor.step(ev.MeterOpened("MO-1", FLOOR, AUDITOR))
     hands = [award.hand for award in rules.awards]
     for first in range(len(hands)):
         before = floor.held()
