@@ -15,7 +15,6 @@ from table_controller.controller.enroll import enroll
 from table_controller.controller.service_calls import call
 from table_controller.controller.status import status_of
 from table_controller.controller.tap import without_cards
-from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
     from table_controller.people import Person
+    from table_controller.table import events as ev
 
 log = logging.getLogger(__name__)
 
