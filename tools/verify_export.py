@@ -433,8 +433,9 @@ class Table:
         number: Any = event.get("number")
         if kind in WHOLE_DECK and number is not None:
             self._counted(number, self.terms["cards"], kinds["Found"])
-        elif kind == "stub":
-            again = any(d["type"] == "Prompt" and d["kind"] in ("stub", "finding") for d in decisions)
+        elif kind in ("stub", "stub_recount"):
+            counts = ("stub", "stub_recount", "finding")
+            again = any(d["type"] == "Prompt" and d["kind"] in counts for d in decisions)
             self._counted(number, self.terms["cards"] - self.out - self.aside, again or kinds["Found"])
         elif kind == "chips" and number is not None:
             bets = [seat for (n, seat), bet in self.money.bets.items() if n == self.round and bet[2] == "open"]

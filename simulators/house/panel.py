@@ -97,7 +97,6 @@ class HouseBox:
     def __init__(self, house: House, presence: Presence | None = None, folder: Path | None = None) -> None:
         self.house = house
         self._presence = presence
-        self.guards: list[Callable[[ev.Event], None]] = []
         self.revoked: set[str] = set()
         self.stopping = False
         self.testing: dict[str, int] = {}

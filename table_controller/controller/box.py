@@ -93,7 +93,6 @@ class Box:
         self.on_told: list[Callable[[str, Any], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
-        self.guards: list[Callable[[ev.Event], None]] = []  # raise what speaks against something that people say
         self.tasks = Tasks(self._died)
         kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
         self.digests = digests_of(plan.edition, plan.submission, kinds)

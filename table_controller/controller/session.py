@@ -210,8 +210,6 @@ class Session:
         event = p.read_event(request.event, who, second)
         if self._box.presence is not None:
             self._box.presence.check(event)
-        for guard in self._box.guards:
-            guard(event)
         if len(self._said) >= MAX_WAITING:
             raise BadRequest(f"{MAX_WAITING} requests of this connection are not answered yet")
         self._said[id(event)] = (request.id, event)  # the event is kept, so that its id stays its own

@@ -137,6 +137,8 @@ class Story:
 
     def _sensed(self, at: str, event: dict[str, Any]) -> None:
         lies = "a chip lies there" if event["bet"] else "no chip lies there"
+        if not event.get("clear", True):
+            lies = "what lies there is neither clearly one chip nor nothing"
         self.bets.append(f"{at}seat {event['seat']} locked by its sensor: {lies}")
 
     def _late(self, at: str, event: dict[str, Any]) -> None:
@@ -267,6 +269,7 @@ class Story:
     def _wagers(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         whose = "all wagers" if decision.get("seat") is None else f"the wagers of seat {decision['seat']}"
         but = f", but {', '.join(decision['settled'])} are settled" if decision["settled"] else ""
+        but += f", but {', '.join(decision['kept'])} are collected" if decision.get("kept") else ""
         self.paid.append(f"{at}{whose} go back{but}  [{', '.join(decision['clauses'])}]")
 
     _EVENTS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any]], None]]] = {

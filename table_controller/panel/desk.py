@@ -174,8 +174,6 @@ class Desk:
         try:
             if self._box.presence is not None:
                 self._box.presence.check(event)
-            for guard in self._box.guards:
-                guard(event)
         except NotAllowed as barred:
             return refused(403, barred)
         except PitboxError as against:

@@ -53,10 +53,6 @@ class Box(Serviced, Protocol):
         """Tell whether a credential was not revoked since somebody signed on with it."""
 
     @property
-    def guards(self) -> list[Callable[[ev.Event], None]]:
-        """Who raises what speaks against something that people say."""
-
-    @property
     def store(self) -> Journal | None:
         """The journal, while it is open."""
 

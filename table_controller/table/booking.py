@@ -174,10 +174,21 @@ def all_settled(c: Context) -> bool:
     return not [seat for seat in round_.seats if seat not in round_.settled and seat not in round_.dead]
 
 
+def may_claim(c: Context, seat: int) -> bool:
+    """Whether a seat's progressive bet is next: its main wager is settled, and so is what comes before (688a.11(h))."""
+    return seat in c.state.round.settled and not side_wager_due(c, seat)
+
+
+def side_wager_due(c: Context, seat: int) -> bool:
+    """Whether a side wager that lies on no sensor is still to be settled at a seat."""
+    round_ = c.state.round
+    return seat not in round_.side_settled and any(seat in seats for seats in round_.side.values())
+
+
 def claim_due(c: Context) -> bool:
-    """Whether a seat's main wager is settled and nobody has said yet what its progressive bet became."""
-    bets, settled = c.state.money.bets, c.state.round.settled
-    return bool(bets) and any(bet.state == "open" and seat in settled for seat, bet in bets.items())
+    """Whether a seat's progressive bet is next to be settled and nobody has said yet what it became."""
+    bets = c.state.money.bets
+    return bool(bets) and any(bet.state == "open" and may_claim(c, seat) for seat, bet in bets.items())
 
 
 def envy_due(c: Context) -> bool:
@@ -228,7 +239,8 @@ def to_be_announced(c: Context) -> bool:
 def envy_seats(c: Context, of: int) -> tuple[int, ...]:
     """Return who may be paid for a seat's hand: every other bettor; nobody if the hand or the bets do not count."""
     rules, round_ = c.meter, c.state.round
-    if rules is None or not rules.envied or of in round_.dead or not _opens_envy(c, rules.unit):
+    no_hand = of in round_.dead or of in round_.incomplete
+    if rules is None or not rules.envied or no_hand or not _opens_envy(c, rules.unit):
         return ()
     if round_.decided.get(of) == "fold" and not c.submission.folded_progressive:
         return ()
@@ -259,4 +271,7 @@ def busy(c: Context) -> bool:
 
 def holds_up(c: Context) -> bool:
     """Whether settling stands still: a bet's outcome is due, or nothing is left but hits and envy."""
-    return claim_due(c) or (all_settled(c) and busy(c) and not to_be_announced(c))
+    if claim_due(c):
+        return True
+    side_wagers_due = any(side_wager_due(c, seat) for seat in c.state.round.settled)
+    return all_settled(c) and busy(c) and not side_wagers_due and not to_be_announced(c)

@@ -198,10 +198,6 @@ def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
     c.state.burn_dealer = c.edition.burn.per_dealer
 
 
-def _face_up(c: Context, _event: ev.FaceUpSeen) -> None:
-    dealing.face_up(c, None)
-
-
 _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.DeckReceived: opening.received,
     ev.OpenRound: betting.open_round,
@@ -234,7 +230,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.CardsDrawn: dealing.cards_drawn,
     ev.StubOut: stub.stub_out,
     ev.ShoeFault: dealing.shoe_fault,
-    ev.FaceUpSeen: _face_up,
+    ev.FaceUpSeen: dealing.seen_face_up,
     ev.CoverCardOut: cutting.cover_card,
     ev.DiceOpened: starting.dice_opened,
     ev.DiceRead: starting.dice_read,

@@ -125,12 +125,16 @@ class Finding(Decision, frozen=True):
 
 
 class WagersReturned(Decision, frozen=True):
-    """All wagers of a void round go back, but for those that are still settled; with `seat`, those of one hand."""
+    """All wagers of a void round go back, but for those that are still settled; with `seat`, those of one hand.
+
+    Of one hand, `kept` do not go back: they are collected (O9).
+    """
 
     round: int
     settled: tuple[str, ...]
     clauses: tuple[str, ...]
     seat: int | None = None
+    kept: tuple[str, ...] = ()
 
 
 # --- money ------------------------------------------------------------------------------------------------------------

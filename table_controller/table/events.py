@@ -259,6 +259,7 @@ class StackOut(Event, frozen=True):
 
     slot: str
     count: int
+    face_up: int = 0  # of them, those that lie face up
 
 
 class StackTaken(Event, frozen=True):
@@ -338,21 +339,26 @@ class ButtonSeen(Event, frozen=True):
 
 
 class BetSensed(Event, frozen=True):
-    """A chip was laid on a sensor or taken away; `sequence` is the sensor's own."""
+    """What lies on a sensor, by a change or by its report; `sequence` is the sensor's own count of changes.
+
+    `placed`: exactly one chip. Not `clear`: neither clearly one chip nor nothing.
+    """
 
     seat: int
     sequence: int
     placed: bool
+    clear: bool = True
 
 
 class SeatLatched(Event, frozen=True):
-    """A sensor confirms its lock: which, up to which bet sequence, and whether a bet lies there."""
+    """A sensor confirms its lock: which, up to which bet sequence, and whether a bet lies there, if that is `clear`."""
 
     seat: int
     round: int
     lock: int
     sequence: int
     bet: bool
+    clear: bool = True
 
 
 class LatchStands(Event, frozen=True):
@@ -366,10 +372,11 @@ class LatchStands(Event, frozen=True):
 
 
 class LockRefused(Event, frozen=True):
-    """A sensor did not take a lock: it was not open, or for another round, or another lock stands."""
+    """A sensor did not take a lock: it was not open, or for another round, or another lock stands (`code`)."""
 
     seat: int
     lock: int
+    code: int = 0
 
 
 class LateBet(Event, frozen=True):

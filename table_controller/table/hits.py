@@ -73,7 +73,7 @@ def _ask_claims(c: Context) -> None:
     assert rules is not None
     for seat in settle_order(c):
         bet = money.bets.get(seat)
-        if bet is not None and bet.state == "open" and (seat in c.state.round.settled or money.settles):
+        if bet is not None and bet.state == "open" and (booking.may_claim(c, seat) or money.settles):
             hands = (award.hand for award in rules.awards)
             c.ask("progressive", "dealer", NO_WIN, *hands, seat=seat, clauses=c.clauses("claim"))
             return

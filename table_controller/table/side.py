@@ -136,7 +136,7 @@ def ask_after(c: Context, seat: int) -> bool:
     round_ = c.state.round
     if _hit_open(c, seat):
         return True  # its cards stay where they are; what follows is asked for when the hit is paid and documented
-    if has_any(c, seat) and seat not in round_.side_settled:
+    if booking.side_wager_due(c, seat):  # before the progressive bet of the same seat: (h)(1), (2), then (4)
         c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
         return False
     if round_.envy and seat not in round_.judged and booking.line_by_bet(c, seat) is None:
@@ -156,12 +156,22 @@ def _hit_open(c: Context, seat: int) -> bool:
 def rack(c: Context, seat: int) -> None:
     """A hand that nothing needs any more goes to the rack; with a Qualifying Wager at the table all of them wait."""
     round_ = c.state.round
-    due = (not has_any(c, seat) or seat in round_.side_settled) and not _hit_open(c, seat)
+    bet = c.state.money.bets.get(seat)
+    open_bet = bet is not None and bet.state == "open"
+    due = not booking.side_wager_due(c, seat) and not open_bet and not _hit_open(c, seat)
     one_by_one = c.everybody or c.edition.hand.second_deal
     if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
         return
     round_.hands_racked.append(seat)
     c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
+
+
+def lay_back(c: Context, seat: int) -> None:
+    """A hand that lies in the rack comes back before its seat, as it can be put together again from there."""
+    round_ = c.state.round
+    if seat in round_.hands_racked and c.deck is not None:
+        round_.hands_racked.remove(seat)
+        c.state.book.move(c.deck.name, book.RACK, book.SEATS, c.edition.hand.cards)
 
 
 def ask_envy(c: Context) -> bool:

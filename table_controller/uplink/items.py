@@ -91,12 +91,16 @@ class Noted(Item, frozen=True, kw_only=True, tag="finding"):
 
 
 class WagersBack(Item, frozen=True, kw_only=True, tag="wagers_returned"):
-    """Wagers of a void round, or of one seat in it, go back; `settled` are those that are settled all the same."""
+    """Wagers of a void round, or of one seat in it, go back; `settled` are those that are settled all the same.
+
+    Of one seat, `kept` are collected.
+    """
 
     round: int
     settled: tuple[str, ...]
     clauses: tuple[str, ...]
     seat: int | None = None
+    kept: tuple[str, ...] = ()
 
 
 class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):

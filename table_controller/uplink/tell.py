@@ -147,7 +147,7 @@ def _refused(refused: d.Refused) -> it.Items:
 
 
 def _wagers(back: d.WagersReturned) -> it.Items:
-    return it.WagersBack(round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat)
+    return it.WagersBack(round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat, kept=back.kept)
 
 
 def _claimed(hit: d.HitClaimed) -> it.Items:

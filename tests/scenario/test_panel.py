@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    import pytest
+
     from simulators.house.table import House
 
 
@@ -369,14 +371,17 @@ async def test_the_cover_card_is_said_by_the_dealer_and_written_down_with_who(tm
         assert said == ev.CoverCardOut(seat=3, who=ev.Person("dealer", "dealer-1"))
 
 
-async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_here_too(tmp_path: Path) -> None:
-    def guard(event: ev.Event) -> None:
-        if isinstance(event, ev.OpenRound):
-            raise StepRefused("dossier 1: count is not done")
+async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_here_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Strict:
+        def check(self, event: ev.Event) -> None:
+            if isinstance(event, ev.OpenRound):
+                raise StepRefused("dossier 1: count is not done")
 
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
-        stage.panel.box.guards.append(guard)
+        monkeypatch.setattr(type(stage.panel.box), "presence", Strict())
         answer = await dealer.say("open_round")
         assert (answer.status, answer.json["text"]) == (409, "dossier 1: count is not done")
         assert stage.state.round.state == mc.IDLE
