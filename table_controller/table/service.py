@@ -79,6 +79,7 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
         return
     if event.trigger == "fault" and slot.state == ABSENT:
         return
+    seen = slot.kind == "meter_sign" and c.meter_seen
     c.fire_slot(event.slot, event.trigger)
     if event.trigger == "appear":
         restart.appeared(c, event.slot)
@@ -88,8 +89,8 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
         c.state.round.asked_start = c.state.round.start is not None  # what was armed or drawn is not known any more
     if event.trigger in ("appear", "vanish") and slot.kind == "button":
         c.state.button_seen = None
-    if event.trigger in ("appear", "vanish", "fault", "doubt") and slot.kind == "meter_sign":
-        signs.lost(c, event.slot)
+    if slot.kind == "meter_sign":
+        signs.slot_changed(c, event, seen=seen)
 
 
 def way_back(c: Context, event: ev.WayBack) -> None:

@@ -24,18 +24,22 @@ def shown(c: Context, event: ev.SignShown) -> None:
     if event.sign != PAGE and (slot is None or slot.kind != "meter_sign"):
         c.refuse(f"there is no meter sign {event.sign}")
         return
-    _keep(c, event.sign, event.cause)
-
-
-def lost(c: Context, slot: str) -> None:
-    """A meter sign came, went or failed: what it shows now, nobody has seen."""
-    _keep(c, slot, GONE)
-
-
-def _keep(c: Context, sign: str, cause: str) -> None:
     seen = c.meter_seen
-    c.state.signs[sign] = cause
+    c.state.signs[event.sign] = event.cause
+    _note(c, event.sign, seen=seen)
+
+
+def slot_changed(c: Context, event: ev.SlotChanged, *, seen: bool) -> None:
+    """A meter sign came, went or failed, and what it shows now, nobody has seen; or it is in service again."""
+    if event.trigger != "verify":
+        c.state.signs[event.slot] = GONE
+    _note(c, event.slot, seen=seen)
+
+
+def _note(c: Context, sign: str, *, seen: bool) -> None:
+    """Keep that players cannot see the meter any more, or can again; `seen`: whether they could before."""
     if c.progressive and seen and not c.meter_seen:
+        cause = c.state.signs[sign]
         c.finding("meter_not_seen", f"{sign}: {cause}; no sign shows the meter, and no further round opens")
     elif c.progressive and not seen and c.meter_seen:
         c.finding("meter_seen", f"{sign} shows the meter")

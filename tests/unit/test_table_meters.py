@@ -372,7 +372,7 @@ def test_one_good_sign_is_enough_and_a_device_must_be_in_service() -> None:
     floor.step(ev.SlotOrdered("meter_sign.1", "clear", TECH))
     floor.play(ev.SlotOrdered("meter_sign.1", "acknowledge", FLOOR))
     assert floor.against_opening() == set()
-    floor.step(ev.SlotChanged("meter_sign.1", "vanish"))
+    assert findings(floor.step(ev.SlotChanged("meter_sign.1", "vanish")), "meter_not_seen")
     assert floor.against_opening() == {"meter_not_seen"}
     floor.play(ev.SlotChanged("meter_sign.1", "appear"), ev.SlotChanged("meter_sign.1", "verify"))
     assert floor.against_opening() == {"meter_not_seen"}, "it is back, and has shown nothing yet"

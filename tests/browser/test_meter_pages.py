@@ -1,0 +1,48 @@
+"""The meter's pages in a real browser: a sign page that proves what it shows, corrections with their ground, hits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulators.house.panel import PINS
+from table_controller.table.signs import PAGE
+from tests.support.browsers import chromium, prove, served
+from tests.support.seen import look
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
+
+
+async def test_a_sign_page_is_proof_that_the_meter_is_seen_and_a_closed_one_is_none(tmp_path: Path) -> None:
+    async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
+        stage.house.machines["meter_sign.1"].inject("unplug:seconds=100000")
+        await stage.until(lambda: not stage.house.controller.table.context.meter_seen, "a lost sign")
+        sign = await stage.page("/sign")
+        await stage.until(lambda: stage.state.signs.get(PAGE) == "", "the page's report")
+        assert stage.house.controller.table.context.meter_seen
+        await sign.close()
+        await stage.until(lambda: stage.state.signs[PAGE] == "stale", "a stale page")
+        assert not stage.house.controller.table.context.meter_seen
+
+
+async def test_a_correction_is_entered_with_its_ground_and_the_hits_can_be_read(tmp_path: Path) -> None:
+    async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
+        floor = await stage.page("/floor", "floor-1")
+        before = stage.state.money.book.meters.current
+        await floor.click("[data-meter=correct_meter]")
+        await floor.fill("#amount", "-1.00")
+        await floor.select_option("#why", "malfunction: dealing_error")
+        await floor.fill("#paper", "MC-9")
+        await floor.click("#goon")
+        await floor.fill("#by-pin", PINS["floor-1"])
+        await floor.click("#by-ok")
+        await floor.wait_for_selector("dialog h2:has-text('auditor')")
+        await prove(floor, "audit-1")
+        await stage.until(lambda: stage.state.money.book.meters.current == before - 1_000_000, "the correction")
+        hits = await stage.page("/hits", "floor-1")
+        await hits.wait_for_selector("#hits:has-text('No hit was ever claimed')")
+        assert await look(hits, "hits")
