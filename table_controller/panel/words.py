@@ -185,6 +185,8 @@ _OUTCOMES: Final[dict[str, str]] = {
 # What the core finds by itself, where no rule has a name for it.
 _FOUND: Final[dict[str, str]] = {
     "chips_differ": "the progressive chips are not as many as the bets that were accepted",
+    "unreasonable_contribution": "what a progressive bet would add cannot be: it is not booked, its chip goes back, "
+    "and the meter is closed to play",
     "bet_without_wager": "a progressive bet lies at a seat without a wager: it does not count and goes back",
     "stub_counts_differ": "the shoe counted another stub than people did, or than was to be left",
     "unordered_stack": "the shoe gave cards out that nobody had ordered, or gave them out twice",
