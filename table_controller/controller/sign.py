@@ -101,11 +101,15 @@ class Sign:
         if self._shown.get(name) == wanted != amounts(self._controller):
             self._show(name)
 
-    async def close(self) -> None:
-        """Show nothing any more."""
+    def cancel(self) -> None:
+        """Show nothing any more; `close` waits until nothing runs."""
         if self._timer is not None:
             self._timer.cancel()
-        for task in (tasks := list(self._busy.values())):
+        for task in self._busy.values():
             task.cancel()
-        if tasks:
+
+    async def close(self) -> None:
+        """Show nothing any more."""
+        self.cancel()
+        if tasks := list(self._busy.values()):
             await asyncio.wait(tasks)
