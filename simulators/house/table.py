@@ -95,6 +95,7 @@ class House:
         for slot, model in chosen.items():
             more = {"chips": self.chips} if model == "bet-sensor" else {}
             self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
+        self._has_own_dealer = credentials is None
         self.plan = plan_of(
             self.edition, self.submission, self.machines, self.mains,
             trust=trust or {}, credentials=credentials or NobodyElse(),
@@ -106,14 +107,22 @@ class House:
     # --- the box ------------------------------------------------------------------------------------------------------
 
     def _start(self) -> Box:
-        """Give power to a new box and let it recover the table. PowerCut if power goes even now."""
+        """The table's first box has recovered the table; `open` connects its machines."""
+        box = self._powered_box()
+        box.recover(self._open_journal)
+        self._attach(box)
+        return box
+
+    def _powered_box(self) -> Box:
         box = Box(self.plan, self.clock, snapshot_every=self._snapshot_every, threads=False, seed=self._seed)
         self.mains.switch_on(box)
-        box.recover(self._open_journal)
+        return box
+
+    def _attach(self, box: Box) -> None:
+        """People see what the box shows and what its machines do."""
         if box.controller is not None:
             box.controller.followers.append(self._follow)
             box.on_told.append(self._told)
-        return box
 
     def _open_journal(self, digests: Mapping[str, str]) -> tuple[DiskStore, DiskWriter]:
         store = self.disk.open(version=VERSION, digests=digests, clocks=self.clock.now)
@@ -138,18 +147,30 @@ class House:
         return not self.mains.is_on
 
     async def power_up(self) -> None:
-        """Power comes back: the box starts, as often as it must, and people look at its screen again."""
+        """Power comes back: the box starts, as often as it must, and people look at its screen again.
+
+        A box whose journal cannot be taken is locked then; `box.cause` is why.
+        """
         while self.dark:
             await self.box.stop()
             await asyncio.sleep(1.0)
             self.clock.kernel = str(int(self.clock.kernel) + 1)
+            box = self._powered_box()
             try:
-                self.box = self._start()
+                await box.begin(self._open_journal)
             except PowerCut:
                 continue
-            self.box.connect()
+            self.box = box
+            self._attach(box)
         await asyncio.sleep(1.0)  # the start is on disk and shown
-        self.people.look_again()
+        if self.box.controller is not None:
+            self._sign_on()
+            self.people.look_again()
+
+    def _sign_on(self) -> None:
+        """The simulated dealer signs on, unless other people do that at the box themselves."""
+        if self._has_own_dealer and self.box.presence is not None:
+            self.box.presence.signed_on(DEALER)
 
     async def power_down(self) -> None:
         """Somebody stops the box in order and switches it off; the machines stay."""
@@ -273,6 +294,7 @@ class House:
 
     async def open(self, *decks: str) -> None:
         """Every machine connects; decks come to the table, are opened and shuffled."""
+        self._sign_on()
         self.box.connect()
         await self.until(lambda: all(slot.service.serves for slot in self.slots.values()))
         for back in decks:

@@ -19,9 +19,9 @@ from table_controller.table import machines as mc
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
     from table_controller.panel.archive import Archive
-    from table_controller.panel.panel import Box
 
 # Steps that come within so long (s) are one picture: faster than eyes, and a burst of bets costs one drawing.
 GATHER: Final = 0.04

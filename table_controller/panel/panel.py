@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
-from table_controller.controller.service_calls import Serviced
 from table_controller.panel.archive import Archive
 from table_controller.panel.desk import Desk
 from table_controller.panel.history import Links
@@ -18,46 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from firmware_bridge.errors import PitboxError
-    from table_controller.controller.dossiers import Dossiers
-    from table_controller.controller.loop import Controller
-    from table_controller.controller.presence import Presence
-    from table_controller.journal.port import Journal
+    from table_controller.controller.box import Box
     from table_controller.panel.desk import Check
     from table_controller.panel.reading import InThread
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
-
-
-class Box(Serviced, Protocol):
-    """What a panel needs of a box."""
-
-    @property
-    def controller(self) -> Controller | None:
-        """Who runs the table; None if the journal cannot be taken."""
-
-    @property
-    def presence(self) -> Presence | None:
-        """Who deals."""
-
-    @property
-    def cause(self) -> PitboxError | None:
-        """Why nothing goes on, if nothing does."""
-
-    def holds(self, who: ev.Person, proof: str = "", /) -> bool:
-        """Tell whether a credential was not revoked since somebody signed on with it."""
-
-    @property
-    def guards(self) -> list[Callable[[ev.Event], None]]:
-        """Who raises what speaks against something that people say."""
-
-    @property
-    def store(self) -> Journal | None:
-        """The journal, while it is open."""
-
-    @property
-    def dossiers(self) -> Dossiers | None:
-        """The frozen faults of its machines, if it keeps any."""
 
 
 class Bench(Protocol):

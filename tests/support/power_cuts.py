@@ -197,12 +197,14 @@ async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: i
                     house.disk.cut_at = house.disk.points + rng.randrange(1, 12)
                 await house.power_up()
                 await house.rest()
-                if house.box.powered and house.controller.table.state.round.state == mc.BETTING:
+                if house.mains.is_on and house.controller.table.state.round.state == mc.BETTING:
                     await house.round()
             await new_decks(house)
         house.disk.cut_at = house.mains.cut_at = house.on_claim = None
         await house.round(BETTORS if progressive else ())
-        verdict = house.box.store.verify()
+        store = house.box.store
+        assert store is not None
+        verdict = store.verify()
         assert verdict.ok, verdict
         compare(house, watch, house.disk.records)
         seen["rounds"] = house.controller.table.state.round.number
