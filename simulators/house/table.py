@@ -11,7 +11,7 @@ from simulators.house.power import HouseClock, Mains, NobodyElse, plan_of
 from simulators.house.rest import Rest
 from simulators.house.truth import Truth
 from simulators.models import make
-from simulators.table import CHOICES, layout
+from simulators.table import CHOICES, keypad_and_sign, layout
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
@@ -90,7 +90,7 @@ class House:
         self.clock = HouseClock()
         self._seed = seed
         self._snapshot_every = snapshot_every
-        chosen = {s: m for s, m in layout(game).items() if not s.startswith(("keypad", "meter"))} | (models or {})
+        chosen = {s: m for s, m in layout(game).items() if s not in keypad_and_sign(game)} | (models or {})
         self.machines: dict[str, Machine] = {}
         for slot, model in chosen.items():
             more = {"chips": self.chips} if model == "bet-sensor" else {}

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from table_controller.journal.port import Journal
     from table_controller.people import Person
     from table_controller.table import events as ev
-    from table_controller.table.decisions import Decision
     from table_controller.table.events import Person as EventPerson
 
     # Opens the journal under these digests; a JournalError says why it cannot be taken.
@@ -195,7 +194,7 @@ class Box:
     def _recover(self, store: Journal, writer: Writer) -> None:
         table = Table(self.plan.edition, self.plan.submission, self._kinds)
         self.controller = controller = start(
-            table, store, writer, self.clock, self.digests, self._stepped, snapshot_every=self._snapshot_every
+            table, store, writer, self.clock, self.digests, snapshot_every=self._snapshot_every
         )
         controller.on_halted = self._halted
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
@@ -243,9 +242,6 @@ class Box:
         return slot
 
     # --- while it runs ------------------------------------------------------------------------------------------------
-
-    def _stepped(self, _event: ev.Event, _decisions: list[Decision]) -> None:
-        """A step is on disk; whoever wants to know follows the controller."""
 
     def _copy_on(self, step: Step) -> None:
         if self.copier is not None:

@@ -191,7 +191,7 @@ async def test_a_floorperson_acknowledges_at_the_dealers_own_screen(tmp_path: Pa
 
 async def test_two_panels_cannot_both_answer_one_question(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
-        one, two = await stage.person("dealer-1"), await stage.person("dealer-2", "10.0.0.8")
+        one, two = await stage.person("dealer-1"), await stage.person("dealer-1", "10.0.0.8")
         await one.say("open_round")
         await one.say("no_more_bets")
         prompt = next(iter(stage.state.prompts.values()))

@@ -12,6 +12,7 @@ from simulators.house.disk import Disk
 from simulators.house.table import CHOICES, House
 from simulators.house.told_money import ToldMoney
 from simulators.house.winners import Winners
+from simulators.table import keypad_and_sign
 from simulators.virtual_time import run_virtual
 from simulators.world.chips import TRAY
 from table_controller.journal import records as rec
@@ -176,7 +177,10 @@ async def cut_and_compare(game: str, seed: int, cuts: int) -> Counter[str]:
 
 async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int = 120) -> Counter[str]:
     rng, seen = Random(seed), Counter[str]()
-    house = CutHouse(game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every, choices=choices_of(game, seed))
+    house = CutHouse(
+        game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every, choices=choices_of(game, seed),
+        models=keypad_and_sign(game) if seed % 2 == 0 else None,
+    )  # fmt: skip
     watch = Watch(house)
     try:
         await house.open("blue", "red")
