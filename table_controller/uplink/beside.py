@@ -30,6 +30,7 @@ def source_of(box: Box) -> Source:
         store=box.store if isinstance(box.store, Store) else None,
         locked=box.cause,
         copy=lambda: box.copy,
+        unverified=box.plan.development,
     )
 
 
