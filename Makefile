@@ -46,11 +46,13 @@ demo: $(VENV)/.demo  ## simulated machines and what the box does with them; ends
 test: $(VENV)/.dev apt  ## install what tests need and run them all
 	$(BIN)/python -m pytest -m 'not proof' -n $(WORKERS) --dist worksteal
 
-check: $(VENV)/.dev  ## format, lint, types, import arrows, generated documents
+check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, names and generated parts of documents
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.reachable
+	$(BIN)/python -m tools.doc_names
 	$(BIN)/python -m tools.docs --check
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from simulators.virtual_time import VirtualLoop
+from tests.support import evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,9 @@ sys.dont_write_bytecode = False
 # The same examples every time, so that a red run can be repeated; a loaded computer is no failure.
 settings.register_profile("pitbox", deadline=None, derandomize=True, database=None)
 settings.load_profile("pitbox")
+
+# What the clause table claims is seen while the tests run.
+evidence.watch_core()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,6 +65,20 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if report.failed and "seed" in seeds:
         command = f"python -m pytest '{item.nodeid}' --seed {seeds['seed']}"
         report.sections.append(("repeat this failure", command))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """See whether the core does in a marked test what the clause table claims of it."""
+    clauses = [clause for mark in item.iter_markers("clauses") for clause in mark.args]
+    if not clauses:
+        yield
+        return
+    seen = evidence.begin()
+    outcome: Any = yield
+    short = evidence.end(seen, item.nodeid, clauses)
+    if short is not None and outcome.excinfo is None:
+        outcome.force_exception(AssertionError(short))
 
 
 @pytest.hookimpl(tryfirst=True)

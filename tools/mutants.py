@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from table_controller.rulebook import GAMES, edition, rulings
 from table_controller.rulebook.lookup import DEFAULT_CHOICES
 from table_controller.rulebook.rows import Choice, Conditions, Facts
+from table_controller.rulebook.validate import decision_facts
 from table_controller.rulebook.vocabulary import (
     OUTCOMES,
     PHASES,
@@ -59,7 +60,7 @@ _ROLLED: Final = ("dice_not_flat", "die_out_of_shaker", "wrong_start_announced")
 _ANY_TIME: Final = ("shuffler_fault", "shoe_fault", "device_unusable", "count_wrong", "face_up_card_first")
 # Facts that say whether others can come with them, so that they are always told apart.
 _TELLING: Final = {"dealing", "shuffler", "device", "deck"}
-_FIELDS: Final = ("dealing", "shuffler", "start", "device", "deck", "finding")
+_FIELDS: Final = ("dealing", "shuffler", "start", "device", "deck", "finding", "decisions")
 
 
 class Mutant(NamedTuple):
@@ -147,6 +148,7 @@ def _values(rules: Edition, field: str) -> tuple[str, ...]:
         "device": get_args(DeviceFact),
         "deck": get_args(DeckFact),
         "finding": get_args(Finding),
+        "decisions": decision_facts(rules),
     }[field]
 
 
@@ -284,6 +286,8 @@ def _facts(rules: Edition, trigger: str, phase: str, fields: set[str]) -> Iterat
         known["deck"] = ("in_play",)
     if trigger != "stub_wrong":
         known["finding"] = (None,)
+    if phase != "playing":  # only there some may have decided and others not
+        known["decisions"] = known["decisions"][-1:] if phase == "settling" else known["decisions"][:1]
     varied = [known[name] if name in fields else known[name][:1] for name in _FIELDS]
     for values in product(*varied):
         yield Facts(**dict(zip(_FIELDS, values, strict=True)))

@@ -47,9 +47,14 @@ CENT = 10_000  # micro-dollars
 WHOLE = 10_000  # hundredths of a percent
 ACCOUNTS = (
     "bets", "seed", "meter", "reserve", "house", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned",
-    "corrections",
+    "corrections", "overflow",
 )  # fmt: skip
-NEVER_BELOW_ZERO = ("meter", "reserve", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned")
+# On what ground people may change a meter by hand.
+GROUNDS = {
+    "malfunction": ("sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"),
+    "transfer": ("to_other_meter", "from_other_meter"),
+}
+NEVER_BELOW_ZERO = ("meter", "reserve", "overflow", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned")
 LOWERS_METER = ("hit", "correction", "reset", "bet_returned")
 # Which state of a round may follow which.
 NEXT = {
@@ -141,6 +146,7 @@ class Money:
         self.held = dict.fromkeys(ACCOUNTS, 0)
         self.entries = 0
         self.bets: dict[tuple[int, int], list[Any]] = {}  # (round, seat) -> [to the meter, to the reserve, state]
+        self.over: dict[tuple[int, int], int] = {}  # (round, seat) -> what did not fit under the limit
         self.hits: dict[int, Json] = {}  # id -> what was claimed
         self.told: Counter[str] = Counter()
 
@@ -173,12 +179,17 @@ class Money:
         need(key not in self.bets or self.bets[key][2] == "returned", f"the bet of seat {key[1]} counts twice")
         part = t["unit"] * t["rate_bp"] // WHOLE
         to_meter = min(part, max(0, t["limit"] - self.held["meter"]))
-        to_reserve = t["unit"] * t["reserve_bp"] // WHOLE + part - to_meter
-        rest = t["unit"] - to_meter - to_reserve
-        wanted = {("bets", "meter"): to_meter, ("bets", "reserve"): to_reserve, ("bets", "house"): rest}
+        apart = t.get("keeps_overflow", False)  # earlier software put it to the reserve
+        over = part - to_meter if apart else 0
+        to_reserve = t["unit"] * t["reserve_bp"] // WHOLE + (0 if apart else part - to_meter)
+        rest = t["unit"] - to_meter - to_reserve - over
+        wanted = {
+            ("bets", "meter"): to_meter, ("bets", "reserve"): to_reserve, ("bets", "overflow"): over,
+            ("bets", "house"): rest,
+        }  # fmt: skip
         need(d["amount"] == t["unit"] and d["entry"]["kind"] == "bet", "a bet is one unit, booked as a bet")
         self.book(d["entry"], wanted, *key)
-        self.bets[key] = [to_meter, to_reserve, "open"]
+        self.bets[key], self.over[key] = [to_meter, to_reserve, "open"], over
 
     def returned(self, d: Json) -> None:
         """A bet goes back with what it added, never from below the seed."""
@@ -188,8 +199,12 @@ class Money:
         need(d["clauses"] and d["entry"]["kind"] == "bet_returned", "a bet goes back without the clause that orders it")
         from_meter = min(bet[0], max(0, self.held["meter"] - self.terms["seed"]))
         from_reserve = min(bet[1] + bet[0] - from_meter, self.held["reserve"])
-        rest = self.terms["unit"] - from_meter - from_reserve
-        wanted = {("meter", "bets"): from_meter, ("reserve", "bets"): from_reserve, ("house", "bets"): rest}
+        over = self.over.get(key, 0)
+        rest = self.terms["unit"] - from_meter - from_reserve - over
+        wanted = {
+            ("meter", "bets"): from_meter, ("reserve", "bets"): from_reserve, ("overflow", "bets"): over,
+            ("house", "bets"): rest,
+        }  # fmt: skip
         self.book(d["entry"], wanted, *key)
         bet[2] = "returned"
 
@@ -224,7 +239,7 @@ class Money:
         if kind == "seed":
             need(not self.entries, "a meter is opened once")
             wanted = {("seed", "meter"): self.terms["seed"]}
-        elif kind in ("correction", "reset"):
+        elif kind in ("correction", "reset", "transfer"):
             wanted = self._by_hand(kind, entry, event)
         elif kind == "envy":
             each = {award["envy"] for award in self.terms["awards"] if award["envy"]}
@@ -239,14 +254,28 @@ class Money:
         self.book(entry, wanted, round_, seat)
 
     def _by_hand(self, kind: str, entry: Json, event: Json) -> Ways:
-        need(event["type"] == {"correction": "MeterCorrected", "reset": "MeterReset"}[kind],
-             f"a {kind} that nobody entered")  # fmt: skip
+        entered = {"correction": "MeterCorrected", "reset": "MeterReset", "transfer": "OverflowTransferred"}
+        need(event["type"] == entered[kind], f"a {kind} that nobody entered")
         need(event["who"]["credential"] != event["second"]["credential"], "one person alone touched the meter")
         need(entry.get("document") and entry["document"] == event["document"], f"a {kind} without its document")
-        by = event["amount"] if kind == "correction" else self.terms["seed"] - self.held["meter"]
+        by = self.terms["seed"] - self.held["meter"] if kind == "reset" else event["amount"]
+        if self.terms.get("keeps_overflow", False):
+            need(by <= 0 or self.held["meter"] + by <= self.terms["limit"], f"a {kind} takes the meter above its limit")
+            if kind != "transfer":
+                self._grounded(kind, event, by)
+        if kind == "transfer":
+            return {("overflow", "meter"): by}
         if by < 0:
             return {("meter", "corrections"): -by}
         return {("corrections" if kind == "correction" else "seed", "meter"): by}
+
+    def _grounded(self, kind: str, event: Json, by: int) -> None:
+        """A meter changes by hand only on a ground of the list, and a transfer is documented on both sides."""
+        ground, reason = event.get("ground", ""), event.get("reason", "")
+        need(reason in GROUNDS.get(ground, ()), f"a {kind} on no ground: {ground or 'none'}, {reason or 'no reason'}")
+        if ground == "transfer":
+            need(event.get("counterpart", "").strip(), f"a {kind} by transfer without the other meter's document")
+            need((by < 0) == (reason == "to_other_meter"), f"a {kind} by {reason} goes the other direction")
 
     def _of_hit(self, kind: str, entry: Json, hit: Json) -> Ways:
         was, amount = hit["state"], hit["share"] + hit["fixed"]
@@ -286,6 +315,7 @@ class Table:
 
     def __init__(self) -> None:
         self.terms: Json = {}
+        self.meter_closed = False
         self.digests: Json = {}
         self.was: Json = {}
         self.money = Money()
@@ -403,8 +433,9 @@ class Table:
         number: Any = event.get("number")
         if kind in WHOLE_DECK and number is not None:
             self._counted(number, self.terms["cards"], kinds["Found"])
-        elif kind == "stub":
-            again = any(d["type"] == "Prompt" and d["kind"] in ("stub", "finding") for d in decisions)
+        elif kind in ("stub", "stub_recount"):
+            counts = ("stub", "stub_recount", "finding")
+            again = any(d["type"] == "Prompt" and d["kind"] in counts for d in decisions)
             self._counted(number, self.terms["cards"] - self.out - self.aside, again or kinds["Found"])
         elif kind == "chips" and number is not None:
             bets = [seat for (n, seat), bet in self.money.bets.items() if n == self.round and bet[2] == "open"]
@@ -468,6 +499,7 @@ class Table:
         if what == "round":
             need(state in NEXT[self.state], f"the round goes from {self.state} to {state}")
             if state == "betting":
+                need(not self.meter_closed, "a round opens while the meter is closed to play")
                 self.round += 1
                 self._new_round()
             if state == "no_more_bets":
@@ -522,9 +554,26 @@ class Table:
         self._fresh(d["hit"])
         self.money.claimed(d)
 
+    def _MeterPlay(self, d: Json, event: Json) -> None:  # noqa: N802
+        """The meter is closed to play, or open again: by two people, and with its accounts as they are."""
+        need(d["accounts"] == self.money.held, "the accounts in the record of a closed meter are not those of the book")
+        if event["type"] in ("MeterClosed", "MeterOpened"):
+            need(event["who"]["credential"] != event["second"]["credential"], "one person alone closed or opened it")
+            need(
+                d["document"] and d["document"] == event["document"], "the meter was closed or opened without document"
+            )
+        else:
+            need(not d["open"], "nobody opened the meter, and it is open")
+        self.meter_closed = not d["open"]
+
     def _MeterSet(self, d: Json, event: Json) -> None:  # noqa: N802
         need(event["type"] == "MeterParameters" and self.state == "idle", "parameters of the meter change out of turn")
         need(len(set(d["credentials"])) == 2 and d["document"], "parameters change without two people and a document")
+        if d.get("accounts"):  # earlier software kept none, and did not close the meter first
+            need(self.meter_closed, "parameters of the meter change while it is open to play")
+            need(d["accounts"] == self.money.held, "the accounts in the record are not those of the book")
+            need(d["submission"] or d["rate_bp"] == self.money.terms["rate_bp"],
+                 "the rate changes without a Rules Submission")  # fmt: skip
         self.terms["meter"] = self.money.terms = self.money.terms | {"rate_bp": d["rate_bp"], "limit": d["limit"]}
 
 

@@ -111,7 +111,7 @@ class Checkers:
 # --- cards ------------------------------------------------------------------------------------------------------------
 
 # Questions whose answer checks a deck.
-_CHECKS: Final = ("face_check", "cards_together", "deck_counted", "count_deck", "stub")
+_CHECKS: Final = ("face_check", "cards_together", "deck_counted", "count_deck", "stub", "stub_recount")
 
 
 class DeckChecker:
@@ -201,7 +201,7 @@ class DeckChecker:
             self.unseen.pop(deck, None)
         elif event.number is None:
             return
-        elif prompt.kind != "stub":
+        elif prompt.kind not in ("stub", "stub_recount"):
             self._checked(deck, event.number, event.number, f"a count by hand ({prompt.kind})", hands=True)
         elif event.number + self._out == self._whole:
             self._good(deck, hands=True)

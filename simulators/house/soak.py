@@ -42,8 +42,7 @@ WINS: Final = 0.04
 TRIES: Final = 24
 # A table comes to rest sooner than this (s): six decks are shuffled in two and a half minutes.
 PATIENCE: Final = 1500.0
-# One in so many tables has what the box joins besides the machines of the round: a keypad, and a sign where the game
-# has a meter. Each is one more link, and a link costs a tenth of a table's time.
+# One in so many tables has a keypad besides: one more link, and a link costs a tenth of a table's time.
 JOINED: Final = 4
 # Chips that a player who has few buys.
 _STAKE: Final = 20

@@ -11,7 +11,7 @@ from simulators.house.power import HouseClock, Mains, NobodyElse, plan_of
 from simulators.house.rest import Rest
 from simulators.house.truth import Truth
 from simulators.models import make
-from simulators.table import CHOICES, keypad_and_sign, layout
+from simulators.table import CHOICES, layout
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from table_controller.controller import plan
     from table_controller.controller.loop import Controller, Step
     from table_controller.controller.slot import Slot
+    from table_controller.rulebook import Submission
     from table_controller.table.decisions import Decision
 
 __all__ = ["CHOICES", "ROUND_TIME", "House"]
@@ -45,6 +46,12 @@ _DEALT: Final = Moved("round", mc.DEALING)
 
 def _until_controlled(_: Exception) -> None:
     """The box's controller hears of a failing journal from its first record on."""
+
+
+def _machines(game: str, submission: Submission) -> dict[str, str]:
+    """Return the machines of a table: no keypad, for people answer at a screen, and a sign where a meter is shown."""
+    unused = ("keypad",) if "progressive" in submission.wagers else ("keypad", "meter")
+    return {slot: model for slot, model in layout(game).items() if not slot.startswith(unused)}
 
 
 class House:
@@ -90,7 +97,7 @@ class House:
         self.clock = HouseClock()
         self._seed = seed
         self._snapshot_every = snapshot_every
-        chosen = {s: m for s, m in layout(game).items() if s not in keypad_and_sign(game)} | (models or {})
+        chosen = _machines(game, self.submission) | (models or {})
         self.machines: dict[str, Machine] = {}
         for slot, model in chosen.items():
             more = {"chips": self.chips} if model == "bet-sensor" else {}

@@ -70,7 +70,7 @@ class Truth:
     def _answered(self, event: ev.Answer, prompt: Prompt, whole: int) -> None:
         deck = prompt.deck or self.house.controller.table.state.round.deck or self.backs("shoe.1")
         match prompt.kind:
-            case "stub" if event.number is not None and event.number + self._dispensed == whole:
+            case "stub" | "stub_recount" if event.number is not None and event.number + self._dispensed == whole:
                 self._found(self.backs("shoe.1") or deck, right=True, hands=True)
             case "cards_together" | "deck_counted" | "count_deck" if event.number is not None:
                 self._found(deck, right=event.number == whole, hands=True)

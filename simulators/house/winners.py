@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from devices.bet_sensor.messages import Light
 from simulators.house.dealer import People
 from table_controller.table.hits import NO_ENVY, NO_WIN
-from table_controller.table.machines import HIT_DOCUMENTED
 
 if TYPE_CHECKING:
     from simulators.house.table import House
@@ -149,7 +148,7 @@ class Winners(People):
         number = state.round.number
         for key in [key for key in self.paid if key[0] == number]:
             hit = state.money.hit_of(key[1])
-            if hit is not None and hit.state == HIT_DOCUMENTED:
+            if hit is not None:  # documented before, or settled although the round is void
                 self.stand.add(key)
             else:
                 del self.paid[key]

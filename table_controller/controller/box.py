@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from table_controller.journal.copier import Copier
     from table_controller.journal.port import Journal
     from table_controller.people import Person
-    from table_controller.table import events as ev
     from table_controller.table.events import Person as EventPerson
 
     # Opens the journal under these digests; a JournalError says why it cannot be taken.
@@ -106,13 +105,13 @@ class Box:
         self.on_told: list[Callable[[str, Any], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
-        self.guards: list[Callable[[ev.Event], None]] = []  # raise what speaks against something that people say
         self.tasks = Tasks(self._died)
         kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
         self.digests = digests_of(plan.edition, plan.submission, kinds)
         self._kinds = kinds
         self._snapshot_every = snapshot_every
         self._joined: list[Sign | Keypad] = []
+        self.sign: Sign | None = None  # what the meter's signs show
         self._store: Journal | None = None
         self._writer: Writer | None = None
 
@@ -204,7 +203,7 @@ class Box:
     def _join(self, controller: Controller) -> None:
         """Have signs show what is on disk, and keypads ask what the dealer enters."""
         fresh = ServiceNumbers(self.clock).fresh
-        sign = Sign(controller, self.slots, fresh)
+        self.sign = sign = Sign(controller, self.slots, fresh)
         keypad = Keypad(controller, self.slots, self.dealer, fresh)
         self.on_told += [sign.told, keypad.told]
         self._joined = [sign, keypad]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from table_controller.controller.recorder import Recorder
     from table_controller.controller.slot import Slot
     from table_controller.journal.chain import Record
+    from table_controller.journal.hit_log import HitLog
     from table_controller.journal.records import Stamp
     from table_controller.table.core import Table
 
@@ -194,6 +195,11 @@ class Controller:
         """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
         self.hold.catch_up()  # what is held back has no number yet
         return self._recorder.newest
+
+    @property
+    def last_hits(self) -> HitLog:
+        """The last hits of each level, also of starts before this one."""
+        return self._recorder.hits
 
     def time_left(self) -> dict[str, float]:
         """How long (s) until each deadline that runs; for whoever shows it."""

@@ -53,8 +53,9 @@ _NEW_JOURNAL: Final = (
 )
 
 
-def _taken_over(_: Exception) -> None:
-    """Until the controller listens, whoever opened the journal hears of its failure."""
+def _failed_early(error: Exception) -> None:
+    """The journal failed before the controller listens to it, which it does before any record is made."""
+    log.error("the journal failed before the table started: %s", error)
 
 
 def _copied(state: CopyState) -> None:
@@ -99,7 +100,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
             store.close()
             raise
         opened.append(store)
-        return store, Writer(store, _taken_over)
+        return store, Writer(store, _failed_early)
 
     def copier(store: Any) -> Copier:
         copy = config.journal.copy

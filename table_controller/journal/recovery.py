@@ -13,6 +13,7 @@ from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
 from table_controller.journal.chain import START, STOP
+from table_controller.journal.hit_log import HitLog
 from table_controller.journal.migrations import changed, migrate, state_schema
 from table_controller.journal.timers import Timers
 from table_controller.table.events import Due
@@ -37,6 +38,7 @@ class Kept(msgspec.Struct, frozen=True):
     timers: Timers
     stamp: rec.Stamp
     schema: str = ""  # of the state; empty in snapshots of software that did not say it
+    hits: HitLog = msgspec.field(default_factory=HitLog)  # the last ones of each level
 
 
 class Recovered(msgspec.Struct, frozen=True):
@@ -46,6 +48,7 @@ class Recovered(msgspec.Struct, frozen=True):
     stamp: rec.Stamp | None
     steps: int = 0
     migration: rec.Migrated | None = None
+    hits: HitLog = msgspec.field(default_factory=HitLog)
 
 
 _KEPT: Final = msgspec.msgpack.Decoder(Kept)
@@ -61,9 +64,12 @@ class _Began(msgspec.Struct, frozen=True):
 _BEGAN: Final = msgspec.json.Decoder(_Began)
 
 
-def keep(table: Table, timers: Timers, digests: Mapping[str, str], stamp: rec.Stamp) -> bytes:
+def keep(
+    table: Table, timers: Timers, digests: Mapping[str, str], stamp: rec.Stamp, hits: HitLog | None = None
+) -> bytes:
     """Return the body of a snapshot of the table as it is now."""
-    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema()))
+    log = HitLog() if hits is None else hits
+    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), log))
 
 
 def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recovered:
@@ -82,6 +88,7 @@ class _Replay:
         self._digests = digests
         self._under = digests  # the versions that what is read now was written under
         self._timers = Timers()
+        self._hits = HitLog()
         self._stamp: rec.Stamp | None = None
         self._kernel = ""
         self._steps = 0
@@ -95,7 +102,7 @@ class _Replay:
         for record in source.read(1 if snapshot is None else snapshot.seq + 1):
             self._take(record)
         migration = None if self._old is None else self._migrate(self._old)
-        return Recovered(self._timers, self._stamp, self._steps, migration)
+        return Recovered(self._timers, self._stamp, self._steps, migration, self._hits)
 
     def _load(self, body: bytes) -> None:
         try:
@@ -105,7 +112,7 @@ class _Replay:
         if kept.version > rec.VERSION:
             raise JournalNewer(f"the snapshot has version {kept.version}, this software knows {rec.VERSION}")
         self._timers, self._stamp, self._kernel = kept.timers, kept.stamp, kept.stamp.kernel
-        self._under = kept.digests
+        self._under, self._hits = kept.digests, kept.hits
         if changed(kept.digests, self._digests):
             self._old = kept
         else:
@@ -158,4 +165,5 @@ class _Replay:
         if isinstance(step.event, Due):
             self._timers.came(step.event.timer)
         self._timers.take(decisions, self._stamp)
+        self._hits.take(record.wall_ns, decisions)
         self._steps += 1

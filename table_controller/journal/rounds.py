@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
 ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
 # Entries that say what people were paid, or what came back.
-_PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn")
+_PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn",
+                "hit_reversed")  # fmt: skip
 _CARDS: Final = {
     "ShuffleEnded": "shuffled", "ShoeLoaded": "taken into the shoe", "TakenIn": "taken back",
     "StubOut": "left as the stub", "CardsDrawn": "drawn from the shoe so far",
@@ -136,6 +137,8 @@ class Story:
 
     def _sensed(self, at: str, event: dict[str, Any]) -> None:
         lies = "a chip lies there" if event["bet"] else "no chip lies there"
+        if not event.get("clear", True):
+            lies = "what lies there is neither clearly one chip nor nothing"
         self.bets.append(f"{at}seat {event['seat']} locked by its sensor: {lies}")
 
     def _late(self, at: str, event: dict[str, Any]) -> None:
@@ -239,9 +242,20 @@ class Story:
         entry, hand = decision["entry"], wording.plain(decision["hand"])
         fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
         before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        unsure = "" if decision.get("final", True) else "; provisional"
         self.paid.append(
             f"{at}seat {decision['seat']}: {hand} claimed: {fixed} fixed and {share} of the meter, "
-            f"which goes from {before} to {after}"
+            f"which goes from {before} to {after}{unsure}"
+        )
+
+    def _rebooked(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        entry, hand = decision["entry"], wording.plain(decision["hand"])
+        fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
+        before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        unsure = "" if decision.get("final", True) else "; provisional"
+        self.paid.append(
+            f"{at}seat {decision['seat']}: {hand} booked again: {fixed} fixed and {share} of the meter, "
+            f"which goes from {before} to {after}{unsure}"
         )
 
     def _booked(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
@@ -255,6 +269,7 @@ class Story:
     def _wagers(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         whose = "all wagers" if decision.get("seat") is None else f"the wagers of seat {decision['seat']}"
         but = f", but {', '.join(decision['settled'])} are settled" if decision["settled"] else ""
+        but += f", but {', '.join(decision['kept'])} are collected" if decision.get("kept") else ""
         self.paid.append(f"{at}{whose} go back{but}  [{', '.join(decision['clauses'])}]")
 
     _EVENTS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any]], None]]] = {
@@ -267,7 +282,7 @@ class Story:
         "Moved": _moved, "Prompt": _prompted, "PromptClosed": _closed, "Found": _found,
         "Cleared": _cleared, "Finding": _finding, "Refused": _refused, "BetAccepted": _accepted,
         "BetReturned": _returned, "BetSettled": _settled, "HitClaimed": _claimed, "Booked": _booked,
-        "WagersReturned": _wagers,
+        "WagersReturned": _wagers, "HitRebooked": _rebooked,
     }  # fmt: skip
 
     # --- telling -----------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def person(who: Any) -> str:
 
 
 def _value(key: str, value: Any) -> str:
-    if key == "reason":
+    if key == "reason" and isinstance(value, int):
         return code_of(value)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
@@ -105,12 +105,30 @@ def entry_text(entry: dict[str, Any]) -> str:
     return f"{plain(entry['kind'])}: {moved or 'nothing moved'}; meter {dollars(entry['meter_after'])}"
 
 
+def _accounts(d: dict[str, Any]) -> str:
+    """Return what the accounts held, those that were empty left out."""
+    held = [f"{account} {dollars(amount)}" for account, amount in d.get("accounts", {}).items() if amount]
+    return f"; accounts {', '.join(held)}" if held else ""
+
+
+def _meter_play(d: dict[str, Any]) -> str:
+    by = f" by {' and '.join(d['credentials'])}, {d['document']}" if d["credentials"] else ""
+    state = "open to play again" if d["open"] else f"closed to play ({plain(d['cause'])})"
+    return f"the meter is {state}{by}{_accounts(d)}"
+
+
+def _meter_set(d: dict[str, Any]) -> str:
+    by = f"{' and '.join(d['credentials'])}, {d['document']}"
+    filed = f", Rules Submission {d['submission']}" if d.get("submission") else ""
+    return f"the meter runs at {d['rate_bp'] / 100:g} % up to {dollars(d['limit'])} by {by}{filed}{_accounts(d)}"
+
+
 _DECIDED: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "Command": _command, "Prompt": _prompt, "Moved": _moved, "Found": _found, "Refused": _refused,
     "PromptClosed": lambda d: f"question {d['id']} " + (f"answered {d['choice']}" if d.get("choice") else "closed"),
     "Cleared": lambda d: f"irregularity {d['hold']} cleared by {d['credential']}",
     "Deadline": lambda d: f"timer {d['timer']} " + (f"{d['seconds']:g} s" if d.get("seconds") is not None else "off"),
-    "Finding": lambda d: f"noted: {d['text']}",
+    "Finding": lambda d: f"noted: {d['text']}", "MeterPlay": _meter_play, "MeterSet": _meter_set,
 }  # fmt: skip
 
 

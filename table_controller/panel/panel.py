@@ -11,7 +11,6 @@ from table_controller.panel.history import Links
 from table_controller.panel.live import Live
 from table_controller.panel.reading import Reading
 from table_controller.panel.sessions import Sessions
-from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +58,7 @@ class Panel:
         unverified: bool = False,
     ) -> None:
         self.box = box
+        self.name = name
         self.unverified = unverified
         self.secure = secure
         self.local = local
@@ -78,14 +78,14 @@ class Panel:
         """Somebody proved who they are: begin a session, tell the table; return the session's token."""
         token = self.sessions.begin(who)
         if self.box.presence is not None:
-            self.box.presence.signed_on(ev.Person(who.role, who.id), who.proof)
+            self.box.presence.signed_on(who.speaker, who.proof)
         self.live.renew()
         return token
 
     def _signed_off(self, session: Session) -> None:
         presence = self.box.presence
         if presence is not None and not self.live.closed:
-            presence.signed_off(ev.Person(session.who.role, session.who.id), session.who.proof)
+            presence.signed_off(session.who.speaker, session.who.proof)
             self.live.renew()
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.journal.wording import plain
+from table_controller.journal.wording import plain, when
 from table_controller.ledger.money import dollars
 from table_controller.panel import words
 from table_controller.table import machines as mc
@@ -17,6 +17,7 @@ from table_controller.table.dealing import places
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from table_controller.journal.hit_log import HitLog
     from table_controller.table.core import Table
     from table_controller.table.decisions import Prompt, Reason
     from table_controller.table.state import Deck, Hold
@@ -322,8 +323,9 @@ def meter(table: Table) -> dict[str, Any] | None:
     """Return the meter as players may see it; None where the table has none."""
     if not table.context.progressive:
         return None
-    meters, hits = table.state.money.book.meters, table.state.money.hits.values()
-    standing = [hit for hit in hits if hit.state != mc.HIT_WITHDRAWN]
+    money = table.state.money
+    meters = money.book.meters
+    standing = [hit for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN]
     return {
         "current": meters.current,
         "text": dollars(meters.current),
@@ -333,13 +335,36 @@ def meter(table: Table) -> dict[str, Any] | None:
                 "seat": hit.seat,
                 "hand": _award(table, hit.hand),
                 "amount": dollars(hit.amount),
-                "state": plain(hit.state),
+                "state": plain(hit.state) + ("" if money.is_final(hit) else ", provisional"),
+                "final": money.is_final(hit),
             }
             for hit in standing
         ],
         "reserve": dollars(meters.reserve),
+        "overflow": dollars(meters.overflow),
+        "closed": table.state.money.closed,
         "paid": dollars(meters.cumulative),
     }
+
+
+def last_hits(log: HitLog) -> list[dict[str, Any]]:
+    """Return the last hits of each level, the newest first."""
+    return [
+        {
+            "level": plain(level),
+            "hits": [
+                {
+                    "at": when(hit.claimed_ns),
+                    "round": hit.round,
+                    "seat": hit.seat,
+                    "amount": dollars(hit.amount),
+                    "state": plain(hit.state),
+                }
+                for hit in reversed(hits)
+            ],
+        }
+        for level, hits in log.levels.items()
+    ]
 
 
 def _meter_rules(table: Table) -> dict[str, str] | None:

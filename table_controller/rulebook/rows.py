@@ -9,6 +9,7 @@ import msgspec
 from table_controller.rulebook.vocabulary import (
     DealingName,
     Decider,
+    DecisionFact,
     DeckFact,
     DeviceFact,
     Evidence,
@@ -37,6 +38,8 @@ class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     # What the dealer found after stub_wrong: whether a hand has a wrong number of cards, and whether hands, replacement
     # card, stub and discards together make a whole deck. None: not looked at yet.
     finding: Finding | None = None
+    # Whether every player has decided: raised or folded in 687a, over, under or surrender in 686a. Elsewhere: open.
+    decisions: DecisionFact = "open"
 
 
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -48,6 +51,7 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     device: tuple[DeviceFact, ...] = ()
     deck: tuple[DeckFact, ...] = ()
     finding: tuple[Finding, ...] = ()
+    decisions: tuple[DecisionFact, ...] = ()
     hand_deal_over: bool = False  # true: not while the cards are being dealt from the hand (phase and dealing say so)
 
     def hold(self, phase: str, facts: Facts) -> bool:
@@ -59,6 +63,7 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
             and (not self.device or facts.device in self.device)
             and (not self.deck or facts.deck in self.deck)
             and (not self.finding or facts.finding in self.finding)
+            and (not self.decisions or facts.decisions in self.decisions)
             and not (self.hand_deal_over and phase == "dealing" and facts.dealing == "hand")
         )
 

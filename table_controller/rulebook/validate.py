@@ -10,6 +10,7 @@ from table_controller.rulebook.rows import Facts
 from table_controller.rulebook.vocabulary import (
     PHASES,
     TRIGGERS,
+    DecisionFact,
     DeckFact,
     DeviceFact,
     Finding,
@@ -164,7 +165,7 @@ def _overlaps(edition: Edition) -> Iterator[str]:
 def _both(one: Conditions, other: Conditions, phase: str) -> bool:
     """Return whether some facts satisfy both in a phase."""
     shared = {}
-    for name in ("dealing", "shuffler", "start", "device", "deck", "finding"):
+    for name in ("dealing", "shuffler", "start", "device", "deck", "finding", "decisions"):
         left, right = getattr(one, name), getattr(other, name)
         shared[name] = [value for value in left or right if not right or value in right]
         if (left or right) and not shared[name]:
@@ -182,7 +183,14 @@ def every_facts(edition: Edition) -> Iterator[Facts]:
     shufflers: tuple[ShufflerFact, ...] = get_args(ShufflerFact)
     decks: tuple[DeckFact, ...] = get_args(DeckFact)
     methods = [method.name for method in edition.deal.methods]
-    for dealing, shuffler, start, device, deck, finding in product(
-        methods, shufflers, starts, devices, decks, findings
+    for dealing, shuffler, start, device, deck, finding, decisions in product(
+        methods, shufflers, starts, devices, decks, findings, decision_facts(edition)
     ):
-        yield Facts(dealing=dealing, shuffler=shuffler, start=start, device=device, deck=deck, finding=finding)
+        yield Facts(dealing=dealing, shuffler=shuffler, start=start, device=device, deck=deck, finding=finding,
+                    decisions=decisions)  # fmt: skip
+
+
+def decision_facts(edition: Edition) -> tuple[DecisionFact, ...]:
+    """Return what the fact about decisions can be: where nobody decides in a round, they stay open."""
+    decides = any(wager.decision for wager in edition.wagers)
+    return get_args(DecisionFact) if decides else get_args(DecisionFact)[:1]

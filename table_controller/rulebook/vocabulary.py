@@ -64,7 +64,8 @@ OUTCOMES: Final[dict[Outcome, str]] = {
     "player_may_void": "that player alone chooses: play on, or void with the wagers of that hand returned (X4)",
     "player_option_dead_hand": "that player chooses: the cards late, or a dead hand with its wagers returned (O9)",
     "reset_dealer_hand": "the dealer's hand is set again in the house way",
-    "settle_optional_wagers": "Progressive and Trips Wagers are settled although the round is void; before any return",
+    "settle_optional_wagers": "Progressive and Trips Wagers of complete hands are settled although the round is void; "
+    "before any return",
     "sign_out_of_order": "cover or sign on the device before another method is unlocked",
     "finish_after_reshuffle": "the discard rack alone is shuffled and cut, one card burned face down, the round "
     "finished from it; dealt cards stay",
@@ -95,7 +96,8 @@ Role = Literal["dealer", "floorperson"]
 
 Evidence = Literal[
     "card_burned", "cards_counted", "cards_removed", "deck_removed", "deck_verified", "dice_inside",
-    "discard_confirmed", "first_card_seen", "hand_confirmed", "hand_reset", "hands_counted", "next_card_placed",
+    "discard_confirmed", "first_card_seen", "hand_confirmed", "hand_reset", "hands_complete", "hands_counted",
+    "next_card_placed",
     "no_roll_called", "path_clear", "rack_shuffled", "recount", "sign_seen", "start_corrected", "table_seen",
     "wagers_returned", "wagers_reversed",
 ]  # fmt: skip
@@ -110,6 +112,7 @@ EVIDENCE: Final[dict[Evidence, str]] = {
     "first_card_seen": "where the first card or stack lies was seen by the person who acknowledges",
     "hand_confirmed": "the hand in question was looked at and is as told",
     "hand_reset": "the dealer's hand lies as the house way sets it",
+    "hands_complete": "which hands were complete was confirmed seat by seat (W19)",
     "hands_counted": "the cards of every position were counted",
     "next_card_placed": "the card lies first in line, its face unseen",
     "no_roll_called": "the dealer called no roll",
@@ -129,3 +132,4 @@ StartFact = Literal["shaker", "rng", "flat_button", "fixed"]
 DeviceFact = Literal["shuffler", "shoe", "shaker", "rng", "button", "bet_sensor", "keypad", "meter_sign"]
 DeckFact = Literal["in_play", "other"]
 Finding = Literal["not_misdealt", "misdealt_total_right", "misdealt_total_wrong"]
+DecisionFact = Literal["open", "made"]

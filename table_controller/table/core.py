@@ -23,6 +23,7 @@ from table_controller.table import (
     service,
     shuffling,
     side,
+    signs,
     starting,
     steps,
     stub,
@@ -125,7 +126,7 @@ class Table:
 # Whatever follows from the state as it is, in the order in which a table goes on.
 _ADVANCE: Final = (
     steps.advance, opening.advance, opening.stored_deck, shuffling.advance, cutting.advance, betting.advance,
-    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, orders.advance,
+    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, meters.advance, orders.advance,
 )  # fmt: skip
 
 
@@ -197,10 +198,6 @@ def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
     c.state.burn_dealer = c.edition.burn.per_dealer
 
 
-def _face_up(c: Context, _event: ev.FaceUpSeen) -> None:
-    dealing.face_up(c, None)
-
-
 _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.DeckReceived: opening.received,
     ev.OpenRound: betting.open_round,
@@ -213,6 +210,10 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.MeterCorrected: meters.corrected,
     ev.MeterReset: meters.reset,
     ev.MeterParameters: meters.changed,
+    ev.MeterClosed: meters.close,
+    ev.MeterOpened: meters.reopen,
+    ev.OverflowTransferred: meters.transfer_overflow,
+    ev.SignShown: signs.shown,
     ev.SlotChanged: service.changed,
     ev.WayBack: service.way_back,
     ev.CardsInserted: shuffling.inserted,
@@ -229,7 +230,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.CardsDrawn: dealing.cards_drawn,
     ev.StubOut: stub.stub_out,
     ev.ShoeFault: dealing.shoe_fault,
-    ev.FaceUpSeen: _face_up,
+    ev.FaceUpSeen: dealing.seen_face_up,
     ev.CoverCardOut: cutting.cover_card,
     ev.DiceOpened: starting.dice_opened,
     ev.DiceRead: starting.dice_read,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.ledger import cards as book
+from table_controller.rulebook import rulings
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular
 from table_controller.table.state import HANDS, PLAIN_SHOE
@@ -12,6 +13,7 @@ from table_controller.table.state import HANDS, PLAIN_SHOE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from table_controller.rulebook import Phase
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
@@ -92,6 +94,14 @@ def stack_out(c: Context, event: ev.StackOut) -> None:
     round_.dealt += event.count
     if round_.state == mc.VOID:
         return  # it was on its way when the round ended
+    _stack_delivered(c, event, wanted)
+    _face_up_in_stack(c, event.face_up)
+
+
+def _stack_delivered(c: Context, event: ev.StackOut, wanted: int) -> None:
+    """A stack of this round lies in the delivery slot, for the place that is next."""
+    assert c.deck is not None
+    round_ = c.state.round
     if event.count != wanted:
         irregular(c, "shoe_fault", slot=event.slot, deck=c.deck.name)
     elif c.state.dealing == "continuous_shuffler":
@@ -125,17 +135,52 @@ def shoe_fault(c: Context, event: ev.ShoeFault) -> None:
 # --- cards that go astray ---------------------------------------------------------------------------------------------
 
 
-def face_up(c: Context, seat: int | None) -> None:
-    """A card was found face up: in this deal the first and any further one have their own rules.
+def face_up(c: Context, seat: int | None, cards: int = 1) -> None:
+    """Cards were found face up, so many at once: in one deal the first alone and several have their own rules.
 
-    From an automated shoe it lies in a stack, at a place that was told, or in the one that is just coming out.
+    Only cards found while the rule of the deal holds are counted: one that was seen while bets were open is none of it.
+    From an automated shoe it lies in a stack, at a place that was named, or in the one that is just coming out.
     """
     round_ = c.state.round
-    first = not c.under_way or round_.face_up == 0
-    round_.face_up += c.under_way
+    several = cards > 1
+    if _deal_rule_holds(c):
+        round_.face_up += cards
+        several = round_.face_up > 1
     if seat is None and c.state.dealing == "automated_shoe" and round_.state == mc.DEALING:
         seat = round_.in_slot if round_.in_slot is not None else next(iter(round_.to_deal), None)
-    irregular(c, "face_up_card_first" if first else "face_up_card_more", deck=round_.deck, seat=seat)
+    irregular(c, "face_up_card_more" if several else "face_up_card_first", deck=round_.deck, seat=seat)
+
+
+def _deal_rule_holds(c: Context) -> bool:
+    """Tell whether the chapter's rule on cards face up in the deal holds now: in the deal, as its rows have it."""
+    phase = cast("Phase", c.state.round.state)
+    facts = c.facts(slot=None, deck=c.state.round.deck, finding=None)
+    return c.under_way and bool(rulings(c.edition, "face_up_card_first", phase, facts).rows)
+
+
+def seen_face_up(c: Context, _event: ev.FaceUpSeen) -> None:
+    """A shoe saw one card face up."""
+    c.state.round.faces_in_stack += c.state.round.state == mc.DEALING
+    face_up(c, None)
+
+
+def _face_up_in_stack(c: Context, cards: int) -> None:
+    """A stack is out, and the shoe says how many of its cards lie face up: those that it has not reported one by one."""
+    missed = cards - c.state.round.faces_in_stack
+    c.state.round.faces_in_stack = 0
+    if missed > 0 and c.state.round.state == mc.DEALING:
+        face_up(c, None, missed)
+
+
+def completeness(c: Context, seat: int) -> tuple[str, ...]:
+    """Return what may be said of a seat's hand in the middle of the deal: a shoe that deals whole stacks knows it.
+
+    Of a stack in the delivery slot, and of hands that people deal, only people know.
+    """
+    round_ = c.state.round
+    if c.state.dealing != "automated_shoe" or seat == round_.in_slot:
+        return ("complete", "incomplete")
+    return ("incomplete",) if seat in (*round_.to_deal, round_.completing) else ("complete",)
 
 
 def discard(c: Context) -> None:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 # What the core sees and no chapter names. The default ruling holds: stop, the floorperson decides.
 OwnTrigger = Literal[
-    "chips_differ", "bet_without_wager", "unordered_stack", "drawn_without_deal", "drawn_differs", "unknown_cards",
-    "wrong_number", "command_failed", "box_restarted", "other",
+    "chips_differ", "bet_without_wager", "unreasonable_contribution", "unordered_stack",
+    "drawn_without_deal", "drawn_differs", "unknown_cards",
+    "wrong_number", "command_failed", "box_restarted", "stub_counts_differ", "other",
 ]  # fmt: skip
 
 # Chips that are not as many as the bets accepted: counted again, or void; there is no going on without equality.
@@ -39,16 +40,16 @@ _ASKING: Final = ("ask_floorperson", "player_may_void", "player_option_dead_hand
 # What each outcome asks of people, in order; an outcome that is not here is carried out at once.
 STEPS: Final[dict[str, tuple[str, ...]]] = {
     "return_wagers": ("wagers_returned",),
-    "settle_optional_wagers": ("optional_settled",),
     "reshuffle": ("let_out", "cards_together"),
     "reshuffle_with_dealt": ("shoe_emptied", "cards_together"),
     "remove_deck": ("let_out", "deck_removed"),
     "discard_card": ("card_discarded",),
     "use_as_next_card": ("card_kept",),
-    "reset_dealer_hand": ("dealer_hand_reset",),
     "sign_out_of_order": ("sign_seen",),
     "finish_after_reshuffle": ("rack_shuffled", "card_burned"),
 }
+# The wagers that are settled although the round is void (687a.13(d)).
+_SETTLED_WHEN_VOID: Final = ("progressive", "trips")
 _MOVES_DECK: Final = ("reshuffle", "reshuffle_with_dealt", "remove_deck")
 # The steps of other irregularities that are still due when the round is void: cards and devices, not hands.
 _OUTLAST_VOID: Final = (
@@ -113,16 +114,23 @@ def ordered(c: Context, what: str, outcome: str, deck: str, clauses: tuple[str, 
 
 def _ruling(c: Context, trigger: str, slot: str | None, deck: str | None, finding: Finding | None) -> Ruling:
     """Return what the rulebook says; where it knows no such trigger: stop, and the floorperson decides."""
-    phase = cast("Phase", c.state.round.state if c.state.round.state != mc.VOID else mc.COMPLETE)
+    phase = cast("Phase", _phase(c, slot))
     known = cast("Trigger", trigger)
     if trigger not in TRIGGERS:
         return default_ruling(known, phase)
     return rulings(c.edition, known, phase, c.facts(slot=slot, deck=deck, finding=finding))
 
 
+def _phase(c: Context, slot: str | None) -> str:
+    """Return the phase that a case falls in. A void round is complete, but for hands whose wagers are still settled."""
+    if c.state.round.state != mc.VOID:
+        return c.state.round.state
+    return mc.SETTLING if slot is None and c.settles_void else mc.COMPLETE
+
+
 def _concerns_round(c: Context, ruling: Ruling, slot: str | None, deck: str | None) -> bool:
     """Tell whether the round in hand is concerned: not by a deck, or by a device and its deck, that serves the next."""
-    if not c.under_way:
+    if not c.under_way and not (slot is None and c.settles_void):
         return False
     if deck is not None:
         return deck == c.state.round.deck
@@ -166,16 +174,41 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
             steps += ["let_out", "deck_counted"]
         elif outcome == "return_wagers" and "wagers_reversed" in hold.evidence:
             steps += ["wagers_reversed", "wagers_returned"]
+        elif outcome == "return_wagers" and _ante_alone(c, hold):
+            steps += ["ante_returned"]
+        elif outcome == "settle_optional_wagers":
+            steps += [*_hands_to_confirm(c, hold), "replacement", "optional_settled"]
+        elif outcome == "reset_dealer_hand":
+            steps += ["dealer_hand_reset", *_seats_to_reopen(c, hold)]
         else:
             steps += STEPS.get(outcome, ())
     hold.steps[:0] = steps
 
 
+def _hands_to_confirm(c: Context, hold: Hold) -> list[str]:
+    """Return a step for every seat, where wagers are settled of those hands alone that were complete (W19).
+
+    Nobody enters who has a Trips Wager, and any hand may bring envy to a bettor: so all seats are asked for.
+    """
+    if "hands_complete" not in hold.evidence or not (c.state.money.bets or "trips" in c.submission.wagers):
+        return []
+    return [f"hand_complete/{seat}" for seat in c.state.round.seats if seat not in c.state.round.dead]
+
+
+def _seats_to_reopen(c: Context, hold: Hold) -> list[str]:
+    """Return a step for every seat whose main wager was settled against a dealer's hand that was set wrong (X18)."""
+    if "wagers_reversed" not in hold.evidence:
+        return []
+    round_ = c.state.round
+    kept = (*round_.surrendered, *round_.dead)  # no hand of theirs was compared
+    return [f"seat_reopened/{seat}" for seat in round_.settled if seat not in kept]
+
+
 def _dealt_from(c: Context, hold: Hold) -> bool:
-    """Tell whether the round in hand was dealt from the deck of this hold, and is not void."""
+    """Tell whether the round in hand was dealt from the deck of this hold, and wagers still depend on its cards."""
     deck = c.deck
     named = hold.deck or (c.state.round.deck if hold.this_round else None)
-    dealt = c.state.round.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)
+    dealt = c.state.round.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING) or _ends_settling(c, hold)
     return deck is not None and named == deck.name and dealt
 
 
@@ -202,6 +235,8 @@ def _hold_deck(c: Context, hold: Hold) -> None:
 
 def _void(c: Context, hold: Hold) -> None:
     """The round is void: motion stops, its questions end, its wagers go back but for those that are still settled."""
+    if _ends_settling(c, hold):
+        _end_settling(c, hold)
     if not c.under_way:
         return
     hold.this_round = True
@@ -210,14 +245,38 @@ def _void(c: Context, hold: Hold) -> None:
     if c.state.round.asked_start and c.state.start == "shaker" and c.start_slot is not None:
         c.command("stop", c.start_slot, safe=True)
     c.fire_round("void")
-    settled = ("progressive", "trips") if "settle_optional_wagers" in hold.outcomes else ()
+    settled = _SETTLED_WHEN_VOID if "settle_optional_wagers" in hold.outcomes else ()
     c.out.append(WagersReturned(c.state.round.number, settled, hold.clauses))
     booking.voided(c, hold.clauses, settles="progressive" in settled)
     close_bets(c)
+    _drop_needless(c, hold)
+
+
+def _drop_needless(c: Context, hold: Hold) -> None:
+    """The other irregularities of a void round keep only what is still due: cards and devices, not hands."""
     for other in c.state.holds.values():
         if other.this_round and other.id != hold.id:
             kept = (*_OUTLAST_VOID, "choose") if "hold_deck" in other.outcomes else _OUTLAST_VOID
             other.steps = [step for step in other.steps if step in kept]
+
+
+def _ends_settling(c: Context, hold: Hold) -> bool:
+    """Tell whether the round is void already, and this hold ends what of it is settled all the same.
+
+    A device does not: the cards that are settled lie before their players, and a void round has stopped the shoe.
+    """
+    return c.settles_void and hold.slot is None and "settle_optional_wagers" not in hold.outcomes
+
+
+def _end_settling(c: Context, hold: Hold) -> None:
+    """Another rule returns all wagers of a round that is void: those that were still settled, or were, go back too."""
+    hold.this_round = True
+    c.state.money.settles = False
+    c.out.append(WagersReturned(c.state.round.number, (), hold.clauses))
+    booking.voided(c, hold.clauses)
+    _drop_needless(c, hold)
+    for other in c.state.holds.values():
+        other.outcomes = tuple(each for each in other.outcomes if each != "settle_optional_wagers")
 
 
 def close_bets(c: Context) -> None:
@@ -237,5 +296,21 @@ def return_hand(c: Context, hold: Hold) -> None:
     round_ = c.state.round
     round_.dead.append(hold.seat)
     round_.surrendered = [seat for seat in round_.surrendered if seat != hold.seat]  # nothing is taken from it
-    c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat))
-    booking.give_back(c, [hold.seat], hold.clauses)
+    c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat, _kept(c, hold)))
+    if round_.envy_paid and (hold.seat in round_.envy_hands or hold.seat in round_.envy):
+        c.finding("envy_void", f"seat {hold.seat}: its hand is void; the dealer takes envy paid for it or to it back")
+    booking.void_hand(c, hold.seat, hold.clauses)
+
+
+def _ante_alone(c: Context, hold: Hold) -> bool:
+    """Whether a dead hand gets its Ante back and nothing else, as the submission may have it (O9)."""
+    dead = hold.seat is not None and "void_round" not in hold.outcomes
+    return dead and c.submission.settings.get("dead_hand_returns") == "ante"
+
+
+def _kept(c: Context, hold: Hold) -> tuple[str, ...]:
+    """Return the wagers that this hand may have and that do not go back: its decision's, and those offered beside."""
+    if not _ante_alone(c, hold):
+        return ()
+    decided = c.state.round.decided.get(hold.seat or 0)
+    return tuple(wager.name for wager in c.edition.wagers if wager.name in (decided, *c.submission.wagers))

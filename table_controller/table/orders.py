@@ -39,7 +39,7 @@ def declared(c: Context, event: ev.Declared) -> None:
     if against is not None:
         c.refuse(against)
     elif event.trigger in _FACE_UP:
-        dealing.face_up(c, event.seat)
+        dealing.face_up(c, event.seat, 2 if event.trigger == "face_up_card_more" else 1)
     elif event.trigger in _DICE:
         starting.declared_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
     elif event.trigger == "player_leaves":
@@ -82,7 +82,7 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         deck = c.state.decks.get(event.deck or "")
         unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)
         return "count_wrong needs a deck that was opened" if deck is None or deck.state in unopened else None
-    if not c.under_way:
+    if not c.under_way and (event.trigger in _OF_A_PLAYER or not c.settles_void):
         return f"{event.trigger}: no round is under way"
     if event.trigger in _DICE and c.state.round.state != mc.STARTING_POSITION:
         return f"{event.trigger}: no dice are rolled now"
@@ -92,7 +92,7 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
         return f"seat {event.seat} has left already"
     if event.trigger == "surrender" and (c.stopped or not playing.may_surrender(c, event.seat or 0)):
-        return f"seat {event.seat} may not surrender now ({c.clause('surrender')})"
+        return f"seat {event.seat} may not surrender now{c.citation('surrender')}"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
         return f"seat {event.seat} has its cards"
     if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from devices.service import FAULTED, UNSIGNED
 from table_controller.ledger import cards as book
-from table_controller.table import booking, dealing, decks, service
+from table_controller.table import booking, dealing, decks, service, side, stub
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Cleared
+from table_controller.table.decisions import Cleared, WagersReturned
 from table_controller.table.irregularities import irregular, order, return_hand
 from table_controller.table.view import DECK_STEPS
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 # Who answers each step, and with what. A choice and the acknowledgement are asked of whom the ruling names.
 ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "wagers_returned": ("dealer", ("done",)),
+    "ante_returned": ("dealer", ("done",)),
     "wagers_reversed": ("floorperson", ("done",)),
+    "hand_complete": ("floorperson", ("complete", "incomplete")),
+    "replacement": ("dealer", ("done",)),
     "optional_settled": ("dealer", ("done",)),
     "shoe_emptied": ("dealer", ("done",)),
     "cards_together": ("dealer", ("done",)),
@@ -37,6 +40,7 @@ ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "card_discarded": ("dealer", ("done",)),
     "card_kept": ("dealer", ("done",)),
     "dealer_hand_reset": ("dealer", ("done",)),
+    "seat_reopened": ("floorperson", ("done",)),
     "sign_seen": ("floorperson", ("covered", "signed")),
     "rack_shuffled": ("dealer", ("done",)),
     "card_burned": ("dealer", ("done",)),
@@ -51,8 +55,29 @@ def advance(c: Context) -> None:
     for hold in list(c.state.holds.values()):
         while _needless(c, hold):
             hold.steps.pop(0)
-        if not _moving(c, hold) and not (hold.steps[0] == "optional_settled" and booking.busy(c)):
+    _settle_or_wait(c)
+    for hold in c.state.holds.values():
+        if not _moving(c, hold) and not (hold.steps[0] == "optional_settled" and (booking.busy(c) or _in_doubt(c))):
             _ask(c, hold)
+
+
+def _settle_or_wait(c: Context) -> None:
+    """A void round settles its progressive bets when it is known which hands are complete, and nothing is in doubt."""
+    settling = next((hold for hold in c.state.holds.values() if "optional_settled" in hold.steps), None)
+    if settling is not None:
+        due = settling.steps[0] == "optional_settled" and not _in_doubt(c)
+        c.state.money.settles = due and bool(c.state.money.bets)
+
+
+def _in_doubt(c: Context) -> bool:
+    """Tell whether a further irregularity of the round waits for somebody's decision."""
+    return any(hold.this_round and "choose" in hold.steps for hold in c.state.holds.values())
+
+
+def _split(step: str) -> tuple[str, int | None]:
+    """Return what a step asks for, and the seat that it asks it of."""
+    kind, _, seat = step.partition("/")
+    return kind, int(seat) if seat else None
 
 
 def _moving(c: Context, hold: Hold) -> bool:
@@ -85,11 +110,23 @@ def _needless(c: Context, hold: Hold) -> bool:
             return slot is None or slot.state != UNSIGNED
         case "shoe_emptied":
             return c.source is None
+        case "replacement":
+            return not stub.replacement_missing(c)
+        case "optional_settled":
+            return "hands_complete" in hold.evidence and not _some_hand_complete(c)
     return False
 
 
+def _some_hand_complete(c: Context) -> bool:
+    """Tell whether a hand was complete that may have optional wagers to be settled (W19)."""
+    round_ = c.state.round
+    out = (*round_.incomplete, *round_.dead)
+    seats = round_.seats if "trips" in c.submission.wagers else c.state.money.bets
+    return any(seat not in out for seat in seats)
+
+
 def _ask(c: Context, hold: Hold) -> None:
-    step = hold.steps[0]
+    step, seat = _split(hold.steps[0])
     role, choices = ASKED[step]
     number, least, most = False, 0, 9999
     if step == "choose":
@@ -99,6 +136,9 @@ def _ask(c: Context, hold: Hold) -> None:
         choices = tuple(hold.choices)
     elif step == "acknowledge":
         role = hold.acknowledges
+    elif step == "hand_complete":
+        assert seat is not None
+        choices = dealing.completeness(c, seat)
     elif step == "cards_together":
         deck = _deck_of(c, hold)
         doubtful = deck is not None and not deck.verified
@@ -106,7 +146,8 @@ def _ask(c: Context, hold: Hold) -> None:
     elif step == "deck_counted":
         number, least, most = True, c.edition.cards.count, c.edition.cards.count
     evidence = hold.evidence if step == "acknowledge" else ()
-    c.ask(step, role, *choices, hold=hold.id, deck=hold.deck, seat=hold.seat, slot=hold.slot, clauses=hold.clauses,
+    c.ask(step, role, *choices, hold=hold.id, deck=hold.deck, seat=hold.seat if seat is None else seat, slot=hold.slot,
+          clauses=hold.clauses,
           number=number, least=least, most=most, evidence=evidence)  # fmt: skip
 
 
@@ -136,11 +177,14 @@ def answered(c: Context, prompt: Prompt, answer: Answer) -> None:
     """Take the answer to a hold's step."""
     assert prompt.hold is not None
     hold = c.state.holds[prompt.hold]
-    assert hold.steps[0] == prompt.kind, "only the first step of a hold is asked for"
+    kind, seat = _split(hold.steps[0])
+    assert kind == prompt.kind, "only the first step of a hold is asked for"
     if prompt.kind != "let_out":  # that one is done when the cards are out
         hold.steps.pop(0)
     if prompt.kind == "acknowledge":
         _acknowledge(c, hold, answer.who)
+    elif seat is not None:
+        _ANSWERS_OF_SEAT[prompt.kind](c, hold, seat, answer)
     else:
         _ANSWERS.get(prompt.kind, _nothing)(c, hold, answer)
 
@@ -163,6 +207,28 @@ def _chosen(c: Context, hold: Hold, answer: Answer) -> None:
     elif answer.choice == "late_cards":
         dealing.late_cards(c, hold)
     order(c, hold, outcomes)
+
+
+def _completeness_confirmed(c: Context, hold: Hold, seat: int, answer: Answer) -> None:
+    """A hand was complete when the round became void, or there is nothing to settle: its wagers go back too (W19)."""
+    if answer.choice == "incomplete":
+        c.state.round.incomplete.append(seat)
+        c.out.append(WagersReturned(c.state.round.number, (), hold.clauses, seat))
+        booking.give_back(c, [seat], hold.clauses)
+
+
+def _replacement_laid(c: Context, _hold: Hold, _answer: Answer) -> None:
+    stub.lay_replacement(c)
+
+
+def _seat_reopened(c: Context, _hold: Hold, seat: int, _answer: Answer) -> None:
+    """A main wager lies as it did before it was settled, its hand before its seat: it is settled anew (X18).
+
+    Side wagers stay as they are settled: none of them depends on how the dealer's cards were set.
+    """
+    c.state.round.settled.remove(seat)
+    c.state.round.reopened.append(seat)
+    side.lay_back(c, seat)
 
 
 def _let_out(c: Context, hold: Hold, _answer: Answer) -> None:
@@ -258,6 +324,11 @@ _ANSWERS: Final[dict[str, Callable[[Context, Hold, Answer], None]]] = {
     "rack_shuffled": _rack_shuffled,
     "card_burned": _card_burned,
     "device_cleared": _device_cleared,
+    "replacement": _replacement_laid,
+}
+_ANSWERS_OF_SEAT: Final[dict[str, Callable[[Context, Hold, int, Answer], None]]] = {
+    "hand_complete": _completeness_confirmed,
+    "seat_reopened": _seat_reopened,
 }
 
 

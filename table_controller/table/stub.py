@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
+    from table_controller.table.state import Deck
 
 # What the dealer may have found after a stub that is wrong even when counted again.
 FINDINGS: Final = ("not_misdealt", "misdealt_total_right", "misdealt_total_wrong")
@@ -43,12 +44,29 @@ def stub_out(c: Context, event: ev.StubOut) -> None:
     if deck is None or deck.state != mc.IN_PLAY or not round_.stub_ordered or round_.stub is not None:
         irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
-    c.state.book.move(deck.name, event.slot, book.STUB, event.count)
     c.state.slots[event.slot].deck = None
+    if round_.stub_done:
+        _counted_late(c, event, deck)
+        return
+    c.state.book.move(deck.name, event.slot, book.STUB, event.count)
     round_.stub, round_.stub_out = event.count, True
-    if round_.state == mc.STUB_CHECK and event.count != expected(c):
-        round_.stub_counts += 1
-        c.finding("stub_differs", f"{event.slot} counted {event.count} cards left, {expected(c)} expected", deck.name)
+    if round_.state == mc.STUB_CHECK:
+        round_.stub_off = event.count - expected(c)
+        if round_.stub_off:
+            round_.stub_counts += 1
+            _differs(c, event, deck)
+
+
+def _differs(c: Context, event: ev.StubOut, deck: Deck) -> None:
+    c.finding("stub_differs", f"{event.slot} counted {event.count} cards left, {expected(c)} expected", deck.name)
+
+
+def _counted_late(c: Context, event: ev.StubOut, deck: Deck) -> None:
+    """The shoe's count comes when the stub lies in the rack already: if it is another, the floorperson decides."""
+    c.state.round.stub, c.state.round.stub_out = event.count, True
+    if c.under_way and event.count != expected(c):
+        _differs(c, event, deck)
+        irregular(c, "stub_counts_differ", deck=deck.name)
 
 
 def count_lost(c: Context) -> None:
@@ -92,6 +110,12 @@ def _replacement_due(c: Context) -> bool:
     return c.progressive and wanted and not c.state.round.replacement
 
 
+def replacement_missing(c: Context) -> bool:
+    """Tell whether a void round settles progressive bets, and no card lies there for the joker (687a.11(f)(1))."""
+    bets = any(bet.state == "open" for bet in c.state.money.bets.values())
+    return bets and not c.state.round.replacement
+
+
 def _unwagered(c: Context) -> bool:
     return c.everybody and len(c.state.round.seats) < c.submission.seats
 
@@ -99,7 +123,9 @@ def _unwagered(c: Context) -> bool:
 def _count_or_rack(c: Context) -> None:
     """Ask for the count where it is due, or where the shoe's own count was wrong; else the stub is racked unseen."""
     round_ = c.state.round
-    if round_.stub_counts >= 2:
+    if round_.stub_disputed:
+        c.ask("stub_recount", "floorperson", number=True, clauses=c.clauses("stub") + c.clauses("stub_right"))
+    elif round_.stub_counts >= 2:
         c.ask("finding", "dealer", *FINDINGS, clauses=c.clauses("stub"))
     elif count_due(c) or round_.stub_counts:
         c.ask("stub", "dealer", number=True, clauses=c.clauses("stub") + c.clauses("stub_right"))
@@ -108,19 +134,44 @@ def _count_or_rack(c: Context) -> None:
 
 
 def _counted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
-    """The stub was counted: right, to be counted once more, or wrong (X5)."""
-    round_, deck = c.state.round, c.deck
-    assert deck is not None
-    if answer.number != expected(c):
+    """The dealer counted the stub: right, to be counted once more, or wrong (X5).
+
+    Where a shoe counted it as well, the dealer alone does not decide: of two counts that differ the floorperson's own
+    does.
+    """
+    round_ = c.state.round
+    assert answer.number is not None
+    off = answer.number - expected(c)
+    if round_.stub_off is not None and off != round_.stub_off:
+        round_.stub_disputed = True
+        seen = f"the shoe counted {round_.stub_off:+} against the expected stub, {answer.who.credential} {off:+}"
+        c.finding("stub_counts_differ", seen, c.state.round.deck)
+    elif off:
         round_.stub_counts += 1
         round_.stub_found = answer.number
-        return
+    else:
+        _right(c)
+
+
+def _recounted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+    """The floorperson counted the stub that dealer and shoe had counted differently: this count decides."""
+    round_ = c.state.round
+    round_.stub_disputed = False
+    if answer.number == expected(c):
+        _right(c)
+    else:
+        round_.stub_counts += 2
+        round_.stub_found = answer.number
+
+
+def _right(c: Context) -> None:
+    """The stub is as it must be; hands that nobody counted may still hide a missing card."""
+    round_, deck = c.state.round, c.deck
+    assert deck is not None
     _racked(c)
     round_.counted = True
     counted_out = c.state.dealing == "automated_shoe" and c.shoe is not None
-    decks.whole_by_hand(
-        deck, [] if counted_out else [round_.number]
-    )  # hands that nobody counted may hide a missing card
+    decks.whole_by_hand(deck, [] if counted_out else [round_.number])
 
 
 def _rack_stub(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
@@ -136,6 +187,10 @@ def _racked(c: Context) -> None:
 
 
 def _replaced(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+    lay_replacement(c)
+
+
+def lay_replacement(c: Context) -> None:
     """One card lies face down on its own place."""
     c.state.round.replacement = 1
     assert c.deck is not None
@@ -170,6 +225,7 @@ def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "stub": _counted,
+    "stub_recount": _recounted,
     "finding": _found,
     "rack_stub": _rack_stub,
     "replacement": _replaced,

@@ -110,6 +110,21 @@ class View:
             i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values()
         )
 
+    # --- the meter and its signs -------------------------------------------------------------------------------------
+
+    @property
+    def meter_seen(self) -> bool:
+        """Whether at least one sign shows the amount of the meter: a device in service, or the panel's page."""
+        slots = self.state.slots
+        return any(not cause and (sign not in slots or self.serves(sign)) for sign, cause in self.state.signs.items())
+
+    @property
+    def rate_differs(self) -> bool:
+        """Whether the rate in force is another than the Rules Submission's, where the text leaves it open."""
+        rules, set_bp = self.edition.progressive, self.state.money.rate_bp
+        open_ = self.progressive and rules is not None and rules.rate == "submission"
+        return open_ and set_bp is not None and set_bp != self.submission.progressive_rate_bp
+
     # --- decks -------------------------------------------------------------------------------------------------------
 
     @property
@@ -176,6 +191,21 @@ class View:
         return self.state.round.state in mc.UNDER_WAY
 
     @property
+    def settles_void(self) -> bool:
+        """Whether the round is void and its optional wagers are settled all the same (687a.13(d))."""
+        return self.state.round.state == mc.VOID and any(
+            hold.this_round and "settle_optional_wagers" in hold.outcomes for hold in self.state.holds.values()
+        )
+
+    @property
+    def decisions_made(self) -> bool:
+        """Whether every player who has to decide in this round has done so: raised or folded, over or under."""
+        round_ = self.state.round
+        return round_.state in (mc.PLAYING, mc.SETTLING) and all(
+            seat in round_.decided or seat in round_.dead for seat in round_.seats
+        )
+
+    @property
     def stopped(self) -> bool:
         """Whether an irregularity makes the round stand still."""
         return bool(self.state.holds) and any(hold.this_round for hold in self.state.holds.values())
@@ -184,7 +214,8 @@ class View:
         """Return the facts that the rulebook's conditions may ask for."""
         held = self.state.slots[slot].deck if slot else None
         named = deck or held or (None if slot else self.state.round.deck)
-        which: DeckFact = "in_play" if self.under_way and named == self.state.round.deck else "other"
+        in_hand = self.under_way or (slot is None and self.settles_void)
+        which: DeckFact = "in_play" if in_hand and named == self.state.round.deck else "other"
         if slot and self.under_way and named is None and self.state.slots[slot].kind not in ("shuffler", "shoe"):
             which = "in_play"  # a device without cards serves the round in hand
         shuffled = self.state.decks.get(named or "") or self.deck
@@ -195,6 +226,7 @@ class View:
             device=self.state.slots[slot].kind if slot else None,
             deck=which,
             finding=finding,
+            decisions="made" if self.decisions_made else "open",
         )
 
     def clauses(self, duty: str) -> tuple[str, ...]:
@@ -202,8 +234,13 @@ class View:
         return clauses_of(self.edition, duty, self.state.dealing, self.state.start)
 
     def clause(self, duty: str) -> str:
-        """Return the clause that orders a duty."""
-        return self.clauses(duty)[0]
+        """Return the clause that orders a duty; empty where the chapter has no such duty."""
+        return next(iter(self.clauses(duty)), "")
+
+    def citation(self, duty: str) -> str:
+        """Return the clause that orders a duty as the end of a sentence; empty where the chapter has no such duty."""
+        clause = self.clause(duty)
+        return f" ({clause})" if clause else ""
 
     def lifted(self, clause: str) -> bool:
         """Tell whether a device approved to reshuffle by itself, in use, lifts a clause (X12)."""

@@ -90,7 +90,7 @@ def describe_meters(table: Table, seq: int, at: str) -> m.Meters | None:
     return m.Meters(
         seq=seq, at=at, entry=book.entries, current=shown.current, reserve=shown.reserve, pending=shown.pending,
         paid_by_table=shown.paid_by_table, paid_by_attendant=shown.paid_by_attendant, rate_bp=rules.rate_bp,
-        limit=rules.limit, shown=dollars(shown.current),
+        limit=rules.limit, shown=dollars(shown.current), overflow=shown.overflow, closed=table.state.money.closed,
     )  # fmt: skip
 
 

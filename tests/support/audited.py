@@ -156,7 +156,7 @@ class Recorded:
 
     def correct_meter(self, amount: int) -> None:
         """Two people correct the meter."""
-        self.floor.step(ev.MeterCorrected(amount, "memo 7", FLOOR, AUDITOR))
+        self.floor.step(ev.MeterCorrected(amount, "memo 7", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
 
     def killed(self) -> None:
         """The box dies as it stands, starts again and is led on."""

@@ -81,6 +81,12 @@ BEHAVIOURS: Final[dict[str, Script]] = {
         "round: void; all wagers go back but progressive trips",
         {"": _steps("dealer optional_settled", _void())},
     ),
+    # In the deal: of complete hands only, and at these tables nobody has such a wager.
+    "VOID_HANDS": Script(
+        "void_round settle_optional_wagers return_wagers reshuffle",
+        "round: void; all wagers go back but progressive trips",
+        {"": _void()},
+    ),
     "REMOVE": Script("void_round return_wagers remove_deck", _GONE, {"": _void(deck=_REMOVED)}),
     "HOLD": Script(
         f"void_round return_wagers {_HOLD}",
@@ -198,6 +204,12 @@ BEHAVIOURS: Final[dict[str, Script]] = {
     ),
     "NEXT": Script("use_as_next_card continue_round", "", {"": _steps("dealer card_kept", _DEALER)}),
     "RESET": Script("reset_dealer_hand continue_round", "", {"": _steps("dealer dealer_hand_reset", _DEALER)}),
+    "RESET_LATE": Script("reset_dealer_hand continue_round", "", {"": _steps("dealer dealer_hand_reset", _ACK)}),
+    "REOPEN": Script(
+        "reset_dealer_hand continue_round",
+        "",
+        {"": _steps("dealer dealer_hand_reset", "floorperson seat_reopened", _ACK)},
+    ),
     "FINISH": Script("finish_after_reshuffle", "", {"": _steps("dealer rack_shuffled", "dealer card_burned", _ACK)}),
     # A deck that is not whole.
     "COUNT": Script(_HOLD, "deck {deck}: held", _count(_COUNT, _VERIFIED, _REMOVED), stops=False),

@@ -53,7 +53,10 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     money = state.money  # amounts only grow; the next states follow from what is open
     kept["money"] = (
         sorted((seat, bet.state) for seat, bet in money.bets.items()),
-        sorted((hit.seat, hit.hand, hit.state, hit.dark) for hit in money.hits.values() if hit.state != "withdrawn"),
+        [
+            (hit.seat, hit.hand, hit.state, hit.dark, hit.id <= money.book.last_paid)
+            for hit in money.hits.values() if hit.state != "withdrawn"
+        ],
         money.settles, sorted(money.envied.items()), money.envy_paid, bool(money.envy),
     )  # fmt: skip
     if state.dealing == "continuous_shuffler":
@@ -73,12 +76,28 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
             state.round.state, state.round.deck, state.round.seats, state.round.counted, state.round.parked,
             bool(state.round.to_deal or state.round.dealt),
         )  # fmt: skip
+        if table.context.settles_void:  # which hands are complete, and whether a card lies there for the joker
+            told = state.round
+            kept["round"] += (told.to_deal, told.in_slot, told.incomplete, told.replacement, told.stub is None)
     for deck in kept["decks"].values():
         deck["rounds"] = deck["doubted"] = 0
         deck["confirmed"] = sorted(deck["confirmed"])
+        del deck["persons"]
     for bets in kept["progressive"]["seats"].values():
         bets["lock"] = bets["lock"] > 0
-    held = [(h.trigger, h.steps, h.slot, h.deck, h.seat, h.this_round, list(h.choices)) for h in state.holds.values()]
+    held = [
+        (
+            h.trigger,
+            h.steps,
+            h.slot,
+            h.deck,
+            h.seat,
+            h.this_round,
+            list(h.choices),
+            "settle_optional_wagers" in h.outcomes,
+        )
+        for h in state.holds.values()
+    ]
     return _ENCODER.encode((kept, prompts, commands, held, monitor.key()))
 
 

@@ -16,7 +16,7 @@ from table_controller.journal.versions import digests_of
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import BetAccepted, BetReturned, Command, HitClaimed
-from tests.support.core import DEALER, FLOOR, TECH, WILD_PROGRESSIVE, Floor
+from tests.support.core import DEALER, FLOOR, TECH, WILD_PROGRESSIVE, Floor, signs_show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,6 +135,8 @@ def restart(floor: Floor, boot: int, rng: Random) -> None:
         floor.step(ev.SlotChanged(slot, "verify"))
         if floor.state.slots[slot].kind == "shoe":
             floor.step(ev.StackTaken(slot))  # its report says that nothing lies there
+    for event in signs_show(floor.table):
+        floor.step(event)
 
 
 def lead_on(floor: Floor) -> None:

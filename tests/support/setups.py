@@ -48,6 +48,12 @@ BURNED: Final = "burned"
 HIT: Final = "hit"
 
 
+# Every player has raised or folded, and the dealer's cards are not revealed yet.
+RAISED: Final = "raised"
+# The dealer's hand is set, and the main wager of one seat is settled.
+HALF_SETTLED: Final = "half_settled"
+
+
 _SHAKER: Final[dict[str, DeviceFact]] = {"shaker.1": "shaker"}
 _RNG: Final[dict[str, DeviceFact]] = {"rng.1": "rng"}
 
@@ -167,6 +173,12 @@ def _snapshot(game: str, kind: str, phase: str) -> bytes:
         floor.to(mc.DEALING)
     elif phase == HIT:
         _to_hit(floor)
+    elif phase == RAISED:
+        floor.to(mc.PLAYING)
+        while floor.prompts("decide"):
+            floor.say("decide")
+    elif phase == HALF_SETTLED:
+        floor.to(mc.SETTLING).say("settled")
     elif phase == mc.COMPLETE and floor.table.context.by_shoe:
         floor.to(mc.SETTLING).step(ev.CoverCardOut())
         floor.to(phase)

@@ -124,5 +124,8 @@ def kinds(name: str) -> dict[str, Trouble]:
     slow = ("shoe.1",) if setup.choices["dealing"] == "automated_shoe" else ()
     for trigger in (*sorted(triggers), "player_leaves", "other"):
         found[f"declared {trigger}"] = Trouble(declared=(trigger,), slow=slow)
+    if sensors and "cards_revealed_before_raise" in triggers:  # what is found while a void round settles
+        both = ("cards_revealed_before_raise", "wrong_card_count", "other")
+        found["revealed, then more"] = Trouble(declared=both, slow=slow, holds=2)
     kept = _TWO_DECKS if setup.choices.get("two_decks") else tuple(found)
     return {kind: trouble for kind, trouble in found.items() if kind in kept}

@@ -70,7 +70,8 @@ class Walk:
             self._take(self.rng.choice(ways))
 
     def _correction(self) -> ev.Event:
-        return ev.MeterCorrected(self.rng.randrange(-(10**9), 10**9), "MC-1", FLOOR, AUDITOR)
+        by = self.rng.randrange(-(10**9), 10**9)
+        return ev.MeterCorrected(by, "MC-1", FLOOR, AUDITOR, "malfunction", "sensor_fault")
 
     def _take(self, move: Move) -> None:
         for event in move.events:

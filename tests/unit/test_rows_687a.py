@@ -23,7 +23,7 @@ face_up_card_more declared_again      | auto manual hand auto_blind manual_blind
 = NEXT next_card_placed : 687a.13(b)
 card_drawn_in_error declared          | auto manual hand auto_blind manual_blind hand_blind | dealing
 = VOID hands_counted wagers_returned : 687a.13(c)
-wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | dealing stub_check playing
+wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | dealing stub_check playing raised
 wrong_card_count total_right          | auto                   | stub_check
 = VOID_LATE hands_counted wagers_returned wagers_reversed : 687a.13(c)
 wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | settling
@@ -128,10 +128,11 @@ device_unusable sign                  | full                   | betting settlin
 device_unusable sensor                | wild                   | betting settling
 cards_revealed_before_raise declared  | auto auto_blind        | no_more_bets settling
 cards_revealed_before_raise declared  | manual_plain           | locked
-player_card_exposed declared          | auto auto_blind        | settling
-dealer_card_exposed declared          | auto auto_blind        | settling
-card_exposed_hand_deal declared       | hand hand_blind        | settling
-= VOID hand_confirmed hands_counted wagers_returned : W19
+cards_revealed_before_raise declared  | auto manual hand wild auto_blind manual_blind hand_blind | raised
+player_card_exposed declared          | auto auto_blind        | raised settling
+dealer_card_exposed declared          | auto auto_blind        | raised settling
+card_exposed_hand_deal declared       | hand hand_blind        | raised settling
+= VOID_HANDS hand_confirmed wagers_returned hands_complete : 687a.13(d)
 cards_revealed_before_raise declared  | auto manual hand wild auto_blind manual_blind hand_blind | dealing
 player_card_exposed declared          | auto manual hand auto_blind manual_blind hand_blind | dealing
 dealer_card_exposed declared          | auto manual hand auto_blind manual_blind hand_blind | dealing

@@ -87,7 +87,11 @@ wrong_card_count declared             | auto manual hand rng_blind rng_manual rn
 wrong_card_count declared             | auto manual hand rng_blind rng_manual rng_hand | settling
 wrong_card_count surrendered          | auto hand rng_blind rng_hand | settling
 = RESET hand_reset : 688a.13(h)
-dealer_hand_misset declared           | auto manual hand rng_blind rng_manual rng_hand | playing settling
+dealer_hand_misset declared           | auto manual hand rng_blind rng_manual rng_hand | playing
+= RESET_LATE hand_reset wagers_reversed : 688a.13(h)
+dealer_hand_misset declared           | auto manual hand rng_blind rng_manual rng_hand | settling
+= REOPEN hand_reset wagers_reversed : 688a.13(h)
+dealer_hand_misset declared           | auto manual hand rng_blind rng_manual rng_hand | half_settled
 = VOID recount hands_counted wagers_returned : 688a.8(f)/1
 stub_wrong total_right                | manual manual_plain rng_manual | stub_check
 = VOID recount hands_counted wagers_returned : 688a.9(e)/1

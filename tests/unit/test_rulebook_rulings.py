@@ -51,7 +51,8 @@ wrong_card_count dealing -> VOID : number
 wrong_card_count playing -> VOID : number
 wrong_card_count settling -> VOID : number + X18
 wrong_card_count complete -> ask_floorperson : none
-dealer_hand_misset settling -> reset_dealer_hand continue_round : misset
+dealer_hand_misset playing -> reset_dealer_hand continue_round : misset
+dealer_hand_misset settling -> reset_dealer_hand continue_round : misset + X18
 stub_wrong stub_check dealing=manual_shoe finding=misdealt_total_right -> VOID : stub_shoe/1
 stub_wrong stub_check dealing=manual_shoe finding=misdealt_total_wrong -> HOLD : stub_shoe/1 + X5
 stub_wrong stub_check dealing=manual_shoe finding=not_misdealt -> REMOVE : stub_shoe/2
@@ -118,11 +119,14 @@ REVEALED = "void_round settle_optional_wagers return_wagers reshuffle"
 DJ_WILD = f"""
 cards_revealed_before_raise playing -> {REVEALED} : revealed
 cards_revealed_before_raise stub_check -> {REVEALED} : revealed
-cards_revealed_before_raise dealing -> VOID : W19
+cards_revealed_before_raise playing decisions=made -> ask_floorperson : none
+player_card_exposed playing decisions=made -> ask_floorperson : none
+dealer_card_exposed playing decisions=made -> ask_floorperson : none
+cards_revealed_before_raise dealing -> {REVEALED} : revealed + W19
 cards_revealed_before_raise settling -> ask_floorperson : none
 player_card_exposed playing -> {REVEALED} : revealed
-dealer_card_exposed dealing -> VOID : W19
-card_exposed_hand_deal dealing dealing=hand -> VOID : W19
+dealer_card_exposed dealing -> {REVEALED} : revealed + W19
+card_exposed_hand_deal dealing dealing=hand -> {REVEALED} : revealed + W19
 """
 
 OVER_UNDER = """
@@ -231,8 +235,8 @@ X7/2        dealing..settling  round  floorperson! floorperson  first_card_seen
 player      dealing..settling  seat   player!      dealer       hand_confirmed
 dealer      dealing..playing   round  rule         floorperson  hand_confirmed wagers_returned
 by_hand     dealing            round  rule         floorperson  hand_confirmed wagers_returned
-revealed    stub_check..playing round rule         floorperson  hand_confirmed wagers_returned
-W19         dealing            round  rule         floorperson  hand_confirmed hands_counted wagers_returned
+revealed    dealing..playing   round  rule         floorperson  hand_confirmed wagers_returned
+W19         dealing            wagers rule         floorperson  hands_complete
 face_up/1   dealing            round  rule         floorperson  discard_confirmed
 X2          dealing            round  floorperson! floorperson  hand_confirmed
 face_up/2   dealing            round  rule         floorperson  wagers_returned
@@ -280,8 +284,8 @@ ALSO = {
     ("face_up_pai_gow", "by_hand"): ("player_card_exposed",),
     ("dj_wild", "revealed"): ("player_card_exposed", "dealer_card_exposed", "card_exposed_hand_deal"),
     ("dj_wild", "W19"): ("player_card_exposed", "dealer_card_exposed", "card_exposed_hand_deal"),
-    ("asia_poker", "X18"): ("wrong_start_dealt", "shoe_fault"),
-    ("face_up_pai_gow", "X18"): ("wrong_start_dealt", "shoe_fault"),
+    ("asia_poker", "X18"): ("wrong_start_dealt", "shoe_fault", "dealer_hand_misset"),
+    ("face_up_pai_gow", "X18"): ("wrong_start_dealt", "shoe_fault", "dealer_hand_misset"),
     ("saigon_5_card", "X18"): ("shoe_fault",),
     ("dj_wild", "X18"): ("shoe_fault",),
 }
@@ -290,6 +294,7 @@ ASKED = {
     "X2": {"dealing": ("automated_shoe",)},
     "X5": {"finding": ("misdealt_total_wrong",)},
     "X18": {"deck": ("in_play",)},
+    "revealed": {"decisions": ("open",)},
     "P1": {"deck": ("other",)},
     "O10": {"dealing": ("continuous_shuffler",), "deck": ("in_play",)},
     "shoe": {"dealing": ("automated_shoe",), "deck": ("in_play",)},
@@ -313,7 +318,7 @@ def test_when_a_row_holds_who_decides_and_who_sees_to_it(game: str) -> None:
         assert (row.acknowledges, list(row.evidence)) == (acknowledges, evidence), row.id
         assert {choice.name: choice.outcomes for choice in row.choices} == CHOICES.get(name, {}), row.id
         assert row.also == ALSO.get((game, name), ()), row.id
-        assert row.adds == (name in {"X2", "X5", "X18", "O10"}), row.id
+        assert row.adds == (name in {"X2", "X5", "X18", "O10", "W19"}), row.id
         if name in ASKED and (game, name) != ("over_under", "unusable"):
             assert msgspec.to_builtins(row.when) == ASKED[name], row.id
 

@@ -57,11 +57,17 @@ def test_a_hand_folded_before_the_reveal_gets_its_wagers_back_and_its_optional_o
 
 @clauses("687a.13(d)")
 def test_incomplete_hands_have_nothing_to_settle() -> None:
-    for phase in ("dealing", "playing"):  # the ruling says so, and where it does not, the cards do
+    for phase in ("dealing", "playing"):
         results = dj_void([Seat(number=2, wagers=ALL, cards=parse("9s 9h 9d"))], phase)
         assert {each.outcome for each in results} == {"returned"}
-    whole = dj_void([Seat(number=2, wagers=ALL, cards=parse("9s 9h 9d 7s 4s"))], "dealing")
-    assert {each.outcome for each in whole} == {"returned"}  # while dealing nothing is settled (W19)
+
+
+@clauses("687a.13(d)")
+def test_a_hand_that_is_complete_in_the_middle_of_the_deal_is_settled_and_one_that_is_not_goes_back() -> None:
+    whole = Seat(number=1, wagers=ALL, cards=parse("9s 9h 9d 7s 4s"))
+    results = dj_void([whole, Seat(number=2, wagers=ALL, cards=parse("Ks Kh"))], "dealing")
+    assert {(each.seat, each.wager) for each in results if each.outcome == "wins"} == {(1, "progressive"), (1, "trips")}
+    assert {each.outcome for each in results if each.seat == 2} == {"returned"}
 
 
 @clauses("687a.13(d)", "687a.11(f)(1)")

@@ -195,7 +195,7 @@ def test_another_number_is_counted_again_and_then_looked_into(game: str, method:
     table.round()
     table.say("stub", number=left)
     assert table.phase == mc.STUB_CHECK
-    table.say("stub", number=left)
+    table.count_stub(left)
     asked = table.prompt("finding")
     assert asked.choices == ("not_misdealt", "misdealt_total_right", "misdealt_total_wrong")
     assert not table.prompts("hands_set")

@@ -211,6 +211,7 @@ def test_hands_replacement_card_and_stub_make_53(dealing: str) -> None:
     ignore(floor, "stub").to(mc.BETTING)
     floor.play(ev.NoMoreBets(DEALER))
     floor.say("stub", number=33)
-    assert (asked(floor), floor.phase) == (["stub"], mc.STUB_CHECK), "33 without the card that was laid aside"
-    floor.say("stub", number=32)
+    again = "stub_recount" if dealing == "automated_shoe" else "stub"
+    assert (asked(floor), floor.phase) == ([again], mc.STUB_CHECK), "33 without the card that was laid aside"
+    floor.count_stub(32)
     assert (floor.phase, floor.state.holds) == (mc.PLAYING, {})

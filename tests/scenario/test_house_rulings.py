@@ -1,0 +1,190 @@
+"""Rulings at whole tables, through simulators, wire, drivers and controller: people try to get around them."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulators.house.dealer import DEALER, FLOOR
+from simulators.house.table import House
+from simulators.table import progressive
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import BetReturned, BetSettled, Found, Prompt, Refused, WagersReturned
+from tests.support.clauses import clauses
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from table_controller.table.decisions import Decision
+
+
+def decided(house: House) -> list[Decision]:
+    """Everything that the box has decided."""
+    return [decision for _, decisions in house.log for decision in decisions]
+
+
+def found(house: House) -> list[str]:
+    """The irregularities that the box has found, in their order."""
+    return [decision.trigger for decision in decided(house) if isinstance(decision, Found)]
+
+
+async def begun(house: House, until: str, bets: tuple[int, ...] = ()) -> None:
+    """A round has come to a phase."""
+    await house.open("blue", "red")
+    house.controller.submit(ev.OpenRound(DEALER))
+    await house.wait(1.0)
+    for seat in bets:
+        house.machines[f"bet_sensor.{seat}"].inject("place_bet")
+    await house.wait(1.0)
+    house.controller.submit(ev.NoMoreBets(DEALER))
+    await house.until(lambda: house.controller.table.state.round.state == until)
+
+
+@asynccontextmanager
+async def at_table(game: str, seed: int) -> AsyncIterator[House]:
+    """A house that is closed when the test is over."""
+    house = House(game, seed=seed, choices=progressive(game, 0))
+    try:
+        yield house
+    finally:
+        await house.close()
+
+
+# --- face up ----------------------------------------------------------------------------------------------------------
+
+_FACE_UP = {
+    "asia_poker": "575.13(f)/2", "saigon_5_card": "680a.13(a)/2", "dj_wild": "687a.13(a)/2",
+    "face_up_pai_gow": "688a.13(e)/2",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("game", [pytest.param(game, marks=clauses(clause)) for game, clause in _FACE_UP.items()])
+async def test_several_cards_face_up_end_the_round_whatever_is_reported_after(seed: int, game: str) -> None:
+    async with at_table(game, seed) as house:
+        await begun(house, mc.DEALING)
+        house.controller.submit(ev.Declared("face_up_card_more", DEALER, seat=1))
+        house.controller.submit(ev.Declared("face_up_card_first", DEALER, seat=1))  # "it was only one"
+        await house.rest()
+        voids = [one for one in decided(house) if isinstance(one, WagersReturned)]
+        assert [one.clauses for one in voids] == [(_FACE_UP[game],)]
+        assert "face_up_card_first" not in found(house)
+        assert any(isinstance(one, Refused) for one in decided(house))
+        await house.round()
+        assert house.controller.table.state.round.state == mc.IDLE
+        assert house.controller.table.state.round.number == 2
+
+
+@clauses("575.13(f)/2")
+async def test_two_cards_face_up_in_one_stack_of_a_real_shoe_end_the_round(seed: int) -> None:
+    async with at_table("asia_poker", seed) as house:
+        put_in = house.people._put_in_shoe
+
+        async def turned(prompt: Prompt) -> None:
+            await put_in(prompt)
+            for depth in (1, 3):
+                house.machines["shoe.1"].inject(f"face_up:depth={depth}")
+
+        house.people._put_in_shoe = turned  # type: ignore[method-assign]
+        await house.open("blue", "red")
+        house.people._put_in_shoe = put_in  # type: ignore[method-assign]
+        before = len(found(house))  # seen when the shoe was loaded: no matter of a deal
+        await house.round()
+        assert found(house)[before : before + 2] == ["face_up_card_first", "face_up_card_more"]
+        assert [one.clauses for one in decided(house) if isinstance(one, WagersReturned)] == [("575.13(f)/2",)]
+
+
+# --- 687a.13(d) -------------------------------------------------------------------------------------------------------
+
+
+@clauses("687a.13(d)")
+async def test_a_card_exposed_after_the_last_raise_takes_no_won_wager_away(seed: int) -> None:
+    async with at_table("dj_wild", seed) as house:
+
+        def expose(_event: ev.Event, decisions: list[Decision]) -> None:
+            if any(isinstance(one, Prompt) and one.kind == "reveal" for one in decisions) and not found(house):
+                house.controller.submit(ev.Declared("dealer_card_exposed", DEALER))
+
+        house.watchers.append(expose)
+        await house.open("blue", "red")
+        await house.round((1, 4))
+        assert found(house) == ["dealer_card_exposed"]
+        assert not [one for one in decided(house) if isinstance(one, WagersReturned | BetReturned)]
+        assert {one.seat for one in decided(house) if isinstance(one, BetSettled)} == {1, 4}
+
+
+@clauses("687a.13(d)", "687a.13(c)")
+async def test_complete_hands_are_settled_in_a_void_round_until_a_wrong_count_ends_it(seed: int) -> None:
+    async with at_table("dj_wild", seed) as house:
+        await begun(house, mc.DEALING, (1, 4))
+        house.people.ignoring = True  # nobody does anything about irregularities yet
+        await house.until(lambda: 1 not in house.controller.table.state.round.to_deal)
+        await house.until(lambda: house.controller.table.state.round.in_slot != 1)
+        house.controller.submit(ev.Declared("player_card_exposed", DEALER, seat=1))
+        await house.until(lambda: house.controller.table.state.round.state == mc.VOID)
+        house.people.heed()
+        await house.until(lambda: any(isinstance(one, BetSettled) for one in decided(house)))
+        asked = [one.seat for one in decided(house) if isinstance(one, Prompt) and one.kind == "hand_complete"]
+        assert asked == list(house.seats), "the floorperson confirms every hand"
+        house.controller.submit(ev.Declared("wrong_card_count", FLOOR, seat=1))
+        await house.rest()
+        # The shoe that the void round has stopped says so, and takes nothing away.
+        assert sorted(found(house)) == ["player_card_exposed", "shoe_fault", "wrong_card_count"]
+        assert {one.seat for one in decided(house) if isinstance(one, BetReturned)} == {1, 4}
+        assert house.controller.table.state.round.state == mc.IDLE
+        await house.round((1, 4))
+        assert house.controller.table.state.round.number == 2
+
+
+# --- the dealer's hand ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param("asia_poker", marks=clauses("575.13(i)")),
+        pytest.param("face_up_pai_gow", marks=clauses("688a.13(h)")),
+    ],
+)
+async def test_a_seat_that_was_settled_against_a_wrong_hand_is_settled_twice(seed: int, game: str) -> None:
+    async with at_table(game, seed) as house:
+
+        def notice(_event: ev.Event, _decisions: list[Decision]) -> None:
+            state = house.controller.table.state
+            if len(state.round.settled) == 2 and not state.round.reopened and not state.holds:
+                house.controller.submit(ev.Declared("dealer_hand_misset", DEALER))
+
+        house.watchers.append(notice)
+        await house.open("blue", "red")
+        await house.round()
+        assert found(house) == ["dealer_hand_misset"]
+        settled = [one.seat for one in decided(house) if isinstance(one, Prompt) and one.kind == "settled"]
+        assert settled == [6, 4, 2, 6, 4, 2, 1], "seats 6 and 4 were settled, and are settled anew"
+        reopened = [one for one in decided(house) if isinstance(one, Prompt) and one.kind == "seat_reopened"]
+        assert [(one.role, one.seat) for one in reopened] == [("floorperson", 6), ("floorperson", 4)]
+        assert house.controller.table.state.round.state == mc.IDLE
+
+
+# --- the stub ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param("asia_poker", marks=clauses("575.10(c)")),
+        pytest.param("face_up_pai_gow", marks=clauses("688a.10(d)")),
+    ],
+)
+async def test_a_dealer_who_counts_another_stub_than_the_shoe_does_not_go_on_alone(seed: int, game: str) -> None:
+    async with at_table(game, seed) as house:
+        await house.open("blue", "red")
+        house.people.slips["stub"] = 1
+        await house.round()
+        counts = [
+            one.role for one in decided(house) if isinstance(one, Prompt) and one.kind in ("stub", "stub_recount")
+        ]
+        assert counts == ["dealer", "floorperson"], "the dealer is asked once, then the floorperson"
+        assert found(house) == []
+        assert house.controller.table.state.round.state == mc.IDLE

@@ -1,0 +1,114 @@
+"""Cards found face up: one alone or several at once, in the deal or outside of it, declared or seen by a shoe."""
+
+from __future__ import annotations
+
+import pytest
+
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import Found, Refused, WagersReturned
+from tests.support.clauses import clauses
+from tests.support.core import FLOOR, of
+from tests.support.setups import at
+
+SHOE = "shoe.1"
+MORE = {
+    "asia_poker": "575.13(f)/2",
+    "saigon_5_card": "680a.13(a)/2",
+    "dj_wild": "687a.13(a)/2",
+    "face_up_pai_gow": "688a.13(e)/2",
+}
+FIRST = {game: clause.replace("/2", "/1") for game, clause in MORE.items()}
+GAMES = [pytest.param(game, marks=clauses(FIRST[game], MORE[game])) for game in MORE]
+KINDS = ("auto", "manual", "hand")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("game", GAMES)
+def test_several_cards_declared_at_once_void_the_round_with_the_first_report(game: str, kind: str) -> None:
+    floor = at(game, kind, mc.DEALING)
+    decided = floor.declare("face_up_card_more", seat=3)
+    (found,) = of(Found, decided)
+    assert (found.trigger, found.clauses) == ("face_up_card_more", (MORE[game],))
+    assert floor.phase == mc.VOID
+    assert of(WagersReturned, decided)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_stack_with_several_cards_face_up_voids_the_round_also_if_no_card_was_reported_alone(game: str) -> None:
+    floor = at(game, "auto", mc.DEALING)
+    (found,) = of(Found, floor.step(ev.StackOut(SHOE, floor.edition.hand.cards, 2)))
+    assert (found.trigger, found.clauses) == ("face_up_card_more", (MORE[game],))
+    assert floor.phase == mc.VOID
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_card_that_the_shoe_reports_alone_and_again_with_its_stack_is_one_card(game: str) -> None:
+    floor = at(game, "auto", mc.DEALING)
+    place = floor.round_.to_deal[0]
+    floor.step(ev.FaceUpSeen(SHOE))
+    assert of(Found, floor.step(ev.StackOut(SHOE, floor.edition.hand.cards, 1))) == []
+    hold = floor.hold("face_up_card_first")
+    assert (hold.seat, hold.clauses, floor.phase) == (place, (FIRST[game],), mc.DEALING)
+    assert floor.round_.face_up == 1
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_stack_with_one_card_face_up_that_was_not_reported_alone_is_still_the_first(game: str) -> None:
+    floor = at(game, "auto", mc.DEALING)
+    place = floor.round_.to_deal[0]
+    floor.step(ev.StackOut(SHOE, floor.edition.hand.cards, 1))
+    assert (floor.hold("face_up_card_first").seat, floor.phase) == (place, mc.DEALING)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_second_card_in_the_same_stack_voids_the_round(game: str) -> None:
+    floor = at(game, "auto", mc.DEALING)
+    floor.step(ev.FaceUpSeen(SHOE))
+    assert floor.phase == mc.DEALING
+    floor.step(ev.FaceUpSeen(SHOE))
+    assert floor.phase == mc.VOID
+
+
+@pytest.mark.parametrize("before", [mc.BETTING, mc.NO_MORE_BETS])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_card_seen_before_the_deal_is_the_floorpersons_and_none_of_the_deal(
+    game: str, kind: str, before: str
+) -> None:
+    floor = at(game, kind, before)
+    (found,) = of(Found, floor.declare("face_up_card_first", seat=3))
+    assert (found.outcomes, found.clauses) == (("ask_floorperson",), ("rule 2",))
+    assert floor.prompt("choose").role == "floorperson"
+    floor.clear_holds()  # the floorperson lets the round go on
+    floor.to(mc.DEALING)
+    (first,) = of(Found, floor.declare("face_up_card_first", seat=3))
+    assert (first.trigger, first.clauses) == ("face_up_card_first", (FIRST[game],)), "it is the first of this deal"
+    assert floor.phase == mc.DEALING
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_shoe_that_sees_a_card_while_bets_are_open_does_not_count_it_for_the_deal(game: str) -> None:
+    floor = at(game, "auto", mc.BETTING)
+    floor.step(ev.FaceUpSeen(SHOE))
+    floor.step(ev.FaceUpSeen(SHOE))
+    assert [hold.clauses for hold in floor.state.holds.values()] == [("rule 2",)]
+    floor.clear_holds()
+    floor.to(mc.DEALING)
+    floor.step(ev.FaceUpSeen(SHOE))
+    assert floor.hold().clauses[0] == FIRST[game]
+    assert floor.phase == mc.DEALING
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_nobody_talks_a_void_round_back_by_calling_the_cards_one(game: str) -> None:
+    """Around the rule: the same cards are reported once more as a single one, and somebody else is asked."""
+    floor = at(game, "auto", mc.DEALING)
+    floor.declare("face_up_card_more", seat=3)
+    assert of(Refused, floor.declare("face_up_card_first", seat=3))
+    assert of(Refused, floor.step(ev.Declared("face_up_card_first", FLOOR, seat=3)))
+    floor.clear_holds()
+    floor.settle()
+    assert mc.COMPLETE not in [floor.phase]
+    assert floor.deck().state != mc.IN_PLAY
+    assert not floor.round_.settled

@@ -1,0 +1,123 @@
+"""Every two irregularities that people can report, one upon the other, in every phase: no pair leads to a dead end."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from table_controller.rulebook import GAMES, TRIGGERS
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from tests.support.core import DEALER, PEOPLE
+from tests.support.setups import FIFTH, HALF_SETTLED, RAISED, again, at
+
+if TYPE_CHECKING:
+    from tests.support.core import Floor
+
+_OTHERS: Final = ("stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable")
+REPORTS: Final = (*(trigger for trigger in TRIGGERS if trigger not in _OTHERS), "other")
+PHASES: Final = (mc.BETTING, mc.DEALING, mc.STUB_CHECK, mc.PLAYING, RAISED, mc.SETTLING, HALF_SETTLED)
+KINDS: Final = {
+    "asia_poker": ("auto", "manual", "hand"),
+    "saigon_5_card": ("auto", "manual_blind", "hand_blind"),
+    "over_under": ("shoe", "plain", "continuous"),
+    "dj_wild": ("wild", "manual", "hand"),
+    "face_up_pai_gow": ("auto", "manual", "hand"),
+}
+
+
+def phases(game: str) -> tuple[str, ...]:
+    """The phases that a round of a game can rest in."""
+    out = {
+        "over_under": (mc.STUB_CHECK, HALF_SETTLED), "saigon_5_card": (RAISED,), "asia_poker": (RAISED,),
+        "face_up_pai_gow": (RAISED,), "dj_wild": (HALF_SETTLED,),
+    }[game]  # fmt: skip
+    fifth = (FIFTH,) if game == "saigon_5_card" else ()
+    return tuple(phase for phase in (*PHASES, *fifth) if phase not in out)
+
+
+def begun(game: str, kind: str, phase: str) -> Floor:
+    """A round in a phase, with progressive bets of seats 1 and 3 where they are offered."""
+    floor = at(game, kind, phase)
+    if not floor.table.context.progressive or phase == mc.BETTING:
+        return floor
+    floor = at(game, kind, mc.BETTING)
+    floor.bets = {1, 3}
+    floor.to({RAISED: mc.PLAYING, HALF_SETTLED: mc.SETTLING}.get(phase, phase))
+    while phase == RAISED and floor.prompts("decide"):
+        floor.say("decide")
+    if phase == HALF_SETTLED:
+        floor.say("settled")
+    return floor
+
+
+def report(floor: Floor, trigger: str) -> bool:
+    """The dealer reports something of seat 3; tell whether it was taken."""
+    deck = "blue" if trigger == "count_wrong" else None
+    before = len(floor.state.holds)
+    floor.step(ev.Declared(trigger, DEALER, seat=3, deck=deck))
+    return len(floor.state.holds) > before
+
+
+def comes_to_an_end(floor: Floor, last: bool) -> None:
+    """People decide by the first choices, or the last, and the table opens another round."""
+    if last:
+        for _ in range(60):
+            asked = [p for p in floor.prompts() if p.hold is not None and len(p.choices) > 1]
+            if not asked:
+                break
+            floor.step(ev.Answer(asked[0].id, asked[0].choices[-1], PEOPLE[asked[0].role]))
+    floor.clear_holds()
+    floor.settle()
+    if floor.phase == mc.BETTING:
+        floor.play(ev.NoMoreBets(DEALER))
+    assert floor.phase == mc.IDLE, f"{floor.phase}: {floor.prompts()} {floor.state.holds}"
+    if not floor.table.context.decks_at_table():
+        floor.play(ev.DeckReceived("green", DEALER))
+    floor.round()
+    assert floor.phase == mc.IDLE
+
+
+def pairs(game: str, kind: str, within: tuple[str, ...], reports: tuple[str, ...] = REPORTS) -> int:
+    """Take every pair in some phases, the first of these reports; return how many were taken."""
+    taken = 0
+    for phase in within:
+        start = begun(game, kind, phase)
+        whole = start.table.snapshot()
+        for first in reports:
+            floor = again(start, whole)
+            if not report(floor, first):
+                continue
+            then = floor.table.snapshot()
+            for second, last in product(REPORTS, (False, True)):
+                other = again(floor, then)
+                report(other, second)
+                try:
+                    comes_to_an_end(other, last)
+                except AssertionError as error:
+                    raise AssertionError(f"{game} {kind} {phase}: {first}, then {second}, last={last}") from error
+                taken += 1
+    return taken
+
+
+@pytest.mark.parametrize(
+    ("game", "phase", "first"),
+    [
+        ("dj_wild", mc.DEALING, "player_card_exposed"),
+        ("dj_wild", RAISED, "dealer_card_exposed"),
+        ("asia_poker", HALF_SETTLED, "dealer_hand_misset"),
+        ("face_up_pai_gow", mc.DEALING, "face_up_card_more"),
+    ],
+)
+def test_nothing_that_follows_such_a_ruling_is_a_dead_end(game: str, phase: str, first: str) -> None:
+    assert pairs(game, KINDS[game][0], (phase,), (first,)) == 2 * len(REPORTS)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(("game", "kind"), [(game, kind) for game in GAMES for kind in KINDS[game]])
+def test_no_pair_of_irregularities_is_a_dead_end(game: str, kind: str) -> None:
+    taken = pairs(game, kind, phases(game))
+    print(f"{game}, {kind}: {taken} pairs")
+    assert taken > 100
