@@ -374,7 +374,7 @@ async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_h
 
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
-        monkeypatch.setattr(type(stage.panel.box), "presence", Strict())
+        monkeypatch.setattr(stage.panel.box, "presence", Strict())
         answer = await dealer.say("open_round")
         assert (answer.status, answer.json["text"]) == (409, "dossier 1: count is not done")
         assert stage.state.round.state == mc.IDLE
