@@ -227,7 +227,7 @@ class LockOut:
         submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
         ports = dict(zip(SLOTS, zip(seat_ports(folder), sensor_keys(), strict=True), strict=True))
         table = Table(rules, submission, dict.fromkeys(SLOTS, "bet_sensor"))
-        self._controller = start(table, journal, writer, BoxClock(), {}, lambda _event, _decisions: None)
+        self._controller = start(table, journal, writer, BoxClock(), {})
         self._slots = {
             name: Slot(
                 name, BET_SENSOR, partial(open_serial, str(port)),

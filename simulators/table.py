@@ -75,6 +75,11 @@ def layout(game: str, start: str | None = None) -> dict[str, str]:
     return GAMES[game] | (STARTS[start or allowed[0]] if allowed else {})
 
 
+def keypad_and_sign(game: str) -> dict[str, str]:
+    """Return the slots of a game's table whose devices people enter at or look at; no round depends on them."""
+    return {slot: model for slot, model in layout(game).items() if slot.startswith(("keypad", "meter_sign"))}
+
+
 def progressive(game: str, number: int) -> dict[str, Any]:
     """Return choices by which a game's table plays for a meter, by the printed table of this number, round and round.
 

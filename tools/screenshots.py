@@ -123,13 +123,12 @@ async def table(studio: Studio) -> None:
 async def main() -> None:
     """Take every picture."""
     FOLDER.mkdir(exist_ok=True)
-    house, hands = silent_house("face_up_pai_gow", speed=100.0, pace=0.01)
-    hands.silent = False
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     with tempfile.TemporaryDirectory(prefix="pitbox-shots-") as folder:
-        panel = asyncio.create_task(
-            show(house, people_file(Path(folder)), on_ready=ready.set_result, folder=Path(folder))
-        )
+        file = people_file(Path(folder))
+        house, hands = silent_house("face_up_pai_gow", file, speed=100.0, pace=0.01)
+        hands.silent = False
+        panel = asyncio.create_task(show(house, on_ready=ready.set_result, folder=Path(folder)))
         tending = asyncio.create_task(tend(house))
         try:
             await house.open("blue", "red")

@@ -41,10 +41,6 @@ def run(args: argparse.Namespace) -> int:
 async def _serve(args: argparse.Namespace) -> None:
     from simulators.house.panel import PINS, people_file, show, silent_house, tend
 
-    house, hands = silent_house(args.game, seed=args.seed, speed=args.speed, pace=1 / args.speed)
-    hands.silent = False
-    tending = asyncio.create_task(tend(house, bets=(1, 2, 4)))
-
     def ready(port: int) -> None:
         print(f"http://127.0.0.1:{port}/   /dealer /floor /technician /bench /sign")
         for id_, pin in PINS.items():
@@ -52,9 +48,11 @@ async def _serve(args: argparse.Namespace) -> None:
         print("Two decks are opened by simulated people; then the table is yours. Ctrl+C ends it.", flush=True)
 
     with tempfile.TemporaryDirectory(prefix="pitbox-panel-") as folder:
-        shown = asyncio.create_task(
-            show(house, people_file(Path(folder)), port=args.port, on_ready=ready, folder=Path(folder))
-        )
+        file = people_file(Path(folder))
+        house, hands = silent_house(args.game, file, seed=args.seed, speed=args.speed, pace=1 / args.speed)
+        hands.silent = False
+        tending = asyncio.create_task(tend(house, bets=(1, 2, 4)))
+        shown = asyncio.create_task(show(house, port=args.port, on_ready=ready, folder=Path(folder)))
         opening = asyncio.create_task(house.open("blue", "red"))
         try:
             await asyncio.wait({opening, shown}, return_when=asyncio.FIRST_COMPLETED)

@@ -197,6 +197,11 @@ class FarTable(House):
         """Where that box answers."""
         return self.folder / "data" / "control.sock"
 
+    @property
+    def dark(self) -> bool:
+        """Whether the box does not answer."""
+        return not self.box.powered
+
     def ask_again(self) -> bool:
         """Tell that nobody does: the box itself asks a device in doubt again."""
         return False

@@ -1,46 +1,34 @@
-"""The box of a simulated table as one thing that power can leave: journal, controller, slots. Machines live on.
+"""The power of a simulated table's box, its clocks, and the plan by which the shipped box is built. Machines live on.
 
-What the box wrote before the cut arrives; nothing that it would have written after it does. Time goes on.
+What the box wrote before a cut arrives; nothing that it would have written after it does. Time goes on.
 """
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
-from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from devices.kinds import kind_named
+from firmware_bridge.errors import CredentialRefused
 from firmware_bridge.transport.memory import MemoryTransport
 from simulators.hosts.memory import MemoryHost
-from simulators.house.disk import DiskWriter, PowerCut
+from simulators.house.disk import PowerCut
 from simulators.house.stand import trust_in
-from table_controller.controller.numbers import ServiceNumbers
-from table_controller.controller.sign import Sign
-from table_controller.controller.slot import Slot
-from table_controller.controller.start import start
-from table_controller.journal.records import VERSION
-from table_controller.journal.versions import digests_of
-from table_controller.table.core import Table
+from table_controller.controller.plan import Place, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from firmware_bridge.handshake import Trust
-    from simulators.house.disk import Disk, DiskStore
+    from simulators.house.disk import Disk
     from simulators.machine import Machine
-    from table_controller.controller.loop import Controller
+    from table_controller.controller.box import Box
+    from table_controller.controller.plan import People
+    from table_controller.people import Person
     from table_controller.rulebook import Edition, Submission
-    from table_controller.table import events as ev
-    from table_controller.table.decisions import Decision
 
 _NS: Final = 1_000_000_000
 # A day in 2031: simulated walls need some clock (ns).
 _THE_DAY: Final = 1_925_000_000 * _NS
-
-
-def _nobody(_: Exception) -> None:
-    """The controller takes this over at once."""
 
 
 class HouseClock:
@@ -63,18 +51,48 @@ class HouseClock:
 
 
 class Mains:
-    """Where power can go: at the n-th write to any wire, just before or just after it. Counts them over all boots."""
+    """Where power can go: at the n-th write to any wire, just before or just after it. Counts them over all boots.
+
+    `is_on`: the box has power. A cut, at a wire or at the disk, ends the box that has it.
+    """
 
     def __init__(self, disk: Disk) -> None:
         self.disk = disk
         self.writes = 0
         self.cut_at: int | None = None
         self.before = False
-        self.box: Box | None = None
+        self.is_on = False
+        self._is_silent = False  # the last write has gone out, and power goes at once
+        self._boots = 0
+        self._box: Box | None = None
+        self._cables: list[_Cable] = []
+        disk.on_cut = self.switch_off
 
-    def writing(self, box: Box) -> bool:
+    def switch_on(self, box: Box) -> None:
+        """Give power to the next box."""
+        self.is_on, self._is_silent, self._box = True, False, box
+        self._boots += 1
+
+    def switch_off(self) -> None:
+        """Take the power away: nothing of the box runs any more, and no machine hears of it again."""
+        if not self.is_on:
+            return
+        self.is_on = False
+        if self._box is not None:
+            self._box.lose_power()
+        for cable in self._cables:
+            cable.close()
+        self._cables.clear()
+
+    def cable(self) -> MemoryTransport:
+        """Return the box's end of a new pipe."""
+        cable = _Cable(self)
+        self._cables = [each for each in self._cables if not each.closed] + [cable]
+        return cable
+
+    def lets_out(self) -> bool:
         """One write to a wire; tell whether it still goes out."""
-        if box is not self.box or not box.powered:
+        if not self.is_on or self._is_silent:
             return False
         self.writes += 1
         if self.writes != self.cut_at:
@@ -82,98 +100,54 @@ class Mains:
         if self.before:
             self.disk.cut()
             return False
-        asyncio.get_running_loop().call_soon(self._after, box)
-        box.last_words()
+        asyncio.get_running_loop().call_soon(self._after, self._boots)
+        self._is_silent = True
         return True
 
-    def _after(self, box: Box) -> None:
-        if box is self.box and box.powered:
+    def _after(self, boot: int) -> None:
+        if boot == self._boots and self.is_on:
             self.disk.cut()
 
 
 class _Cable(MemoryTransport):
     """The box's end of a pipe: it writes as long as the box has power, and is closed once it has none."""
 
-    def __init__(self, box: Box) -> None:
+    def __init__(self, mains: Mains) -> None:
         super().__init__()
-        self._box = box
-        box.cables.append(self)
+        self._mains = mains
 
     def write(self, data: bytes) -> None:
-        box = self._box
-        if box.powered and not box.silent and box.mains.writing(box):
+        if not self.closed and self._mains.lets_out():
             super().write(data)
 
 
-class Box:
-    """One boot of the box. `Box.start` recovers the table from the disk; `powered` says whether it still runs."""
+class NobodyElse:
+    """The credentials of a table whose people are all simulated: they are known, and nobody signs on with a PIN."""
 
-    def __init__(self, mains: Mains) -> None:
-        """Use `Box.start`."""
-        self.mains = mains
-        self.powered = True
-        self.silent = False
-        self.store: DiskStore
-        self.writer: DiskWriter
-        self.controller: Controller
-        self.sign: Sign
-        self.slots: dict[str, Slot[Any, Any]] = {}
-        self.cables: list[_Cable] = []
+    def check(self, id_: str, _pin: str, _place: str = "") -> Person:
+        """Refuse everybody."""
+        raise CredentialRefused(f"{id_} is not known: this simulated table has no people file")
 
-    @classmethod
-    def start(
-        cls,
-        mains: Mains,
-        clock: HouseClock,
-        edition: Edition,
-        submission: Submission,
-        machines: Mapping[str, Machine],
-        on_step: Callable[[ev.Event, list[Decision]], None],
-        listener: Callable[[str, Controller], Callable[[Any], None]],
-        *,
-        trust: Mapping[str, Trust],
-        seed: int,
-        snapshot_every: int,
-    ) -> Box:
-        """Start a box at these machines. PowerCut if the power goes even now; the disk's state is what counts then."""
-        box = cls(mains)
-        kinds: dict[str, Any] = {slot: machine.kind for slot, machine in machines.items()}
-        digests = digests_of(edition, submission, kinds)
-        box.store = mains.disk.open(version=VERSION, digests=digests, clocks=clock.now)
-        box.writer = DiskWriter(box.store, _nobody)
-        mains.box = box
-        mains.disk.on_cut = box.power_gone
-        table = Table(edition, submission, kinds)
-        box.controller = start(table, box.store, box.writer, clock, digests, on_step, snapshot_every=snapshot_every)
-        for name, machine in machines.items():
-            port = MemoryHost(machine, partial(_Cable, box))
-            box.slots[name] = Slot(
-                name, kind_named(machine.kind), port.open, trust.get(name) or trust_in(machine),
-                listener(name, box.controller), jitter=Random(seed), hold=box.controller.hold,
-            )  # fmt: skip
-        box.controller.slots = box.slots
-        box.sign = Sign(box.controller, box.slots, ServiceNumbers(clock).fresh)
-        box.controller.begin()
-        return box
-
-    def last_words(self) -> None:
-        """The write that is under way is the last one that goes out."""
-        self.silent = True
-
-    def power_gone(self) -> None:
-        """Nothing of this boot runs any more."""
-        self.powered = False
-        self.controller.dead()
-        self.sign.stop()
-        for cable in self.cables:
-            cable.close()
-
-    async def bury(self) -> None:
-        """Take away what is left of a boot, powered or not."""
-        await self.sign.close()
-        await self.controller.close()
-        for slot in self.slots.values():
-            await slot.close()
+    def holds(self, _id: str, _role: str, _proof: str = "") -> bool:
+        """Tell that whoever is signed on still has that credential."""
+        return True
 
 
-__all__ = ["Box", "HouseClock", "Mains", "PowerCut"]
+def plan_of(
+    edition: Edition,
+    submission: Submission,
+    machines: Mapping[str, Machine],
+    mains: Mains,
+    *,
+    trust: Mapping[str, Trust],
+    credentials: People,
+) -> Plan:
+    """Return the plan of a box at these machines: each has a port in memory, by a cable that loses power."""
+    places = tuple(
+        Place(name, machine.kind, MemoryHost(machine, mains.cable).open, trust.get(name) or trust_in(machine), name)
+        for name, machine in machines.items()
+    )
+    return Plan("simulated table", edition, submission, places, credentials)
+
+
+__all__ = ["HouseClock", "Mains", "NobodyElse", "PowerCut", "plan_of"]

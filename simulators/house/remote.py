@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from devices.service import IN_SERVICE
 from firmware_bridge.errors import NoBox
 from simulators.house.far_table import PATIENCE, FarTable
-from simulators.table import layout
+from simulators.table import keypad_and_sign
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +26,7 @@ class RemoteHouse(FarTable):
         self, game: str, folder: Path, *, seed: int, speed: float, broker: tuple[str, int] | None = None
     ) -> None:
         """`folder`: empty; everything of this table is put there. `broker`: host and port of the one that is told."""
-        asked = {slot: model for slot, model in layout(game).items() if slot.startswith(("keypad", "meter_sign"))}
-        super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=asked)
+        super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=keypad_and_sign(game))
         self._broker = broker
         self._service: asyncio.subprocess.Process | None = None
 

@@ -14,7 +14,7 @@ import msgspec
 from firmware_bridge.errors import BadFault, ConfigurationError
 from simulators.faults import HOUSE_KIND, parse_fault
 from simulators.house.dealer import DEALER
-from simulators.table import layout
+from simulators.table import keypad_and_sign, layout
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read_mishap(text: str) -> Mishap:
 def draw(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
     """Draw what goes wrong in so many rounds, in order."""
     rng = Random(f"storm {game} {seed}")
-    rate, slots = _RATES[level], [slot for slot in layout(game) if not slot.startswith(("keypad", "meter"))]
+    rate, slots = _RATES[level], [slot for slot in layout(game) if slot not in keypad_and_sign(game)]
     drawn: list[Mishap] = []
     for number in range(1, rounds + 1):
         left = rate

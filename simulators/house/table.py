@@ -1,4 +1,4 @@
-"""A whole table in one process: simulated machines, the real controller over the wire, people. No tests here."""
+"""A whole table in one process: simulated machines, the shipped box over the wire, people. No tests here."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.house.dealer import DEALER, FLOOR, LAYOUT, People
-from simulators.house.disk import Disk, PowerCut
-from simulators.house.power import Box, HouseClock, Mains
+from simulators.house.disk import Disk, DiskWriter, PowerCut
+from simulators.house.power import HouseClock, Mains, NobodyElse, plan_of
 from simulators.house.rest import Rest
 from simulators.house.truth import Truth
 from simulators.models import make
@@ -16,6 +16,8 @@ from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
 from simulators.world.table import RACK, RAIL, TRAY
+from table_controller.controller.box import Box
+from table_controller.journal.records import VERSION
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -24,11 +26,13 @@ from table_controller.table.dealing import first_deal
 from table_controller.table.decisions import Moved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from firmware_bridge.handshake import Trust
+    from simulators.house.disk import DiskStore
     from simulators.machine import Machine
-    from table_controller.controller.loop import Controller
+    from table_controller.controller import plan
+    from table_controller.controller.loop import Controller, Step
     from table_controller.controller.slot import Slot
     from table_controller.rulebook import Submission
     from table_controller.table.decisions import Decision
@@ -38,6 +42,10 @@ __all__ = ["CHOICES", "ROUND_TIME", "House"]
 # Far longer than any round takes at its pace (s of virtual time).
 ROUND_TIME: Final = 3600.0
 _DEALT: Final = Moved("round", mc.DEALING)
+
+
+def _until_controlled(_: Exception) -> None:
+    """The box's controller hears of a failing journal from its first record on."""
 
 
 def _machines(game: str, submission: Submission) -> dict[str, str]:
@@ -62,14 +70,17 @@ class House:
         snapshot_every: int = 1000,
         pace: float = 1.0,
         people: Callable[[House], People] = People,
+        credentials: plan.People | None = None,
     ) -> None:
-        """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine."""
+        """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine.
+
+        `credentials`: who may sign on at the box besides the simulated people.
+        """
         self.patience = ROUND_TIME  # how long anything may take until nobody has anything to do (s)
         self.pace = pace  # how long people take for everything, against their usual pace
         self.edition = edition(game)
         self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
         self.truth = Truth(self)
-        self._trust = trust or {}
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
         self.notes: list[str] = []
@@ -91,21 +102,46 @@ class House:
         for slot, model in chosen.items():
             more = {"chips": self.chips} if model == "bet-sensor" else {}
             self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
+        self._has_own_dealer = credentials is None
+        self.plan = plan_of(
+            self.edition, self.submission, self.machines, self.mains,
+            trust=trust or {}, credentials=credentials or NobodyElse(),
+        )  # fmt: skip
+        self.writer: DiskWriter  # of the journal of this boot
         self.people = people(self)
         self.box = self._start()
 
     # --- the box ------------------------------------------------------------------------------------------------------
 
     def _start(self) -> Box:
-        return Box.start(
-            self.mains, self.clock, self.edition, self.submission, self.machines, self._stepped, self._listener,
-            trust=self._trust, seed=self._seed, snapshot_every=self._snapshot_every,
-        )  # fmt: skip
+        """The table's first box has recovered the table; `open` connects its machines."""
+        box = self._powered_box()
+        box.recover(self._open_journal)
+        self._attach(box)
+        return box
+
+    def _powered_box(self) -> Box:
+        box = Box(self.plan, self.clock, snapshot_every=self._snapshot_every, threads=False, seed=self._seed)
+        self.mains.switch_on(box)
+        return box
+
+    def _attach(self, box: Box) -> None:
+        """People see what the box shows and what its machines do."""
+        if box.controller is not None:
+            box.controller.followers.append(self._follow)
+            box.on_told.append(self._told)
+
+    def _open_journal(self, digests: Mapping[str, str]) -> tuple[DiskStore, DiskWriter]:
+        store = self.disk.open(version=VERSION, digests=digests, clocks=self.clock.now)
+        self.writer = DiskWriter(store, _until_controlled)
+        return store, self.writer
 
     @property
     def controller(self) -> Controller:
         """The box's controller: of this boot."""
-        return self.box.controller
+        controller = self.box.controller
+        assert controller is not None, f"the box is locked: {self.box.cause}"
+        return controller
 
     @property
     def slots(self) -> dict[str, Slot[Any, Any]]:
@@ -115,33 +151,45 @@ class House:
     @property
     def dark(self) -> bool:
         """Whether the box has no power."""
-        return not self.box.powered
+        return not self.mains.is_on
 
     async def power_up(self) -> None:
-        """Power comes back: the box starts, as often as it must, and people look at its screen again."""
+        """Power comes back: the box starts, as often as it must, and people look at its screen again.
+
+        A box whose journal cannot be taken is locked then; `box.cause` is why.
+        """
         while self.dark:
-            await self.box.bury()
+            await self.box.stop()
             await asyncio.sleep(1.0)
             self.clock.kernel = str(int(self.clock.kernel) + 1)
+            box = self._powered_box()
             try:
-                self.box = self._start()
+                await box.begin(self._open_journal)
             except PowerCut:
                 continue
-            for slot in self.slots.values():
-                slot.start()
+            self.box = box
+            self._attach(box)
         await asyncio.sleep(1.0)  # the start is on disk and shown
-        self.people.look_again()
+        if self.box.controller is not None:
+            self._sign_on()
+            self.people.look_again()
 
-    def _listener(self, slot: str, controller: Controller) -> Any:
-        submit = controller.listener(slot)
+    def _sign_on(self) -> None:
+        """The simulated dealer signs on, unless other people do that at the box themselves."""
+        if self._has_own_dealer and self.box.presence is not None:
+            self.box.presence.signed_on(DEALER)
 
-        def take(event: Any) -> None:
-            submit(event)
-            if self.box.powered:
-                self.box.sign.told(slot, event)
-                self.people.told(slot, event)
+    async def power_down(self) -> None:
+        """Somebody stops the box in order and switches it off; the machines stay."""
+        await self.box.stop()
+        self.mains.switch_off()
 
-        return take
+    def _told(self, slot: str, event: Any) -> None:
+        if not self.dark:
+            self.people.told(slot, event)
+
+    def _follow(self, step: Step) -> None:
+        self._stepped(step.event, step.decisions)
 
     def _stepped(self, event: ev.Event, decisions: list[Decision]) -> None:
         self.log.append((event, decisions))
@@ -253,8 +301,8 @@ class House:
 
     async def open(self, *decks: str) -> None:
         """Every machine connects; decks come to the table, are opened and shuffled."""
-        for slot in self.slots.values():
-            slot.start()
+        self._sign_on()
+        self.box.connect()
         await self.until(lambda: all(slot.service.serves for slot in self.slots.values()))
         for back in decks:
             await self.bring(back)
@@ -356,12 +404,7 @@ class House:
         """The table closes; every card must still be in exactly one place."""
         await self.people.close()
         self.disk.cut_at = self.mains.cut_at = None
-        if self.box.powered:
-            self.controller.keep()
-        await self.box.bury()
-        if self.box.powered:
-            await self.box.writer.close()
-            self.box.store.close()
+        await self.power_down()
         for machine in self.machines.values():
             machine.board.power_off()
         self.world.check()

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec.structs import replace as struct_replace
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from table_controller.journal.copier import Copier
     from table_controller.journal.port import Journal
     from table_controller.people import Person
-    from table_controller.table.decisions import Decision
     from table_controller.table.events import Person as EventPerson
 
     # Opens the journal under these digests; a JournalError says why it cannot be taken.
@@ -68,10 +68,23 @@ _ALWAYS_HEARD: Final = (LinkUp, LinkDown, Reported, Misread, Settled)
 class Box:
     """`controller` runs the table, or `locked` says why nobody does. `cause` is what people are shown."""
 
-    def __init__(self, plan: Plan, clock: Clock, *, snapshot_every: int = SNAPSHOT_EVERY, threads: bool = True) -> None:
-        """`threads`: whether slow work, as checking a PIN, has a thread; in virtual time there is none."""
+    def __init__(
+        self,
+        plan: Plan,
+        clock: Clock,
+        *,
+        snapshot_every: int = SNAPSHOT_EVERY,
+        threads: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        """`threads`: whether slow work, as checking a PIN, has a thread; in virtual time there is none.
+
+        `seed` makes the waits between two attempts to connect the same in every run.
+        """
         self.plan = plan
         self._threads = threads
+        self._seed = seed
+        self._has_power = True
         self.clock = clock
         self.started_ns = clock.now()[0]
         self.controller: Controller | None = None
@@ -147,7 +160,14 @@ class Box:
     # --- start --------------------------------------------------------------------------------------------------------
 
     async def begin(self, open_journal: OpenJournal, copier: Callable[[Journal], Copier | None] | None = None) -> None:
-        """Take the journal and recover the table from it, then open the ports. What cannot be taken locks the box.
+        """Take the journal and recover the table from it, then open the ports. What cannot be taken locks the box."""
+        self.recover(open_journal, copier)
+        if self.locked is not None:
+            await self._close_journal()
+        self.connect()
+
+    def recover(self, open_journal: OpenJournal, copier: Callable[[Journal], Copier | None] | None = None) -> None:
+        """The first half of `begin`: recover the table and record this start. No port is open after it.
 
         JournalBusy is raised: then another box has this table, and nothing here may touch its machines.
         """
@@ -158,7 +178,7 @@ class Box:
         except JournalBusy:
             raise
         except JournalError as cause:
-            await self._lock(cause)
+            self._lock(cause)
         else:
             self.copier = copier(self._store) if copier is not None else None
         self._fill()
@@ -167,13 +187,16 @@ class Box:
             self.controller.begin()
             if self.copy.configured:
                 self.controller.submit(ev.CopyAwaited())
+
+    def connect(self) -> None:
+        """The second half of `begin`: open the ports and keep every machine connected."""
         for name, slot in self.slots.items():
             self.tasks.supervise(name, slot.supervisor.run)
 
     def _recover(self, store: Journal, writer: Writer) -> None:
         table = Table(self.plan.edition, self.plan.submission, self._kinds)
         self.controller = controller = start(
-            table, store, writer, self.clock, self.digests, self._stepped, snapshot_every=self._snapshot_every
+            table, store, writer, self.clock, self.digests, snapshot_every=self._snapshot_every
         )
         controller.on_halted = self._halted
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
@@ -188,11 +211,10 @@ class Box:
         self.on_told += [sign.told, keypad.told]
         self._joined = [sign, keypad]
 
-    async def _lock(self, cause: JournalError) -> None:
+    def _lock(self, cause: JournalError) -> None:
         """Serve all the same, and only say why."""
         log.error("the box is locked: %s %s", cause.code, cause)
         self.controller, self.locked = None, LockedBox(cause, self.clock)
-        await self._close_journal()
 
     def _fill(self) -> None:
         owner = self.controller or self.locked
@@ -204,6 +226,8 @@ class Box:
 
     def _slot(self, place: Place, submit: Callable[[Any], None]) -> Slot[Any, Any]:
         def take(event: Any) -> None:
+            if not self._has_power:
+                return
             if place.name not in self.testing or isinstance(event, _ALWAYS_HEARD):
                 submit(event)
             for told in self.on_told:
@@ -212,7 +236,7 @@ class Box:
         hold = None if self.controller is None else self.controller.hold
         slot: Slot[Any, Any] = Slot(
             place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name],
-            hold=hold,
+            jitter=None if self._seed is None else Random(self._seed), hold=hold,
         )  # fmt: skip
         slot.on_failed = lambda bug: self.note(
             rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
@@ -220,9 +244,6 @@ class Box:
         return slot
 
     # --- while it runs ------------------------------------------------------------------------------------------------
-
-    def _stepped(self, _event: ev.Event, _decisions: list[Decision]) -> None:
-        """A step is on disk; whoever wants to know follows the controller."""
 
     def copy_changed(self, state: CopyState) -> None:
         """Hear how the second copy is: reached, it lets rounds open; taken over by another box, it ends this one."""
@@ -292,7 +313,7 @@ class Box:
     async def stop(self) -> None:
         """End in order, also in the middle of a deal: stop and lock, close the journal, give the ports back."""
         self.stopping = True
-        if self.controller is not None and self.controller.halted is None:
+        if self._has_power and self.controller is not None and self.controller.halted is None:
             self.controller.stop()
             await self._until_still(self.controller)
             self.controller.keep()
@@ -308,6 +329,23 @@ class Box:
         await self.tasks.close()
         await self._close_journal()
 
+    def lose_power(self) -> None:
+        """End as a power cut ends a box: from here on nothing is taken, sent, shown or recorded.
+
+        For simulated power; a real cut ends the process. What remains is collected by `stop`, which does nothing else
+        then: neither the journal nor a machine learns of it.
+        """
+        self.stopping, self._has_power = True, False
+        if self.controller is not None:
+            self.controller.dead()
+        if self.escalation is not None:
+            self.escalation.close()
+        for joined in self._joined:
+            joined.cancel()
+        if self.dossiers is not None:
+            self.dossiers.cancel()
+        self.tasks.cancel()
+
     async def _until_still(self, controller: Controller) -> None:
         """Wait until every stop and lock has its answer, or will have none."""
         with suppress(TimeoutError):
@@ -317,6 +355,8 @@ class Box:
 
     async def _close_journal(self) -> None:
         writer, self._writer, store, self._store = self._writer, None, self._store, None
+        if not self._has_power:
+            return
         if writer is not None:
             await writer.close()
         if self.copier is not None:

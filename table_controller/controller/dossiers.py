@@ -81,6 +81,12 @@ class Dossiers:
                 slot = files.read(self.store.folder, number).machine.slot
                 self._pinned.setdefault(slot, []).append(number)
 
+    def cancel(self) -> None:
+        """Ask and write nothing any more; what is half written stays half written, as after a power cut."""
+        for freezer in self._freezers.values():
+            freezer.cancel()
+        self.ways.cancel()
+
     async def close(self) -> None:
         """Let what is being asked and written end."""
         for freezer in self._freezers.values():

@@ -180,6 +180,11 @@ class Freezer:
         if self._on_kept is not None:
             self._on_kept(closed)
 
+    def cancel(self) -> None:
+        """Ask and write nothing any more."""
+        for task in self._tasks:
+            task.cancel()
+
     async def close(self) -> None:
         """Let what is being asked end."""
         while self._tasks:

@@ -156,9 +156,13 @@ class Keypad:
             return
         self._controller.submit(ev.Answer(prompt.id, prompt.choices[0], who, number, seats))
 
+    def cancel(self) -> None:
+        """Show nothing any more; `close` waits until nothing runs."""
+        for task in self._busy.values():
+            task.cancel()
+
     async def close(self) -> None:
         """Show nothing any more."""
-        for task in (tasks := list(self._busy.values())):
-            task.cancel()
-        if tasks:
+        self.cancel()
+        if tasks := list(self._busy.values()):
             await asyncio.wait(tasks)

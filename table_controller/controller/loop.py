@@ -65,11 +65,11 @@ class Step(msgspec.Struct, frozen=True):
 class Controller:
     """Joins the core of one table with its slots and its journal.
 
-    `on_step` sees every event with its decisions, in order, once they are durable; `followers` see the same as `Step`,
-    after what it permits was sent. `halted` is why nothing goes on.
+    `followers` see every event with its decisions, in order, once they are durable and what they permit was sent.
+    `halted` is why nothing goes on.
     """
 
-    def __init__(self, table: Table, recorder: Recorder, on_step: Callable[[ev.Event, list[Decision]], None]) -> None:
+    def __init__(self, table: Table, recorder: Recorder) -> None:
         self.table = table
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.followers: list[Callable[[Step], None]] = []
@@ -78,7 +78,6 @@ class Controller:
         self.shown_money = money_of(table)  # after that step; whoever shows an amount shows this
         self.on_halted: Callable[[PitboxError], None] | None = None
         self._recorder = recorder
-        self._on_step = on_step
         self._waiting: deque[ev.Event] = deque()
         self._stepping = False
         self._closed = False
@@ -172,11 +171,10 @@ class Controller:
                 self._send(decision)
 
     def _durable(self, record: Record, event: ev.Event, decisions: list[Decision], money: ShownMoney | None) -> None:
-        """A step is on disk: tell people, send what it permits and what is still permitted, then tell followers."""
+        """A step is on disk: send what it permits and what is still permitted, then tell followers."""
         if self._closed:
             return
         self.durable, self.shown_money = record.seq, money
-        self._on_step(event, decisions)
         for decision in decisions:
             if self.halted is None and isinstance(decision, Command) and not decision.safe:
                 if not self._stopping and still_permitted(self.table, decision):

@@ -8,7 +8,7 @@ are moved only in test mode, by a machine that does not serve.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -21,12 +21,9 @@ from firmware_bridge.messages import Message
 from table_controller.journal import records as rec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from table_controller.controller.clock import Clock
-    from table_controller.controller.loop import Controller
-    from table_controller.controller.slot import Slot
-    from table_controller.controller.test_mode import TestMode
+    from table_controller.controller.box import Box
     from table_controller.table.core import Table
     from table_controller.table.decisions import Reason
     from table_controller.table.events import Person
@@ -50,33 +47,7 @@ _MOST: Final = (1 << 63) - 1
 _MOST_CARDS: Final = 255
 
 
-class Serviced(Protocol):
-    """What a box has, as far as a technician's orders need it."""
-
-    @property
-    def slots(self) -> Mapping[str, Slot[Any, Any]]:
-        """The machines."""
-
-    @property
-    def testing(self) -> Mapping[str, int]:
-        """Slots in test mode, by the dossier, or by 0 where there is none."""
-
-    @property
-    def test_mode(self) -> TestMode:
-        """How a machine that serves is tested."""
-
-    @property
-    def clock(self) -> Clock:
-        """Its clocks."""
-
-    def running(self) -> Controller:
-        """Return the controller of a table that goes on; BoxLocked if none does."""
-
-    def note(self, note: rec.Note) -> None:
-        """Write down what is no step of the table."""
-
-
-def orders_of(box: Serviced, slot: str) -> list[str]:
+def orders_of(box: Box, slot: str) -> list[str]:
     """Return what a technician may order of a slot now, permits apart."""
     names = (*_ORDERS, *(_TESTS if slot in box.testing else ()))
     found = [name for name in names if hasattr(box.slots[slot].driver, name)]
@@ -98,7 +69,7 @@ def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
 
 
 async def call(
-    box: Serviced, slot: str, name: str, arguments: dict[str, Any], who: Callable[[], Person]
+    box: Box, slot: str, name: str, arguments: dict[str, Any], who: Callable[[], Person]
 ) -> dict[str, Any] | None:
     """Ask or order; return what the device told, as plain data. Orders are written down, with how they ended."""
     found = box.slots.get(slot)
@@ -146,7 +117,7 @@ async def call(
         box.note(rec.Note("service", f"{name}: {outcome}", who=person, slot=slot))
 
 
-async def _test_mode(box: Serviced, slot: str, name: str, person: Person) -> None:
+async def _test_mode(box: Box, slot: str, name: str, person: Person) -> None:
     """Begin test mode, or leave it; how it ended is written down as of every order."""
     outcome = "it was given up"
     try:

@@ -170,8 +170,8 @@ class Sign:
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
-    def stop(self) -> None:
-        """Show and report nothing from here on."""
+    def cancel(self) -> None:
+        """Show and report nothing from here on; `close` waits until nothing runs."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -180,6 +180,6 @@ class Sign:
 
     async def close(self) -> None:
         """Show nothing any more."""
-        self.stop()
+        self.cancel()
         if tasks := list(self._busy.values()):
             await asyncio.wait(tasks)

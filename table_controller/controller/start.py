@@ -9,14 +9,12 @@ from table_controller.controller.recorder import SNAPSHOT_EVERY, Recorder
 from table_controller.journal.recovery import recover
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from table_controller.controller.clock import Clock
     from table_controller.controller.recorder import Writer
     from table_controller.journal.port import Journal
-    from table_controller.table import events as ev
     from table_controller.table.core import Table
-    from table_controller.table.decisions import Decision
 
 
 def start(
@@ -25,7 +23,6 @@ def start(
     writer: Writer,
     clock: Clock,
     digests: Mapping[str, str],
-    on_step: Callable[[ev.Event, list[Decision]], None],
     *,
     snapshot_every: int = SNAPSHOT_EVERY,
 ) -> Controller:
@@ -36,7 +33,7 @@ def start(
     """
     recovered = recover(store, table, digests)
     recorder = Recorder(writer, clock, store.boot, digests, recovered, every=snapshot_every)
-    controller = Controller(table, recorder, on_step)
+    controller = Controller(table, recorder)
     if recovered.migration is not None:
         recorder.migrated(table, recovered.migration)
     return controller

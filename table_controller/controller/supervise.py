@@ -81,6 +81,11 @@ class Tasks:
             await asyncio.wait({task})
             self.states[name].state = "ended"
 
+    def cancel(self) -> None:
+        """Have every task end at its next step; `close` waits for that."""
+        for task in self._tasks.values():
+            task.cancel()
+
     async def close(self) -> None:
         """End every task, the youngest first, and wait for them."""
         for name in reversed(list(self._tasks)):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from devices.shoe import messages as sh
 from devices.shuffler import messages as sf
@@ -22,11 +22,9 @@ from table_controller.journal import records as rec
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from table_controller.controller.clock import Clock
-    from table_controller.controller.loop import Controller
-    from table_controller.controller.slot import Slot
+    from table_controller.controller.box import Box
     from table_controller.table.decisions import Reason
 
 log = logging.getLogger(__name__)
@@ -40,34 +38,12 @@ _MODE: Final = "; it goes back to mode "
 NO_DOSSIER: Final = 0
 
 
-class Tested(Protocol):
-    """What a box has, as far as test mode needs it."""
-
-    testing: dict[str, int]
-    on_told: list[Callable[[str, Any], None]]
-
-    @property
-    def slots(self) -> Mapping[str, Slot[Any, Any]]:
-        """The machines."""
-
-    @property
-    def clock(self) -> Clock:
-        """Its clocks."""
-
-    @property
-    def controller(self) -> Controller | None:
-        """Who runs the table."""
-
-    def running(self) -> Controller:
-        """Return the controller of a table that goes on; BoxLocked if none does."""
-
-
 class TestMode:
     """Test mode of one box's machines."""
 
     __test__ = False  # no test of ours, whatever it is called
 
-    def __init__(self, box: Tested) -> None:
+    def __init__(self, box: Box) -> None:
         self._box = box
         box.on_told.append(self._told)
 

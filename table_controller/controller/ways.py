@@ -45,6 +45,11 @@ class Ways:
         self._tasks: set[asyncio.Task[None]] = set()
         self._fresh = ServiceNumbers(box.clock).fresh
 
+    def cancel(self) -> None:
+        """Ask and write nothing any more."""
+        for task in self._tasks:
+            task.cancel()
+
     async def close(self) -> None:
         """Let what is being asked and written end."""
         while self._tasks:

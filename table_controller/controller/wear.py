@@ -255,13 +255,18 @@ class WearWatch:
 
 
 async def watch_wear(box: Box, config: TableConfig) -> None:
+    """Keep the wear of a configured box in its data folder."""
+    await keep_wear(box, config.data)
+
+
+async def keep_wear(box: Box, data: Path) -> None:
     """Follow the machines of a running box, beside its table: warnings are logged and written into its journal."""
 
     def warned(warning: WearWarning) -> None:
         log.warning("%s", warning.sentence())
         box.note(rec.Note("wear", warning.sentence(), slot=warning.slot))
 
-    book = WearBook(config.data / FOLDER)
+    book = WearBook(data / FOLDER)
 
     def repaired(step: Step) -> None:
         if isinstance(step.event, ev.SlotOrdered) and step.event.act == "repair":

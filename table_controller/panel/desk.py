@@ -28,9 +28,9 @@ from table_controller.table.decisions import Refused
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from table_controller.controller.box import Box
     from table_controller.controller.loop import Controller
     from table_controller.panel.live import Live
-    from table_controller.panel.panel import Box
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
     from table_controller.table import events as ev

@@ -17,7 +17,7 @@ from table_controller.journal.wording import plain
 
 if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
-    from table_controller.controller.service_calls import Serviced
+    from table_controller.controller.box import Box
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
     from table_controller.table.decisions import Reason
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ASKED: Final[dict[tuple[str, str], list[dict[str, Any]]]] = {}
 
 
-def devices(box: Serviced, table: Table | None) -> list[dict[str, Any]]:
+def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
     """Return every machine, with what stands against using it and what a technician may order."""
     return [
         _device(slot, table)
@@ -36,7 +36,7 @@ def devices(box: Serviced, table: Table | None) -> list[dict[str, Any]]:
     ]
 
 
-def _test(box: Serviced, name: str) -> dict[str, Any] | None:
+def _test(box: Box, name: str) -> dict[str, Any] | None:
     """Return whether test mode may be begun or left here, with every reason against it; None where it is neither."""
     if box.test_mode.alone(name):
         return {"call": LEAVE_TEST, "against": []}

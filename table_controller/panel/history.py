@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from table_controller.controller.service_calls import Serviced
+    from table_controller.controller.box import Box
     from table_controller.diagnosis.drift import Wear
     from table_controller.diagnosis.summary import Summary
     from table_controller.journal.chain import Record
@@ -42,7 +42,7 @@ _COUNTED: Final = ("retransmitted", "gaps", "late_replies")
 class Links:
     """How good each link was, look by look, since the panel started."""
 
-    def __init__(self, box: Serviced, wall_ns: Callable[[], int]) -> None:
+    def __init__(self, box: Box, wall_ns: Callable[[], int]) -> None:
         self._box = box
         self._wall_ns = wall_ns
         self._looks: dict[str, deque[tuple[int, float | None, int]]] = {}

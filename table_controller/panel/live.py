@@ -20,10 +20,12 @@ from table_controller.table import machines as mc
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
     from table_controller.panel.archive import Archive
-    from table_controller.panel.panel import Box
 
+# Pictures wait so long (s) for sensors that are being locked: each confirms within milliseconds.
+LOCKING: Final = 1.0
 # Steps that come within so long (s) are one picture: faster than eyes, and a burst of bets costs one drawing.
 GATHER: Final = 0.04
 # How often machines are looked at while somebody watches them (s).
@@ -96,6 +98,7 @@ class Live:
         self.archive: Archive | None = None
         self._waiting: dict[int, tuple[Any, asyncio.Future[Step]]] = {}
         self._due: asyncio.TimerHandle | None = None
+        self._locking = (0, 0.0)  # the round whose sensors were last seen to be locked, and since when
         self._looking: asyncio.TimerHandle | None = None
         self._machines = b""
         self._cause: Any = None
@@ -179,12 +182,19 @@ class Live:
             stream.put("state", self.tally.seq, made[stream.role])
 
     def locking(self) -> bool:
-        """Whether sensors are being locked: then the loop is theirs, and pictures wait (a second at most)."""
+        """Whether sensors are being locked: then the loop is theirs, and pictures wait, for LOCKING at most.
+
+        After a restart a round may stay in this state until somebody decides, who must see what is asked.
+        """
         controller = self._box.controller
         if controller is None or controller.halted is not None:
             return False
-        progressive = controller.table.state.progressive
-        return progressive.state == mc.LOCKING and not progressive.overdue
+        state = controller.table.state
+        if state.progressive.state != mc.LOCKING or state.progressive.overdue:
+            return False
+        if self._locking[0] != state.round.number:
+            self._locking = state.round.number, self._loop.time()
+        return self._loop.time() - self._locking[1] < LOCKING
 
     def picture(self, role: str) -> dict[str, Any]:
         """Return what somebody of this role is shown."""

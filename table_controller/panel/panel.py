@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
-from table_controller.controller.service_calls import Serviced
 from table_controller.panel.archive import Archive
 from table_controller.panel.desk import Desk
 from table_controller.panel.history import Links
@@ -17,48 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from firmware_bridge.errors import PitboxError
-    from table_controller.controller.dossiers import Dossiers
-    from table_controller.controller.loop import Controller
-    from table_controller.controller.presence import Presence
-    from table_controller.controller.sign import Sign
-    from table_controller.journal.port import Journal
+    from table_controller.controller.box import Box
     from table_controller.panel.desk import Check
     from table_controller.panel.reading import InThread
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
-    from table_controller.table import events as ev
-
-
-class Box(Serviced, Protocol):
-    """What a panel needs of a box."""
-
-    @property
-    def controller(self) -> Controller | None:
-        """Who runs the table; None if the journal cannot be taken."""
-
-    @property
-    def presence(self) -> Presence | None:
-        """Who deals."""
-
-    @property
-    def sign(self) -> Sign | None:
-        """What the meter's signs show."""
-
-    @property
-    def cause(self) -> PitboxError | None:
-        """Why nothing goes on, if nothing does."""
-
-    def holds(self, who: ev.Person, proof: str = "", /) -> bool:
-        """Tell whether a credential was not revoked since somebody signed on with it."""
-
-    @property
-    def store(self) -> Journal | None:
-        """The journal, while it is open."""
-
-    @property
-    def dossiers(self) -> Dossiers | None:
-        """The frozen faults of its machines, if it keeps any."""
 
 
 class Bench(Protocol):

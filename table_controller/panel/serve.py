@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from table_controller.config import PanelConfig
+    from table_controller.controller.box import Box
     from table_controller.panel.desk import Check
-    from table_controller.panel.panel import Bench, Box
+    from table_controller.panel.panel import Bench
 
 # After its streams were ended, a server has nothing left to wait for (s).
 GRACE: Final = 1

@@ -18,28 +18,31 @@ if TYPE_CHECKING:
 TASK = "uplink"
 
 
-async def keep_told(box: Box, config: TableConfig) -> None:
-    """Keep the broker told of a box, running or locked, until cancelled; without a broker, return."""
-    if config.mqtt is None:
-        return
-    store = box.store if isinstance(box.store, Store) else None
-    source = Source(
+def source_of(box: Box) -> Source:
+    """Return what the uplink reads of a box that has begun."""
+    return Source(
         game=box.plan.edition.game,
         chapter=box.plan.edition.chapter,
         clock=box.clock,
         slots=box.slots,
         waiting=lambda: box.waiting,
         controller=box.controller,
-        store=store,
+        store=box.store if isinstance(box.store, Store) else None,
         locked=box.cause,
         copy=lambda: box.copy,
         unverified=box.plan.development,
     )
 
+
+async def keep_told(box: Box, config: TableConfig) -> None:
+    """Keep the broker told of a box, running or locked, until cancelled; without a broker, return."""
+    if config.mqtt is None:
+        return
+
     def trouble(cause: UplinkError | None) -> None:
         box.tasks.states[TASK].error = "" if cause is None else f"{cause.code} {cause}"
 
-    uplink = Uplink(MqttSettings.of(config.mqtt), source, config.data / NAME, on_trouble=trouble)
+    uplink = Uplink(MqttSettings.of(config.mqtt), source_of(box), config.data / NAME, on_trouble=trouble)
     halted = [] if box.controller is None else box.on_halted
     halted.append(told := lambda _: uplink.look_again())
     try:

@@ -13,7 +13,7 @@ from table_controller.uplink import uplink
 from tests.support.broker import LIMIT, Listener, Mosquitto, publish, until
 from tests.support.described import undescribed
 from tests.support.tools import need_tool
-from tests.support.uplinks import PREFIX, Box, running, settings
+from tests.support.uplinks import PREFIX, Linked, running, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,7 +163,7 @@ async def test_malformed_oversized_retained_and_too_many_commands(
         assert box.uplink.health.connections == 1
 
 
-async def _flooded(box: Box, broker: Mosquitto) -> None:
+async def _flooded(box: Linked, broker: Mosquitto) -> None:
     """More than anybody needs: some are answered, the rest is dropped and counted."""
     before = box.uplink.health
     _flood(broker, [(f"{ASK}/ping", "")] * 300)

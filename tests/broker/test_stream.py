@@ -12,7 +12,7 @@ from table_controller.journal import reader
 from table_controller.journal.store import Policy
 from tests.support.broker import Gate, Listener, Mosquitto, until
 from tests.support.described import is_the_file, undescribed
-from tests.support.uplinks import PREFIX, Box, running, settings
+from tests.support.uplinks import PREFIX, Linked, running, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def steps_told(listener: Listener) -> list[int]:
     return [event["seq"] for event in told if event["event"] != "start"]
 
 
-async def all_heard(listener: Listener, box: Box) -> None:
+async def all_heard(listener: Listener, box: Linked) -> None:
     """Wait until everything on disk was heard, and find it in order."""
     await box.told()
     await until(lambda: len(set(steps_told(listener))) >= len(box.on_disk()))
@@ -132,7 +132,7 @@ async def test_restarted_killed_and_hanging_brokers_lose_nothing_and_repeats_car
         assert box.uplink.health.code == ""
 
 
-async def _asking(box: Box) -> None:
+async def _asking(box: Linked) -> None:
     """Somebody does something all the time."""
     while True:
         box.ask()

@@ -8,15 +8,10 @@ import msgspec
 import pytest
 
 from devices.bet_sensor import messages as bet_sensor
-from devices.kinds import kind_named
-from firmware_bridge.errors import DiskFailed, DiskFull, DiskReadOnly, JournalError
-from simulators.hosts.memory import MemoryHost
+from firmware_bridge.errors import DiskFailed, DiskFull, DiskReadOnly
 from simulators.house.dealer import DEALER
 from simulators.house.disk import DiskWriter
-from simulators.house.stand import trust_in
 from simulators.house.table import House
-from table_controller.controller.locked import LockedBox
-from table_controller.controller.slot import Slot
 from table_controller.journal import records as rec
 from table_controller.journal.chain import Record
 from table_controller.table import core, restart
@@ -43,7 +38,7 @@ async def opened(seed: int) -> House:
 
 
 def slow_disk(house: House) -> None:
-    house.box.writer._latency = lambda: SLOW  # type: ignore[method-assign]
+    house.writer._latency = lambda: SLOW  # type: ignore[method-assign]
 
 
 def sensor(house: House, seat: int) -> Any:
@@ -79,7 +74,7 @@ async def test_what_permits_waits_for_the_disk_and_what_makes_safe_does_not(seed
         await house.wait(SLOW + 1)
         house.controller.submit(ev.NoMoreBets(DEALER))
         await house.wait(0.1)
-        assert house.box.writer.waiting, "the call is not on disk yet"
+        assert house.writer.waiting, "the call is not on disk yet"
         assert sensor(house, 1).twin.memory.latch is not None, "a lock waited for the disk"
     finally:
         await house.close()
@@ -263,31 +258,21 @@ async def test_a_box_whose_journal_cannot_be_taken_locks_what_answers_and_touche
             house.disk.version += 1
         else:
             house.disk.fault = DiskFull("no room left")
-        await house.box.bury()
-        with pytest.raises(JournalError) as refused:
-            house._start()
-        box = LockedBox(refused.value, house.clock)
-        for name, machine in house.machines.items():
-            box.slots[name] = Slot(
-                name, kind_named(machine.kind), MemoryHost(machine).open, trust_in(machine), box.listener(name)
-            )
-            box.slots[name].start()
+        await house.power_up()
+        box = house.box
+        assert box.controller is None
+        assert box.locked is not None
         await house.wait(5.0)
-        assert sorted(box.stopped) == sorted(
+        assert sorted(box.locked.stopped) == sorted(
             name for name in house.machines if name != "meter_sign.1"
         )  # shows, moves not
         assert not any(sensor(house, seat).twin.memory.open for seat in range(1, 7))
-        assert box.cause.code in ("PB-712", "PB-713", "PB-716")
+        assert box.locked.cause.code in ("PB-712", "PB-713", "PB-716")
         assert [record for record in house.disk.records if record.body != b"{}"] == [
             record for record in whole if trouble != "damaged" or record.seq != whole[-3].seq
         ], "nothing may be written"
-        await box.close()
-        for slot in box.slots.values():
-            await slot.close()
     finally:
-        await house.people.close()
-        for machine in house.machines.values():
-            machine.board.power_off()
+        await house.close()
 
 
 async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(

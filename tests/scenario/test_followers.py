@@ -27,7 +27,7 @@ async def test_followers_see_every_step_in_the_order_of_the_journal_and_a_failin
         await house.round((1,))
         assert house.controller.table.state.round.state == mc.IDLE
         assert [(step.event, step.decisions) for step in seen] == house.log[-len(seen) :]
-        on_disk = {r.seq: r for r in house.box.store.read(1)}
+        on_disk = {r.seq: r for r in house.disk.records}
         assert all(on_disk[step.seq].wall_ns == step.wall_ns for step in seen)
         assert all(on_disk[step.seq].head == step.head for step in seen)
         assert [step.seq for step in seen] == sorted({step.seq for step in seen})

@@ -145,7 +145,7 @@ async def test_power_that_goes_meanwhile_leaves_nothing_behind(seed: int, monkey
 async def test_without_a_fail_safe_command_nothing_is_held(seed: int) -> None:
     house = House(GAME, seed=seed)
     try:
-        hold = Hold(house.box.writer)
+        hold = Hold(house.writer)
         done: list[int] = []
         assert not hold.later(lambda: done.append(1)), "whoever asks does it now"
         answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()

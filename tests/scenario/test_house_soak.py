@@ -22,7 +22,7 @@ from tests.support.counts import many
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.controller.loop import Controller
+    from table_controller.controller.box import Box
     from table_controller.table.decisions import Decision
 
 # `make test` plays 500 rounds; `make proof` so many more, at tables that workers share: each is one test, named by its
@@ -212,17 +212,17 @@ def test_a_soak_is_a_row_of_tables_with_seeds_of_their_own() -> None:
 class Planted(House):
     """A house with a mistake in it: `changed` gives another event to the box, `after` does something after a step."""
 
-    def _listener(self, slot: str, controller: Controller) -> Any:
+    def _attach(self, box: Box) -> None:
+        super()._attach(box)
+        controller = box.controller
+        assert controller is not None
         submit = controller.submit
-        if not hasattr(submit, "planted"):
 
-            def other(event: ev.Event) -> None:
-                for each in self.changed(event):
-                    submit(each)
+        def other(event: ev.Event) -> None:
+            for each in self.changed(event):
+                submit(each)
 
-            other.planted = True  # type: ignore[attr-defined]
-            controller.submit = other  # type: ignore[method-assign]
-        return super()._listener(slot, controller)
+        controller.submit = other  # type: ignore[method-assign]
 
     def changed(self, event: ev.Event) -> list[ev.Event]:
         return [event]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from simulators.house.dealer import DEALER
 from simulators.house.table import House
 from table_controller.controller.keypad import Keypad
-from table_controller.controller.numbers import ServiceNumbers
 from table_controller.controller.sign import amounts
 from table_controller.ledger.money import CENT
 from table_controller.table import events as ev
@@ -31,19 +30,17 @@ class Joined(House):
 
     def __init__(self, seed: int) -> None:
         super().__init__("face_up_pai_gow", seed=seed, models={PAD: "keypad", SIGN: "meter-sign"})
-        self.dealer: ev.Person | None = DEALER
-        fresh = ServiceNumbers(self.clock).fresh
-        self.pad = Keypad(self.controller, self.slots, lambda: self.dealer, fresh)
         self.by_keys: list[str] = []
 
-    def _listener(self, slot: str, controller: Any) -> Any:
-        take = super()._listener(slot, controller)
+    @property
+    def pad(self) -> Keypad:
+        """The keypad's part of the box."""
+        (pad,) = (joined for joined in self.box._joined if isinstance(joined, Keypad))
+        return pad
 
-        def told(event: Any) -> None:
-            take(event)
-            self.pad.told(slot, event)
-
-        return told
+    def dealer_leaves(self) -> None:
+        assert self.box.presence is not None
+        self.box.presence.signed_off(DEALER)
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -62,10 +59,6 @@ class Joined(House):
         else:
             count = self.stub if prompt.kind == "stub" else await self.people._collect_chips(prompt)
             self.press(*(f"digit_{digit}" for digit in str(count)), "enter")
-
-    async def close(self) -> None:
-        await self.pad.close()
-        await super().close()
 
 
 @asynccontextmanager
@@ -101,7 +94,7 @@ async def test_a_whole_round_is_entered_at_the_keypad_and_the_sign_shows_the_met
 
 async def test_the_lock_out_key_closes_the_bets_also_when_nobody_is_signed_on(seed: int) -> None:
     async with _open(seed) as house:
-        house.dealer = None
+        house.dealer_leaves()
         house.controller.submit(ev.OpenRound(DEALER))
         await house.wait(2.0)
         assert house.controller.table.state.round.state == mc.BETTING
@@ -126,7 +119,7 @@ async def test_a_lock_out_from_before_the_bets_opened_closes_nothing(seed: int) 
 
 async def test_without_a_dealer_no_entry_is_taken(seed: int) -> None:
     async with _open(seed) as house:
-        house.dealer = None
+        house.dealer_leaves()
         house.controller.submit(ev.OpenRound(DEALER))
         await house.wait(1.0)
         house.controller.submit(ev.NoMoreBets(DEALER))

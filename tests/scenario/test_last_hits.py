@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from simulators.house.panel import PINS, HouseBox, people_file
+from simulators.house.panel import PINS, people_file
 from simulators.house.table import House
 from simulators.house.winners import Winners
 from table_controller.journal import records as rec
@@ -57,7 +57,7 @@ async def test_the_journal_alone_gives_the_same_hits(seed: int) -> None:
     house = await played(seed)
     try:
         log = HitLog()
-        for record in house.box.store.read(1):
+        for record in house.disk.records:
             if record.kind == rec.STEP:
                 log.take(record.wall_ns, rec.decode_step(record.body).decisions)
         assert plain_levels(log) == plain_levels(house.controller.last_hits)
@@ -69,7 +69,7 @@ async def test_floorperson_and_auditor_see_the_hits_at_the_panel_and_nobody_else
     house = await played(seed, rounds=1)
     loop = asyncio.get_running_loop()
     check = inline(Checker(people_file(tmp_path), clock=loop.time))
-    panel = Panel(HouseBox(house), check, name="table 7", in_thread=here)
+    panel = Panel(house.box, check, name="table 7", in_thread=here)
     try:
         app = app_of(panel)
         assert (await Browser(app).get("/api/hits")).status == 401

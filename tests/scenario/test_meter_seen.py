@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simulators.house.dealer import DEALER, FLOOR
-from simulators.house.panel import HouseBox
 from simulators.house.table import House
 from table_controller.ledger.money import dollars
 from table_controller.panel.app import app_of
@@ -120,7 +119,7 @@ async def with_page(seed: int) -> AsyncIterator[tuple[House, Panel, Browser]]:
         async def nobody(_id: str, _pin: str, _place: str) -> Any:
             raise AssertionError("nobody signs on here")
 
-        panel = Panel(HouseBox(house), nobody, name="table 7", in_thread=here)
+        panel = Panel(house.box, nobody, name="table 7", in_thread=here)
         try:
             yield house, panel, Browser(app_of(panel))
         finally:

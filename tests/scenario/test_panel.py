@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.errors import StepRefused
-from simulators.house.panel import PINS, HouseBox, people_file, silent_house
+from simulators.house.panel import PINS, people_file, silent_house
+from table_controller import people
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
 from table_controller.panel.sessions import IDLE
-from table_controller.people_check import Checker
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support.asgi import ORIGIN, Browser
-from tests.support.panels import here, inline
+from tests.support.panels import here
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -43,16 +43,9 @@ class Stage:
 
 @asynccontextmanager
 async def staged(folder: Path, game: str = "asia_poker", *, ready: bool = True, **options: Any) -> AsyncIterator[Stage]:
-    house, hands = silent_house(game)
+    house, hands = silent_house(game, people_file(folder))
     hands.silent = False
-    loop = asyncio.get_running_loop()
-    panel = Panel(
-        HouseBox(house),
-        inline(Checker(people_file(folder), clock=loop.time)),
-        name="table 7",
-        in_thread=here,
-        **options,
-    )
+    panel = Panel(house.box, house.box.check_person, name="table 7", in_thread=here, **options)
     stage = Stage(house, hands, panel)
     try:
         await house.open(*(("blue", "red") if ready else ()))
@@ -200,7 +193,7 @@ async def test_a_floorperson_acknowledges_at_the_dealers_own_screen(tmp_path: Pa
 
 async def test_two_panels_cannot_both_answer_one_question(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
-        one, two = await stage.person("dealer-1"), await stage.person("dealer-2", "10.0.0.8")
+        one, two = await stage.person("dealer-1"), await stage.person("dealer-1", "10.0.0.8")
         await one.say("open_round")
         await one.say("no_more_bets")
         prompt = next(iter(stage.state.prompts.values()))
@@ -381,7 +374,7 @@ async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_h
 
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
-        monkeypatch.setattr(type(stage.panel.box), "presence", Strict())
+        monkeypatch.setattr(stage.panel.box, "presence", Strict())
         answer = await dealer.say("open_round")
         assert (answer.status, answer.json["text"]) == (409, "dossier 1: count is not done")
         assert stage.state.round.state == mc.IDLE
@@ -390,9 +383,7 @@ async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_h
 async def test_a_revoked_dealer_who_is_signed_on_does_nothing_more(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
-        box = stage.panel.box
-        assert isinstance(box, HouseBox)
-        box.revoked.add("dealer-1")
+        people.revoke(tmp_path / "people.json", "dealer-1")
         answer = await dealer.say("open_round")
         assert (answer.status, answer.json["code"]) == (403, "PB-813")
         assert stage.state.round.state == mc.IDLE

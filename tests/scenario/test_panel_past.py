@@ -6,7 +6,7 @@ import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from simulators.house.panel import PINS, HouseBox
+from simulators.house.panel import PINS
 from table_controller.panel import archive as past
 from table_controller.panel import reading
 from table_controller.panel.app import app_of
@@ -36,7 +36,7 @@ async def _played(stage: Any, rounds: int = 1, bets: tuple[int, ...] = ()) -> No
 async def another(stage: Any, folder: Path) -> AsyncIterator[Browser]:
     """A panel that is started anew beside the same table, and a floorperson at it."""
     checker = inline(Checker(folder / "people.json"))
-    panel = Panel(HouseBox(stage.house), checker, name="again", in_thread=here)
+    panel = Panel(stage.house.box, checker, name="again", in_thread=here)
     try:
         archive: Any = panel.live.archive
         await stage.house.until(archive._loading.done)

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware_bridge.errors import ConfigurationError, PanelNotServed
-from simulators.house.panel import PINS, HouseBox, people_file, show, silent_house
+from simulators.house.panel import PINS, people_file, show, silent_house
 from table_controller.config import PanelConfig
 from table_controller.panel.serve import is_loopback, serve
-from table_controller.people_check import Checker
-from tests.support.panels import inline
 from tests.support.processes import pitbox
 from tests.support.tools import need_tool
 
@@ -33,10 +31,11 @@ async def _http(port: int, request: str, tls: ssl.SSLContext | None = None) -> t
 
 
 async def test_a_panel_is_served_stops_with_open_streams_and_takes_no_signals(tmp_path: Path) -> None:
-    house, _ = silent_house("saigon_5_card", speed=200.0, pace=0.004)
+    house, _ = silent_house("saigon_5_card", people_file(tmp_path), speed=200.0, pace=0.004)
+    followed = list(house.controller.followers)
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    panel = asyncio.create_task(show(house, people_file(tmp_path), on_ready=ready.set_result))
+    panel = asyncio.create_task(show(house, on_ready=ready.set_result))
     port = await ready
     _, one, head = await _http(port, f"GET /metrics HTTP/1.1\nHost: 127.0.0.1:{port}\n\n")
     assert b"200 OK" in head
@@ -53,17 +52,18 @@ async def test_a_panel_is_served_stops_with_open_streams_and_takes_no_signals(tm
     for writer in (one, two):
         writer.close()
         await writer.wait_closed()
-    assert not house.controller.followers, "nobody follows the table any more"
+    assert house.controller.followers == followed, "no page follows the table any more"
     await house.close()
 
 
 async def test_a_port_that_is_taken_is_an_error_and_not_the_end_of_the_box(tmp_path: Path) -> None:
-    house, _ = silent_house("saigon_5_card")
+    house, _ = silent_house("saigon_5_card", people_file(tmp_path))
+    followed = list(house.controller.followers)
     taken = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0)
     port = taken.sockets[0].getsockname()[1]
     with pytest.raises(PanelNotServed, match=rf"panel.listen 127.0.0.1, panel.port {port}: .* in use"):
-        await show(house, people_file(tmp_path), port=port)
-    assert not house.controller.followers
+        await show(house, port=port)
+    assert house.controller.followers == followed
     said = await asyncio.to_thread(pitbox, "panel", "--port", str(port), expect=2)
     assert "PB-818" in said
     taken.close()
@@ -72,10 +72,9 @@ async def test_a_port_that_is_taken_is_an_error_and_not_the_end_of_the_box(tmp_p
 
 
 async def test_beyond_loopback_a_panel_needs_tls(tmp_path: Path) -> None:
-    house, _ = silent_house("saigon_5_card")
-    check = inline(Checker(people_file(tmp_path)))
+    house, _ = silent_house("saigon_5_card", people_file(tmp_path))
     with pytest.raises(ConfigurationError, match="no loopback address"):
-        await serve(PanelConfig(True, "0.0.0.0", 0, None, None), HouseBox(house), check, name="t")
+        await serve(PanelConfig(True, "0.0.0.0", 0, None, None), house.box, house.box.check_person, name="t")
     assert [is_loopback(a) for a in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.1.2.3", "box.example")] == [
         True, True, True, False, False, False,
     ]  # fmt: skip
@@ -95,11 +94,10 @@ def _certificate(folder: Path) -> tuple[Path, Path]:
 
 async def test_a_pin_travels_under_tls_only(tmp_path: Path) -> None:
     cert, key = _certificate(tmp_path)
-    house, _ = silent_house("saigon_5_card")
+    house, _ = silent_house("saigon_5_card", people_file(tmp_path))
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    check = inline(Checker(people_file(tmp_path)))
     config = PanelConfig(True, "0.0.0.0", 0, cert, key)
-    panel = asyncio.create_task(serve(config, HouseBox(house), check, name="t", on_ready=ready.set_result))
+    panel = asyncio.create_task(serve(config, house.box, house.box.check_person, name="t", on_ready=ready.set_result))
     port = await ready
     trust = ssl.create_default_context(cafile=str(cert))
     body = '{{"who": {{"id": "dealer-1", "pin": "{}"}}}}'.format(PINS["dealer-1"])

@@ -59,7 +59,7 @@ async def test_every_game_is_told_as_described_live_as_from_the_journal(seed: in
         house.machines["shuffler.1"].inject("jam")
         await house.round()
         number, from_journal, sent = 0, {}, []
-        for record in house.box.store.read(1):
+        for record in house.disk.records:
             telling = tell_record(record, number)
             number = telling.round
             from_journal[record.seq] = telling

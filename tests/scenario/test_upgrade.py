@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,15 +21,6 @@ if TYPE_CHECKING:
 GAME = "face_up_pai_gow"
 
 
-async def _stop(house: House) -> None:
-    """Stop the box in order; the machines stay."""
-    house.controller.keep()
-    await house.box.bury()
-    await house.box.writer.close()
-    house.box.store.close()
-    house.box.powered = False
-
-
 def _steps(records: list[Record]) -> list[rec.Step]:
     return [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
 
@@ -42,7 +34,7 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         await house.round((1, 4))
         await house.rest()
         before = house.controller.table.snapshot()
-        await _stop(house)
+        await house.power_down()
         old = versions.software_digest()
         monkeypatch.setattr(versions, "software_digest", lambda: "1" * 64)
         stopped = len(house.disk.records)
@@ -66,6 +58,7 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         assert rules is not None
         book = house.controller.table.state.money.book
         assert book.meters.current == rules.seed + 5 * rules.unit * rules.rate_bp // 10_000
+        assert house.box.store is not None
         assert house.box.store.verify().ok
     finally:
         await house.close()
@@ -85,13 +78,14 @@ async def test_new_software_is_refused_where_no_order_was_left_and_the_old_one_g
             house.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
             await house.wait(1.0)
             assert house.controller.table.state.round.state == mc.BETTING
-            await _stop(house)
+            await house.power_down()
         with monkeypatch.context() as other:
             other.setattr(versions, "software_digest", lambda: "1" * 64)
-            with pytest.raises(VersionsDiffer, match=r"software.*once more, end the round, stop the box in order"):
-                house._start()
-        house.disk.release(house.disk._owner)  # type: ignore[arg-type]
-        house.box.powered = False
+            await house.power_up()
+            assert house.box.controller is None
+            assert isinstance(house.box.cause, VersionsDiffer)
+            assert re.search(r"software.*once more, end the round, stop the box in order", str(house.box.cause))
+            await house.power_down()
         await house.power_up()
         await house.rest()
         assert not house.dark

@@ -195,15 +195,14 @@ async def served(
     browser: Any, folder: Path, game: str, decks: tuple[str, ...] = ("blue", "red")
 ) -> AsyncIterator[Served]:
     """A table that is open and ready, at a pace at which a round takes seconds, and its panel."""
-    house, hands = silent_house(game, speed=200.0, pace=0.004)
+    house, hands = silent_house(game, people_file(folder), speed=200.0, pace=0.004)
     hands.silent = False
     stage = Served(house, hands, browser)
-    file = people_file(folder)
     data = folder / "data"
 
     async def begin(port: int = 0) -> None:
         ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        stage.panel = asyncio.create_task(show(house, file, port=port, on_ready=ready.set_result, folder=data))
+        stage.panel = asyncio.create_task(show(house, port=port, on_ready=ready.set_result, folder=data))
         stage.port = await ready
 
     stage.show = begin

@@ -1,4 +1,4 @@
-"""A box in a process of its own: real controller, real journal on disk, real ports; people reach it by a local socket.
+"""The shipped box in a process of its own, on a real disk and real ports; people reach it by a local socket.
 
 Run as a program it forks one box after the other, so that a start costs no imports. Where a box is to die is in the
 environment: PITBOX_TEST_CRASH=POINT:N kills it with SIGKILL at the N-th time that it comes to a point. Only this
@@ -15,28 +15,34 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from devices.kinds import kind_named
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.transport.serial import open_serial
+from simulators.house.power import NobodyElse
 from simulators.house.table import CHOICES
+from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.slot import Slot
-from table_controller.controller.start import start
-from table_controller.journal.records import VERSION
+from table_controller.controller.plan import Place, Plan
+from table_controller.journal import reader
+from table_controller.journal.records import STEP, VERSION, decode_step
 from table_controller.journal.segment import Segment
 from table_controller.journal.store import Policy, Store
-from table_controller.journal.versions import digests_of, software_digest
+from table_controller.journal.versions import software_digest
 from table_controller.journal.writer import Writer
 from table_controller.rulebook import Submission, check_submission, edition
-from table_controller.table.core import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from table_controller.controller.loop import Step
 
 CRASH: Final = "PITBOX_TEST_CRASH"
 POINTS: Final = ("before_sync", "after_sync", "before_write", "after_write")
 SOCKET: Final = "panel.sock"
+JOURNAL: Final = "journal"
 # Small segments, so that a run goes through several (bytes).
 _POLICY: Final = Policy(segment_bytes=256 << 10, ballast_bytes=1 << 20)
 
@@ -99,71 +105,68 @@ async def receive(reader: asyncio.StreamReader) -> tuple[Any, ...]:
     return what
 
 
-class FarBox:
-    """One boot, until it is told to stop or killed."""
+class BoxServer:
+    """One boot of the shipped box, until it is told to stop or killed; people are behind a socket."""
 
     def __init__(self, folder: Path, submission: Submission, kinds: dict[str, Any], points: Points, peer: Any) -> None:
+        self._folder = folder
         self._reader, self._writer = peer
-        rules = edition(submission.game)
-        digests, clock = digests_of(rules, submission, kinds), BoxClock()
-        self.store = Store.open(folder / "journal", version=VERSION, digests=digests, policy=_POLICY, clocks=clock.now)
-        self.writer = Writer(self.store, lambda error: sys.exit(f"the journal failed: {error}"))
-        table = Table(rules, submission, kinds)
-        self.controller = start(table, self.store, self.writer, clock, digests, self._stepped, snapshot_every=150)
         self._tasks: set[asyncio.Task[None]] = set()
-        approved = load_approved(folder / "approved.toml")
-        self.slots: dict[str, Slot[Any, Any]] = {}
-        for name, kind in kinds.items():
-            key = load_key(folder / f"{name}.key")
-            trust = Trust(kind, {key.serial: key}, approved)
-            port = points.watched_port(folder / name)
-            take = self._listener(name)
-            self.slots[name] = Slot(name, kind_named(kind), port, trust, take, hold=self.controller.hold)
-        self.controller.slots = self.slots
+        self._sent = 0  # the number of the last step that people know of
+        places = tuple(self._place(name, kind, points) for name, kind in kinds.items())
+        plan = Plan("forked", edition(submission.game), submission, places, NobodyElse())
+        self.clock = BoxClock()
+        self.box = Box(plan, self.clock, snapshot_every=150)
 
-    def _stepped(self, event: Any, decisions: Any) -> None:
-        send(self._writer, ("step", event, decisions, self.controller.table.snapshot()))
+    def _place(self, name: str, kind: str, points: Points) -> Place:
+        key = load_key(self._folder / f"{name}.key")
+        trust = Trust(kind, {key.serial: key}, load_approved(self._folder / "approved.toml"))
+        return Place(name, kind, points.watched_port(self._folder / name), trust)
 
-    def _listener(self, name: str) -> Any:
-        submit = self.controller.listener(name)
+    def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, Writer]:
+        store = Store.open(
+            self._folder / JOURNAL, version=VERSION, digests=digests, policy=_POLICY, clocks=self.clock.now
+        )
+        return store, Writer(store, lambda error: sys.exit(f"the journal failed: {error}"))
 
-        def take(event: Any) -> None:
-            submit(event)
-            if type(event).__name__ in ("GivenOut", "Dispensed", "Stub", "Shaken", "Reading", "NoRoll"):
-                send(self._writer, ("told", name, event))
+    def _follow(self, step: Step) -> None:
+        self._sent = step.seq
+        send(self._writer, ("step", step.event, step.decisions, self.box.running().table.snapshot()))
 
-        return take
+    def _told(self, name: str, event: Any) -> None:
+        if type(event).__name__ in ("GivenOut", "Dispensed", "Stub", "Shaken", "Reading", "NoRoll"):
+            send(self._writer, ("told", name, event))
 
     async def run(self) -> None:
-        """Serve until the people say stop."""
-        self.controller.begin()
-        for slot in self.slots.values():
-            slot.start()
+        """Serve until the people stop it."""
+        await self.box.begin(self._open_journal)
+        controller = self.box.running()
+        controller.followers.append(self._follow)
+        self.box.on_told.append(self._told)
         while True:
             match await receive(self._reader):
                 case ("submit", event):
-                    self.controller.submit(event)
+                    controller.submit(event)
                 case ("call", number, slot, method, arguments):
                     task = asyncio.create_task(self._call(number, slot, method, arguments))
                     self._tasks.add(task)
                     task.add_done_callback(self._tasks.discard)
                 case _:
                     break
-        self.controller.keep()
-        while self.writer.waiting:  # noqa: ASYNC110 - what is on its way to the disk is still shown
+        while self.box.waiting:  # noqa: ASYNC110 - what is on its way to the disk is still shown
             await asyncio.sleep(0.002)
-        await self.controller.close()
-        for slot in self.slots.values():
-            await slot.close()
-        await self.writer.close()
-        self.store.close()
+        await self.box.stop()
+        for record in reader.read(self._folder / JOURNAL, self._sent + 1):  # the stop itself is nobody's to follow
+            if record.kind == STEP:
+                step = decode_step(record.body)
+                send(self._writer, ("step", step.event, step.decisions, controller.table.snapshot()))
         self._writer.close()
         await self._writer.wait_closed()  # and all of it is read
 
     async def _call(self, number: int, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
         """A technician uses a driver through the box."""
         try:
-            await getattr(self.slots[slot].driver, method)(*arguments)
+            await getattr(self.box.slots[slot].driver, method)(*arguments)
         except PitboxError as failed:
             send(self._writer, ("answer", number, str(failed)))
         else:
@@ -174,7 +177,7 @@ async def _boot(folder: Path, submission: Submission, kinds: dict[str, Any]) -> 
     points = Points(os.environ.get(CRASH, ""))
     points.watch_disk()
     peer = await asyncio.open_unix_connection(folder / SOCKET)
-    box = FarBox(folder, submission, kinds, points, peer)
+    box = BoxServer(folder, submission, kinds, points, peer)
     try:
         await box.run()
     except asyncio.IncompleteReadError:

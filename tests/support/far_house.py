@@ -159,6 +159,10 @@ class FarHouse(CutHouse):
 
     box: Any
 
+    @property
+    def dark(self) -> bool:
+        return not self.box.powered
+
     def ask_again(self) -> bool:
         """The box itself asks a device in doubt again."""
         return False

@@ -12,6 +12,7 @@ from simulators.house.disk import Disk
 from simulators.house.table import CHOICES, House
 from simulators.house.told_money import ToldMoney
 from simulators.house.winners import Winners
+from simulators.table import keypad_and_sign
 from simulators.virtual_time import run_virtual
 from simulators.world.chips import TRAY
 from table_controller.journal import records as rec
@@ -176,7 +177,10 @@ async def cut_and_compare(game: str, seed: int, cuts: int) -> Counter[str]:
 
 async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int = 120) -> Counter[str]:
     rng, seen = Random(seed), Counter[str]()
-    house = CutHouse(game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every, choices=choices_of(game, seed))
+    house = CutHouse(
+        game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every, choices=choices_of(game, seed),
+        models=keypad_and_sign(game) if seed % 2 == 0 else None,
+    )  # fmt: skip
     watch = Watch(house)
     try:
         await house.open("blue", "red")
@@ -197,12 +201,14 @@ async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: i
                     house.disk.cut_at = house.disk.points + rng.randrange(1, 12)
                 await house.power_up()
                 await house.rest()
-                if house.box.powered and house.controller.table.state.round.state == mc.BETTING:
+                if house.mains.is_on and house.controller.table.state.round.state == mc.BETTING:
                     await house.round()
             await new_decks(house)
         house.disk.cut_at = house.mains.cut_at = house.on_claim = None
         await house.round(BETTORS if progressive else ())
-        verdict = house.box.store.verify()
+        store = house.box.store
+        assert store is not None
+        verdict = store.verify()
         assert verdict.ok, verdict
         compare(house, watch, house.disk.records)
         seen["rounds"] = house.controller.table.state.round.number

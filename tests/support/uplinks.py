@@ -7,24 +7,26 @@ from contextlib import asynccontextmanager, suppress
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+from simulators.house.power import NobodyElse
 from simulators.house.table import CHOICES
+from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.start import start
+from table_controller.controller.plan import Plan
 from table_controller.journal.records import VERSION
 from table_controller.journal.store import Policy, Store
-from table_controller.journal.versions import digests_of
 from table_controller.journal.writer import Writer
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
-from table_controller.table.core import Table
+from table_controller.uplink.beside import source_of
 from table_controller.uplink.settings import MqttSettings
-from table_controller.uplink.source import Source
 from table_controller.uplink.uplink import Uplink
 from tests.support.broker import until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
+
+    from table_controller.controller.loop import Controller
 
 PREFIX: Final = "pitbox/riverside/table-7"
 GAME: Final = "face_up_pai_gow"
@@ -39,28 +41,23 @@ def settings(port: int, **more: Any) -> MqttSettings:
     return MqttSettings(**chosen | more)
 
 
-class Box:
-    """One boot: journal, controller, and an uplink that runs while `told` does."""
+class Linked:
+    """One boot of the shipped box, without machines, and its uplink."""
 
-    def __init__(self, folder: Path, mqtt: MqttSettings, policy: Policy | None = None) -> None:
-        rules = edition(GAME)
-        submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
-        digests, clock = digests_of(rules, submission, {}), BoxClock()
-        self.store = Store.open(
-            folder / "journal", version=VERSION, digests=digests, policy=policy or Policy(ballast_bytes=0)
-        )
-        self.writer = Writer(self.store, lambda _: None)
-        self.controller = start(
-            Table(rules, submission, {}), self.store, self.writer, clock, digests, lambda *_: None, snapshot_every=50
-        )
-        source = Source(
-            game=rules.game, chapter=rules.chapter, clock=clock, slots={}, waiting=lambda: self.writer.waiting,
-            controller=self.controller, store=self.store,
-        )  # fmt: skip
-        self.uplink = Uplink(mqtt, source, folder / "uplink.cursor", pace=PACE, jitter=Random(1))
+    def __init__(self, folder: Path, box: Box, mqtt: MqttSettings) -> None:
+        self.box = box
+        self.uplink = Uplink(mqtt, source_of(box), folder / "uplink.cursor", pace=PACE, jitter=Random(1))
         assert self.uplink.outbox is not None
         self.outbox = self.uplink.outbox
-        self.controller.begin()
+
+    @property
+    def controller(self) -> Controller:
+        return self.box.running()
+
+    @property
+    def store(self) -> Store:
+        assert isinstance(self.box.store, Store)
+        return self.box.store
 
     def ask(self, times: int = 1) -> None:
         """Have the dealer ask for a round that cannot be opened: one journaled step, told each."""
@@ -68,7 +65,7 @@ class Box:
             self.controller.submit(ev.OpenRound(DEALER))
 
     async def durable(self) -> None:
-        await until(lambda: self.writer.waiting == 0)
+        await until(lambda: self.box.waiting == 0)
 
     async def told(self) -> None:
         """Wait until the broker has acknowledged everything."""
@@ -81,16 +78,25 @@ class Box:
 
 
 @asynccontextmanager
-async def running(folder: Path, mqtt: MqttSettings, policy: Policy | None = None) -> AsyncIterator[Box]:
+async def running(folder: Path, mqtt: MqttSettings, policy: Policy | None = None) -> AsyncIterator[Linked]:
     """Run a box with its uplink, and stop both in order."""
-    box = Box(folder, mqtt, policy)
-    task = asyncio.create_task(box.uplink.run())
+    rules = edition(GAME)
+    submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
+    box = Box(Plan("linked", rules, submission, (), NobodyElse()), BoxClock(), snapshot_every=50)
+
+    def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
+        store = Store.open(
+            folder / "journal", version=VERSION, digests=digests, policy=policy or Policy(ballast_bytes=0)
+        )
+        return store, Writer(store, lambda _: None)
+
+    await box.begin(open_journal)
+    linked = Linked(folder, box, mqtt)
+    task = asyncio.create_task(linked.uplink.run())
     try:
-        yield box
+        yield linked
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        await box.controller.close()
-        await box.writer.close()
-        box.store.close()
+        await box.stop()
