@@ -147,7 +147,7 @@ def plan_of(
         Place(name, machine.kind, MemoryHost(machine, mains.cable).open, trust.get(name) or trust_in(machine), name)
         for name, machine in machines.items()
     )
-    return Plan("simulated table", edition, submission, places, credentials)
+    return Plan("simulated table", edition, submission, places, credentials, development=True)
 
 
 __all__ = ["HouseClock", "Mains", "NobodyElse", "PowerCut", "plan_of"]
