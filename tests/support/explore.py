@@ -82,7 +82,16 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     for bets in kept["progressive"]["seats"].values():
         bets["lock"] = bets["lock"] > 0
     held = [
-        (h.trigger, h.steps, h.slot, h.deck, h.seat, h.this_round, list(h.choices), "settle_optional_wagers" in h.outcomes)
+        (
+            h.trigger,
+            h.steps,
+            h.slot,
+            h.deck,
+            h.seat,
+            h.this_round,
+            list(h.choices),
+            "settle_optional_wagers" in h.outcomes,
+        )
         for h in state.holds.values()
     ]
     return _ENCODER.encode((kept, prompts, commands, held, monitor.key()))
