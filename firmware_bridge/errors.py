@@ -162,6 +162,12 @@ class SoftwareNotApproved(TrustError):
     number = 317
 
 
+class NoManifest(TrustError):
+    """No manifest that two people approved: nobody can tell whether this is the software that may run."""
+
+    number = 319
+
+
 class KeyRevoked(TrustError):
     """A device's key was revoked when another device took its slot."""
 

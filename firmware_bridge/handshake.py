@@ -19,6 +19,7 @@ import msgspec
 
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import (
     FirmwareNotApproved,
     HostRefused,
@@ -199,7 +200,7 @@ def _handshake_message(frame: fr.Frame, decode: msgspec.msgpack.Decoder[Any]) ->
         return None
     try:
         message: Message = decode.decode(frame.payload)
-    except (msgspec.ValidationError, msgspec.DecodeError):
+    except UNDECODABLE:
         return None
     return message
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.decoding import BAD_TOML
 from firmware_bridge.errors import BadApprovedList, BadKeyFile
 from firmware_bridge.messages import Name
 from firmware_bridge.seal import KEY_SIZE
@@ -136,7 +137,7 @@ def _quoted(text: str) -> str:
 def _table(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except BAD_TOML as error:
         raise BadKeyFile(f"{path}: not TOML: {error}") from error
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from firmware_bridge import frame as fr
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import (
     BadMessage,
     LinkClosed,
@@ -390,7 +391,7 @@ class Link:
             self._arm_quick(self._ack_due)
         try:
             message = self._decode(frame.payload)
-        except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        except UNDECODABLE as error:
             self.fail(_caused(BadMessage(f"{self.name}: {error}"), error))
             return
         if frame.type == fr.REPLY:
@@ -426,7 +427,7 @@ class Link:
         """An unsealed frame in a session proves nothing; "no session" is reason enough to shake hands again."""
         try:
             hint = _HINTS.decode(frame.payload)
-        except (msgspec.ValidationError, msgspec.DecodeError):
+        except UNDECODABLE:
             return
         if isinstance(hint, NoSession):
             self.fail(SessionLost(f"{self.name}: the device does not know the session any more; it may have rebooted"))

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError, PitboxError, SimulatorNotFound, code_of
 from firmware_bridge.keys import load_approved, save_approved, save_key
 from simulators.machine import approved
@@ -98,7 +99,7 @@ class ControlServer:
                 return {"truth": self._machine.truth(), "summary": self._machine.summary(), **self._about()}
         except PitboxError as error:
             return {"number": error.number, "error": str(error)}
-        except msgspec.MsgspecError as error:
+        except UNDECODABLE as error:
             return {"number": ConfigurationError.number, "error": f"not a request: {error}"}
         wrong = f"a request is inject or truth, not {request.get('do')!r}"
         return {"number": ConfigurationError.number, "error": wrong}
@@ -125,7 +126,7 @@ def ask(folder: Path, name: str, request: dict[str, str]) -> dict[str, Any]:
             caller.sendall(msgspec.json.encode(request) + b"\n")
             with caller.makefile("rb") as file:
                 answer: dict[str, Any] = msgspec.json.decode(file.readline())
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, *UNDECODABLE) as error:
             raise SimulatorNotFound(f"no simulator named {name} answers in {folder}") from error
     if "error" in answer:
         raise _Refused(answer["error"], answer["number"])

@@ -14,6 +14,7 @@ import msgspec
 from devices.registry import all_messages
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import Accepted, AskCommand, GetReport, Report, Settled
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import PortMissing
 from firmware_bridge.handshake import Greeter
 from firmware_bridge.messages import DeviceHello, Message, decoder
@@ -57,7 +58,7 @@ def read_message(payload: bytes) -> Message | None:
     try:
         tag, *_ = msgspec.msgpack.decode(payload)
         found: Message = msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
-    except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, *UNDECODABLE):
         return None
     return found
 

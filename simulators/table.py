@@ -99,7 +99,8 @@ def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
 def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> str:
     """Return the configuration of this table, given the port of each slot; keys and approved list lie beside it."""
     lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
-    lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"', "", "[rules]"]
+    lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
+    lines += ["development = true  # nobody approved this software for play: pages show UNVERIFIED", "", "[rules]"]
     lines += [f"{key} = {_toml(choice)}" for key, choice in ({"adjacent_boxes": 1} | CHOICES[game]).items()]
     if start is not None:
         lines += [f'start = "{_START_NAMES[start]}"']

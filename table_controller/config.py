@@ -7,6 +7,7 @@ written is in `config_sections`; `config_walk` finds what is wrong with what was
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 import stat
 import tomllib
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import BAD_TOML
 from firmware_bridge.errors import (
     BadConfiguration,
     BadKeyFile,
@@ -52,6 +54,13 @@ __all__ = [
 
 # Where a box keeps it.
 DEFAULT: Final = Path("/etc/pitbox/table.toml")
+
+
+def default_path() -> Path:
+    """Return the configuration that is meant when none is named: `PITBOX_CONFIG`, or where Debian keeps it."""
+    return Path(os.environ.get("PITBOX_CONFIG", DEFAULT))
+
+
 _MB: Final = 1 << 20
 # The longest name that a local socket can have on Linux (bytes).
 _SOCKET_NAME: Final = 107
@@ -88,7 +97,7 @@ def examine(path: Path) -> Examined:
         return Examined(None, (BadConfiguration(f"{path} is not there; {ways}"),))
     except OSError as error:
         return Examined(None, (BadConfiguration(f"{path}: {error.strerror}"),))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except BAD_TOML as error:
         return Examined(None, (BadConfiguration(f"{path}: not TOML: {error}"),))
     return _Reading(path, Written(raw)).examined()
 
@@ -133,7 +142,8 @@ class _Reading:
             path=self._path, name=table.name, id=id_, game=table.game, site=site, slots=slots, approved=approved,
             edition=rules, submission=submission, data=folder, journal=journal, mqtt=mqtt, panel=panel,
             control=control, people=self._at(people.file) if people.file else folder / "people.json",
-            escalate_after_s=people.escalate_after_s, warnings=(*self._warnings, *submission.warnings),
+            escalate_after_s=people.escalate_after_s, development=table.development,
+            warnings=(*self._warnings, *submission.warnings),
         )  # fmt: skip
         return Examined(config, (), config.warnings)
 

@@ -69,6 +69,13 @@ class Table(Section, frozen=True):
             examples=["rulemaking 125-223"],
         ),
     ] = None
+    development: Annotated[
+        bool,
+        Meta(
+            description="a bench or development table without players: it runs software that nobody approved, and "
+            "every page shows UNVERIFIED",
+        ),
+    ] = False
 
 
 class Device(Section, frozen=True):

@@ -95,6 +95,7 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     control: ControlConfig
     people: Path
     escalate_after_s: int
+    development: bool = False
     warnings: tuple[str, ...] = ()
 
     @property

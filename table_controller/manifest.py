@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError
 from firmware_bridge.version import VERSION
 from table_controller.journal.migrations import CONFIGURATION, EDITION
@@ -186,7 +187,7 @@ def read_manifest(path: Path) -> Manifest:
         found = msgspec.json.decode(path.read_bytes(), type=Manifest)
     except OSError as error:
         raise ConfigurationError(f"{path}: {error.strerror}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise ConfigurationError(
             f"{path}: not a manifest ({error}); take it away, or write it anew: pitbox version --manifest --json"
         ) from error

@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadPeopleFile, ConfigurationError
 from table_controller.table.events import Role
 
@@ -121,7 +122,7 @@ def load_people(path: Path) -> dict[str, Credential]:
         raise BadPeopleFile(f"{path}: {error.strerror}") from error
     try:
         found = msgspec.json.decode(data, type=_File)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise BadPeopleFile(f"{path}: not a people file: {error}") from error
     if found.format != FORMAT:
         raise BadPeopleFile(f"{path}: format {found.format}, and this software knows format {FORMAT}")

@@ -12,6 +12,7 @@ import msgspec
 
 from devices.report import LinkDown, LinkUp, Reported
 from firmware_bridge.capture import read_capture
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadCapture, PitboxError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def read_recording(path: Path) -> list[Packet]:
 
     try:
         return packets_of(decode(path.read_bytes()))
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise BadCapture(f"{path}: not a dossier: {error}") from error
 
 

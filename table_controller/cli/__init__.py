@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
     "answer": "table_controller.cli.answer",
+    "approve": "table_controller.cli.approve",
     "bundle": "table_controller.cli.bundle",
     "config": "table_controller.cli.config",
     "conform": "table_controller.cli.conform",
@@ -111,6 +112,7 @@ def exit_code(error: Exception) -> int:
         (errors.BoxLocked, LOCKED),
         (errors.BoxFailed, LOCKED),
         (errors.BoxError, NO_BOX),
+        (errors.JournalBusy, NO_BOX),
     ]
     said: type[BaseException] = getattr(error, "named", type(error))  # what a box said instead of doing it
     return next((code for kind, code in table if issubclass(said, kind)), FAULT)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_bridge.decoding import BAD_TOML
 from firmware_bridge.errors import BadConfiguration
 from table_controller.cli.pins import add_pin_argument, ask_pin
 from table_controller.controller.client import Caller
@@ -61,7 +62,7 @@ def _raw(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise BadConfiguration(f"{path}: {error.strerror}; name the box with --config or --socket") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except BAD_TOML as error:
         raise BadConfiguration(f"{path}: not TOML: {error}") from error
 
 

@@ -50,10 +50,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    from table_controller.config import DEFAULT, examine
+    from table_controller.config import default_path, examine
     from table_controller.config_check import problems_here, warnings_here
 
-    examined = examine(args.file or DEFAULT)
+    examined = examine(args.file or default_path())
     problems, warnings = list(examined.problems), list(examined.warnings)
     if examined.config is not None:
         problems += problems_here(examined.config)

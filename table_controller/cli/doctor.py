@@ -55,7 +55,7 @@ def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
     for problem in examined.problems:
         yield Line("configuration", FAIL, f"{problem.code}: {problem}", "pitbox config check tells where")
     for warning in examined.warnings:
-        yield Line("configuration", WARN, warning, "pitbox config show tells what holds")
+        yield Line("configuration", WARN, warning, "pitbox config check lists it")
     config = examined.config
     if config is None:
         yield computer.this_clock()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import ConfigurationError
 from table_controller.catalogue import catalogue
+from table_controller.rulebook.texts import readings
 
 if TYPE_CHECKING:
     import argparse
@@ -29,6 +30,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     code = args.code.upper() if args.code.upper().startswith("PB-") else f"PB-{args.code}"
     found = entries.get(code)
+    if found is None and args.code.upper() in readings():
+        id_ = args.code.upper()
+        raise ConfigurationError(f"{id_} is a reading of the text, not an error code: pitbox rules show {id_}")
     if found is None:
         near = get_close_matches(code, entries, 1)
         raise ConfigurationError(f"there is no code {args.code}" + (f" (did you mean {near[0]}?)" if near else ""))

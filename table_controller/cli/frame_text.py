@@ -9,6 +9,7 @@ import msgspec
 from devices.registry import all_messages
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import Blanker
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.messages import tag_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def message_text(payload: bytes) -> str:
     objection = _BLANKER.objection(payload)
     try:
         tag, *values = msgspec.msgpack.decode(payload)
-    except (msgspec.DecodeError, TypeError, ValueError):
+    except (TypeError, ValueError, *UNDECODABLE):
         return f"({objection or 'unreadable'})"
     message = _BY_TAG.get(tag) if isinstance(tag, int) else None
     if objection or message is None:

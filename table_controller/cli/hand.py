@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadHand, ConfigurationError, PitboxError
 from table_controller import rulebook
 from table_controller.cli import OK, USAGE
@@ -117,7 +118,7 @@ def _told(args: argparse.Namespace, line: str) -> Ask:
         return _ask(args, line)
     try:
         ask = msgspec.json.decode(line, type=Ask)
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         raise BadHand(f"not a hand: {error}") from error
     return msgspec.structs.replace(ask, game=game_of(ask.game))
 

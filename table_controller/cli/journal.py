@@ -245,7 +245,7 @@ def _before(data: Path) -> str:
 
 
 def _begin(args: argparse.Namespace) -> int:
-    from table_controller.config import DEFAULT, load_config
+    from table_controller.config import default_path, load_config
     from table_controller.controller.data_folder import DataFolder
     from table_controller.journal import records as rec
     from table_controller.journal.store import Store
@@ -255,7 +255,7 @@ def _begin(args: argparse.Namespace) -> int:
     if args.people is not None:
         raise ConfigurationError("a journal is begun for a table: name its table.toml with --config")
     who = named(args, _BEGINNERS, "a new journal")
-    config = load_config(args.config or DEFAULT)
+    config = load_config(args.config or default_path())
     folder, data = config.journal.folder, DataFolder(config.data)
     try:
         if folder.is_dir() and any(folder.iterdir()):

@@ -34,14 +34,15 @@ def add_pin_argument(parser: argparse.ArgumentParser) -> None:
 
 def people_file(args: argparse.Namespace) -> Path:
     """Return the people file that was named, by itself or by a configuration."""
-    from table_controller.config import DEFAULT, load_config
+    from table_controller.config import default_path, load_config
 
     named: Path | None = args.people
     if named is not None:
         return named
-    if args.config is None and not DEFAULT.exists():
-        raise ConfigurationError(f"name the people file with --people, or a table.toml with --config ({DEFAULT}: none)")
-    return load_config(args.config or DEFAULT).people
+    config: Path = args.config or default_path()
+    if args.config is None and not config.exists():
+        raise ConfigurationError(f"name the people file with --people, or a table.toml with --config ({config}: none)")
+    return load_config(config).people
 
 
 def ask_pin(args: argparse.Namespace, id_: str, *, twice: bool = False) -> str:

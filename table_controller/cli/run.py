@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.cli import OK
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from table_controller.controller.serve import Besides
 
 HELP = "run the box of one table: its machines, its journal, its people"
+# What the box writes is for its own user, and for its group to read.
+_UMASK: Final = 0o027
 EXAMPLE = "pitbox run --config /etc/pitbox/table.toml"
 
 
@@ -42,11 +44,13 @@ def besides_of(config: TableConfig) -> Besides:
 def run(args: argparse.Namespace) -> int:
     """Run until SIGTERM or SIGINT."""
     import asyncio
+    import os
 
     from table_controller.config import load_config
     from table_controller.controller.log_lines import start_logging
     from table_controller.controller.serve import serve
 
+    os.umask(_UMASK)
     config = load_config(args.config)
     start_logging(config.id)
     asyncio.run(serve(config, besides_of(config)))

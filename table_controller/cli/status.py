@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
 def status_lines(told: dict[str, Any]) -> Iterator[str]:
     """Yield a status in words, the most important first."""
     yield f"{told['table']} ({told['game']}), software {told['version']}, start {told['boot']}: {told['phase']}"
+    if told.get("unverified"):
+        yield "UNVERIFIED: a development table; nobody approved what runs here"
     if told["cause"] is not None:
         yield f"LOCKED by {told['cause']['code']}: {told['cause']['text']}"
         yield f"what to do: pitbox explain {told['cause']['code']}"

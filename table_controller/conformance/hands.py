@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import SimulatorNotFound
 from table_controller.conformance.requirements import NotChecked
 
@@ -83,7 +84,7 @@ class SimulatorHands:
                     return msgspec.json.decode(await reader.readline(), type=dict[str, Any])
                 finally:
                     writer.close()
-        except (OSError, TimeoutError, msgspec.MsgspecError) as error:
+        except (OSError, TimeoutError, *UNDECODABLE) as error:
             raise NotChecked(f"the simulator's hands do not answer at {self._socket}: {error}") from error
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.framer import Framer
 from firmware_bridge.messages import (
     DeviceHello,
@@ -56,7 +57,7 @@ class Heard(msgspec.Struct, frozen=True):
         """The handshake message in it, if it is one."""
         try:
             found: Message = _TO_HOST.decode(self.frame.payload)
-        except msgspec.MsgspecError:
+        except UNDECODABLE:
             return None
         return found if self.frame.type == fr.HANDSHAKE else None
 
@@ -308,7 +309,7 @@ class Raw:
         """Return the message of a reply or event; Failed if the kind has none like it."""
         try:
             return self.probe.decode.decode(found.frame.payload)
-        except msgspec.MsgspecError as error:
+        except UNDECODABLE as error:
             raise Failed(
                 "a message that this kind of device may send", f"{message_text(found.frame.payload)}: {error}"
             ) from None

@@ -9,6 +9,7 @@ import msgspec
 
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import LinkSilent, PitboxError, UnknownSerial, WrongKind
 from firmware_bridge.handshake import FIRST_WAIT, MAX_STEPS, MAX_WAIT, check_firmware
 from firmware_bridge.messages import DeviceHello, tag_of
@@ -74,7 +75,7 @@ def _is_hello(found: Heard) -> bool:
         return False
     try:
         decoded = msgspec.msgpack.decode(found.frame.payload)
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return False
     return isinstance(decoded, list) and decoded[:1] == [tag_of(DeviceHello)]
 

@@ -239,6 +239,12 @@ class Box:
         if self.controller is not None:
             self.controller.note(note)
 
+    def halt(self, cause: PitboxError) -> None:
+        """Stop and lock every machine for a cause that only people end; it is in the journal before."""
+        if self.controller is not None:
+            self.controller.note(rec.Note("halted", f"{cause.code}: {cause}"))
+            self.controller.halt(cause)
+
     async def check_person(self, credential: str, pin: str, place: str) -> Person:
         """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile."""
         return await self.aside(lambda: self.plan.people.check(credential, pin, place))

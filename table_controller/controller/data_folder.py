@@ -24,13 +24,17 @@ def traces(folder: Path) -> tuple[Path, ...]:
 
 
 class DataFolder:
-    """One table's folder, held by this process until `close`."""
+    """One table's folder, held by this process until `close`. On a disk that turned read-only nothing can hold it."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder
         self._lock = -1
+        self.read_only = False
         if not folder.is_dir():
             raise DataFolderUnusable(f"{folder} is no folder; make it: mkdir -p {folder}")
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            self.read_only = True
+            return
         if not os.access(folder, os.W_OK | os.X_OK):
             raise DataFolderUnusable(f"{folder} cannot be written by user {os.geteuid()}")
         try:

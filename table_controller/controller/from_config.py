@@ -28,6 +28,7 @@ def plan_of(config: TableConfig) -> Plan:
         escalate_after=config.escalate_after_s,
         group=config.control.group,
         revoked=config.data / REVOKED,
+        development=config.development,
     )
 
 

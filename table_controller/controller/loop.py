@@ -263,10 +263,13 @@ class Controller:
     # --- the end ------------------------------------------------------------------------------------------------------
 
     def journal_failed(self, error: Exception) -> None:
-        """Nothing can be recorded any more: stop and lock everything, say why, and take nothing until the restart."""
+        """Nothing can be recorded any more: halt."""
+        self.halt(error if isinstance(error, PitboxError) else JournalFailed(f"the journal failed: {error!r}"))
+
+    def halt(self, known: PitboxError) -> None:
+        """Stop and lock everything, show why, and accept nothing until the restart."""
         if self.halted is not None or self._closed:
             return
-        known = error if isinstance(error, PitboxError) else JournalFailed(f"the journal failed: {error!r}")
         stopping = self.table.step(ev.BoxHalted(known.number))
         self.halted = known
         self._make_safe(stopping)

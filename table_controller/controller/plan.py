@@ -56,3 +56,4 @@ class Plan:
     escalate_after: float = ESCALATE_AFTER
     revoked: Path | None = None  # the list of keys that never serve again
     group: str | None = None
+    development: bool = False  # nobody approved what runs here; every page shows UNVERIFIED

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import NotAllowed
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
@@ -41,7 +42,7 @@ def _dealer_in(record: Record) -> str | None:
             note = _NOTES.decode(record.body)
             return note.who.credential if note.kind == "signed_on" and note.who and note.who.role == "dealer" else None
         event = rec.decode_step(record.body).event
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return None
     spoke = isinstance(event, _DEALERS_WORD) and event.who.role == "dealer"
     return event.who.credential if spoke else None  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ from typing import Any, Final, Union
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadRequest, PitboxError
 from table_controller.catalogue import catalogue
 from table_controller.table import events as ev
@@ -114,7 +115,7 @@ def read_request(line: bytes) -> Request:
     """Return the request on a line; BadRequest says what is wrong with it."""
     try:
         found: Request = _REQUESTS.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         known = ", ".join(request.__struct_config__.tag for request in REQUESTS)  # type: ignore[misc]
         raise BadRequest(f"not a request: {error}; there are: {known}") from error
     return found
@@ -142,7 +143,7 @@ def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) ->
         _check_bounds(f"{kind.__name__}: {key}", value)
     try:
         made: ev.Event = msgspec.convert({**raw, **msgspec.to_builtins(people)}, kind)
-    except msgspec.ValidationError as error:
+    except UNDECODABLE as error:
         raise BadRequest(f"{kind.__name__}: {error}") from error
     return made
 

@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import SoftwareNotApproved
+from firmware_bridge.errors import NoManifest, SoftwareNotApproved
 from firmware_bridge.transport.ports import is_path
+from table_controller.approval import check_approval, manifest_path
 from table_controller.journal import records as rec
 from table_controller.journal.migrations import SOFTWARE
 from table_controller.manifest import FILE, configuration, read_manifest
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Lies beside the configuration, written by: pitbox version --manifest --json --config table.toml.
-MANIFEST: Final = "manifest.json"
+# What a development table is marked with, wherever it is shown.
+UNVERIFIED: Final = "UNVERIFIED: a development table (table.development = true); nobody approved what runs here"
+# The approved manifest is looked at again after so long (s): a file that was deleted or replaced locks the table.
+LOOK_EVERY: Final = 30.0
 # So many differences are told one by one; more is another computer altogether.
 MOST_DIFFERENCES: Final = 20
 # The same `pitbox`, behind everything else that runs: the table comes first.
@@ -40,29 +43,43 @@ LITTLE_ROOM: Final = 256 << 20
 
 
 def check_software(config: TableConfig, digests: Mapping[str, str]) -> tuple[str, str]:
-    """Compare what decides at the table with the manifest beside the configuration, if there is one.
+    """Compare what decides at the table with the manifest that two people approved; return the finding.
 
-    SoftwareNotApproved if the software is another, or (where the manifest was written with `--config`) the choices of
-    the Rules Submission, the edition or the list of approved firmware. The rest takes longer than a start may and is
-    looked at once the box runs (`compare_whole`).
+    NoManifest without one. SoftwareNotApproved if the software is another, or the choices of the Rules Submission, the
+    edition or the list of approved firmware. The rest takes longer than a start may: `compare_whole`, once the box
+    runs. A development table needs no manifest.
     """
-    path = config.path.parent / MANIFEST
-    if not path.exists():
-        return "software", f"there is no {path} to compare with"
+    approval = check_approval(config)
+    if approval is None:
+        return "software", UNVERIFIED
+    path = manifest_path(config)
     named = {part.name: part.digest for part in read_manifest(path).components}
-    runs = {part.name: part.digest for part in configuration(config) if part.name in named and part.name != FILE}
+    runs = {part.name: part.digest for part in configuration(config) if part.name != FILE}
     for name, digest in {SOFTWARE: digests[SOFTWARE], **runs}.items():
         if named.get(name) != digest:
             wanted = named.get(name, "none")
             raise SoftwareNotApproved(f"{path} names {name} {wanted[:16]}, and this is {digest[:16]}")
-    about = "software and configuration" if runs else "software (it names no configuration)"
-    return "software", f"{about} as {path} names it"
+    return "software", f"software and configuration as approved: {approval.sentence}"
+
+
+async def watch_approval(box: Box, config: TableConfig) -> None:
+    """Lock the table when its approved manifest is deleted or replaced while it runs. Until cancelled."""
+    while not config.development:
+        await asyncio.sleep(LOOK_EVERY)
+        try:
+            await box.aside(lambda: check_approval(config))
+        except (NoManifest, SoftwareNotApproved) as cause:
+            box.halt(cause)
+            return
 
 
 async def compare_whole(box: Box, config: TableConfig) -> None:
-    """Compare everything that is installed with the manifest, in a process of its own, and write down what differs."""
-    path = config.path.parent / MANIFEST
-    if not path.exists():
+    """Compare everything that is installed with the manifest, in a process of its own; what differs locks the table.
+
+    Another text of table.toml with the same choices, as a port that was moved, is a note in the journal.
+    """
+    path = manifest_path(config)
+    if config.development:
         return
     look = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _LOOK, "version", "--diff", path, "here", "--config", config.path,
@@ -84,6 +101,9 @@ async def compare_whole(box: Box, config: TableConfig) -> None:
         box.checks.append(("manifest", line))
         log.warning("not as %s names it: %s", path, line)
     box.note(rec.Note("manifest", f"{len(lines)} not as {path.name} names it: " + "; ".join(shown)))
+    locking = [line for line in lines if not line.startswith(f"~ {FILE} ")]
+    if locking:
+        box.halt(SoftwareNotApproved(f"{len(locking)} not as {path} names it, the first: {locking[0]}"))
 
 
 def look_around(plan: Plan, folder: Path, digests: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -13,16 +13,18 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import DataFolderUnusable, JournalError
+from firmware_bridge.errors import DataFolderUnusable, DiskReadOnly, JournalError, JournalGone
+from table_controller.config import load_config
 from table_controller.config_check import unusable_here
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.control import Control
 from table_controller.controller.data_folder import DOSSIERS, DataFolder, traces
 from table_controller.controller.dossiers import Dossiers
+from table_controller.controller.enroll import settle_enrolments
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.notify import Notifier
-from table_controller.controller.self_check import check_software, compare_whole, look_around
+from table_controller.controller.self_check import check_software, compare_whole, look_around, watch_approval
 from table_controller.journal import anchor
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
@@ -31,7 +33,7 @@ from table_controller.journal.store import Store
 from table_controller.journal.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
     from table_controller.config import TableConfig
@@ -66,26 +68,29 @@ async def serve(config: TableConfig, besides: Besides | None = None) -> None:
         raise problem
     data = DataFolder(config.data)
     try:
-        await _serve(config, data, besides or {})
+        settled = [] if data.read_only else settle_enrolments(config)
+        if settled:
+            config = load_config(config.path)
+        await _serve(config, data, besides or {}, settled)
     finally:
         data.close()
 
 
-async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settled: Sequence[str]) -> None:
+    stop = _on_signal()
     notifier = Notifier()
     clock = BoxClock()
     box = Box(plan_of(config), clock)
     box.checks = [check_software(config, box.digests)]
+    box.checks += [("keys", sentence) for sentence in settled]
     box.checks += look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
     for what, found in box.checks:
         log.info("self-check: %s: %s", what, found)
 
     def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
         policy, folder = config.journal.policy, config.journal.folder
+        if data.read_only:
+            raise DiskReadOnly(f"{data.path} is on a disk that is mounted read-only; a disk that fails is often so")
         anchor.check(data.path, folder, config.journal.copy, traces(data.path))
         store = Store.open(folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now)
         try:
@@ -104,11 +109,9 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
     control = Control(box, config.control.socket)
     try:
         await box.begin(open_journal, copier)
-        if box.begun:
-            log.warning("%s", _NEW_JOURNAL)
-            box.checks.append(("journal", _NEW_JOURNAL))
-            box.note(Note("begun", _NEW_JOURNAL))
-        if box.controller is not None or (data.path / DOSSIERS).is_dir():  # a locked box leaves no trace of its own
+        _note_start(box, settled)
+        # A locked box leaves no trace of its own.
+        if box.controller is not None or ((data.path / DOSSIERS).is_dir() and not data.read_only):
             box.dossiers = Dossiers(box, data.path / DOSSIERS)
         await _open(control, box)
         for name, work in besides.items():
@@ -120,7 +123,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
         box.supervise("watchdog", notifier.watchdog)
         for store in opened:
             box.supervise("anchor", partial(_keep_anchor, box, store, data.path))
-        box.supervise("manifest", lambda: compare_whole(box, config))
+        _watch_software(box, config)
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
         await stop.wait()
         log.info("stopping: told to")
@@ -131,6 +134,31 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides) -> Non
             _anchored_at_last(store, data.path)
         await control.close()
         log.info("ended")
+
+
+def _note_start(box: Box, settled: Sequence[str]) -> None:
+    """Write into the journal what this start found: a new journal, its approval, enrolments finished or undone."""
+    if box.begun:
+        log.warning("%s", _NEW_JOURNAL)
+        box.checks.append(("journal", _NEW_JOURNAL))
+        box.note(Note("begun", _NEW_JOURNAL))
+    box.note(Note("software", box.checks[0][1]))
+    for sentence in settled:
+        box.note(Note("enrolled", sentence))
+
+
+def _on_signal() -> asyncio.Event:
+    """Return what SIGTERM or SIGINT sets."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+def _watch_software(box: Box, config: TableConfig) -> None:
+    """Compare what is installed with the approved manifest, and keep looking whether that is still there."""
+    box.supervise("manifest", lambda: compare_whole(box, config))
+    box.supervise("approval", lambda: watch_approval(box, config))
 
 
 def _anchored(store: Store, data: Path) -> None:
@@ -152,10 +180,18 @@ def _anchored_at_last(store: Store, data: Path) -> None:
 
 
 async def _keep_anchor(box: Box, store: Store, data: Path) -> None:
-    """Remember it again now and then: what lies between is what a box that is switched off could be made to forget."""
+    """Remember it again now and then: what lies between is what a box that is switched off could be made to forget.
+
+    A journal whose file was deleted or replaced under the box halts it: what is written there is lost.
+    """
     last = store.last()
     while True:
         await asyncio.sleep(ANCHOR_EVERY)
+        try:
+            await box.aside(store.check_on_disk)
+        except JournalGone as cause:
+            box.halt(cause)
+            return
         if store.last() != last:
             last = store.last()
             await box.aside(lambda: _anchored(store, data))

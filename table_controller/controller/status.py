@@ -145,6 +145,7 @@ class Status(msgspec.Struct, frozen=True):
     checks: list[tuple[str, str]]
     digests: dict[str, str]
     state: TableStatus | None
+    unverified: bool = False  # a development table: nobody approved what runs here
 
 
 def problem(error: PitboxError | None) -> Problem | None:
@@ -164,7 +165,7 @@ def status_of(box: Box) -> Status:
         0 if controller is None else controller.durable, box.started_ns, box.clock.now()[0],
         None if dealer is None else dealer.credential, [_slot(box, slot) for slot in box.slots.values()],
         CopyStatus(copy.configured, copy.words, reach, copy.behind, trouble), list(box.tasks.states.values()),
-        box.checks, box.digests, None if controller is None else _table(box, controller),
+        box.checks, box.digests, None if controller is None else _table(box, controller), box.plan.development,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
 from table_controller.diagnosis.drawings import Curve
 from table_controller.diagnosis.drift import (
@@ -150,7 +151,7 @@ class WearBook:
             found = msgspec.json.decode(self.path(serial).read_bytes(), type=Wear)
         except FileNotFoundError:
             return Wear(serial)
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, *UNDECODABLE) as error:
             log.warning("the wear history of %s begins anew: %s", serial, error)
             return Wear(serial)
         return found if found.serial == serial else Wear(serial)
@@ -161,7 +162,7 @@ class WearBook:
         for path in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else ():
             try:
                 found.append(msgspec.json.decode(path.read_bytes(), type=Wear))
-            except (OSError, msgspec.DecodeError):
+            except (OSError, *UNDECODABLE):
                 continue
         return found
 

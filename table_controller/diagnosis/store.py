@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadDossier
 from table_controller.diagnosis.dossier import Dossier, decode, encode
 from table_controller.diagnosis.steps import StepEvent
@@ -144,7 +145,7 @@ def steps_of(folder: Path, number: int) -> list[StepEvent]:
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     try:
         return [_STEPS.decode(line) for line in lines if line.endswith(b"\n")]
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise BadDossier(f"{path} cannot be read: {error}") from error
 
 
@@ -157,7 +158,7 @@ def read(folder: Path, number: int) -> Dossier:
         raise BadDossier(f"there is no dossier {number} in {folder}") from None
     except OSError as error:
         raise BadDossier(f"{path}: {error.strerror or error}") from error
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise BadDossier(f"{path} cannot be read: {error}") from error
     if dossier.number != number:
         raise BadDossier(f"{path} holds dossier {dossier.number}")

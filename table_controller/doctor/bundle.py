@@ -17,6 +17,7 @@ import msgspec
 from devices.registry import LINK, MACHINES, members
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import Blanker, CaptureFile, read_capture, read_tag
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.version import VERSION
 from table_controller.controller.wear import FOLDER, WearBook
@@ -299,6 +300,6 @@ def _harmless(payload: bytes) -> bool:
         return True  # nothing of it is kept
     try:
         msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return not any(payload[end:])
     return True

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import PitboxError
 from table_controller.controller.clock import BoxClock, discipline
+from table_controller.controller.self_check import check_software
 from table_controller.doctor.lines import FAIL, OK, WARN, Line
 from table_controller.journal import ballast, reader
+from table_controller.journal.versions import digests_of
 from table_controller.people import load_people
 
 if TYPE_CHECKING:
@@ -133,9 +135,21 @@ def people(path: Path) -> Line:
     return Line("people", OK, f"{len(known)} credentials, somebody of every role")
 
 
+def software(config: TableConfig) -> Line:
+    """See whether two people approved what is installed and configured here."""
+    try:
+        _, finding = check_software(config, digests_of(config.edition, config.submission, config.kinds))
+    except PitboxError as error:
+        return Line("software", FAIL, f"{error.code}: {error}", f"pitbox explain {error.code}")
+    if config.development:
+        return Line("software", WARN, finding, "for play, remove table.development, then: pitbox approve")
+    return Line("software", OK, finding)
+
+
 def computer(config: TableConfig, *, whole: bool) -> list[Line]:
     """Return every line about the computer."""
     return [
+        software(config),
         this_clock(),
         *disk(config.data, config.journal.policy.ballast_bytes),
         journal(config.journal.folder, whole=whole),

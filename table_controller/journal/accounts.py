@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST
@@ -56,7 +57,7 @@ def _kept(folder: Path) -> tuple[int, State] | None:
     try:
         kept = msgspec.msgpack.decode(snapshot.body, type=Kept)
         return snapshot.seq, msgspec.msgpack.decode(kept.state, type=State)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return None
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
+from firmware_bridge.decoding import UNDECODABLE
 from table_controller.journal import records as rec
 from table_controller.journal import wording
 from table_controller.journal.rounds import ENDED, NO_TERMS, OPENED, Story, asked_text, note_asked
@@ -114,7 +113,7 @@ class Dispute:
     def _step(self, record: Record, said: dict[str, Any]) -> None:
         try:
             rec.decode_step(record.body)
-        except msgspec.DecodeError:
+        except UNDECODABLE:
             return
         if record.seq == self._opened and OPENED in said["decisions"]:
             self._round = _Round(self._number, self._terms, self._asked)

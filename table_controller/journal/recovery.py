@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
 from table_controller.journal.chain import START, STOP
@@ -99,7 +100,7 @@ class _Replay:
     def _load(self, body: bytes) -> None:
         try:
             kept = _KEPT.decode(body)
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise RecordUnreadable(f"the snapshot is not one that this software wrote: {error}") from error
         if kept.version > rec.VERSION:
             raise JournalNewer(f"the snapshot has version {kept.version}, this software knows {rec.VERSION}")
@@ -120,7 +121,7 @@ class _Replay:
             )
         try:
             state = _STATES.decode(old.state)
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise VersionsDiffer(f"the state in the snapshot is not this software's: {error}") from error
         name, state = migrate(state, self._table, old.digests, self._digests, schema=old.schema)
         self._table.context.state = state
@@ -146,7 +147,7 @@ class _Replay:
             )
         try:
             step = rec.decode_step(record.body)
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise RecordUnreadable(f"record {record.seq} is not one that this software wrote: {error}") from error
         decisions = self._table.step(step.event)
         if rec.encode_step(step.event, decisions) != record.body:

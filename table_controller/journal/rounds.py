@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError, RecordUnreadable
 from table_controller.journal import reader, wording
 from table_controller.journal import records as rec
@@ -44,7 +45,7 @@ def steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
                 rec.decode_box(record.body)
             else:
                 continue
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise RecordUnreadable(f"record {record.seq} is not one that this software wrote: {error}") from error
         yield record, msgspec.json.decode(record.body)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalNewer
+from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalGone, JournalNewer
 from table_controller.journal.chain import FORMAT, SNAPSHOT, Broken, Record, checked, digest
 from table_controller.journal.tip import sync_folder
 from table_controller.journal.trouble import plainly
@@ -196,6 +196,8 @@ class Segment:
 
     def __init__(self, path: Path, place: Place, connection: sqlite3.Connection) -> None:
         self.path = path
+        found = path.stat()
+        self._files = {path: (found.st_dev, found.st_ino)}  # of each file that is written: its device and inode
         self.place = place
         self._connection = connection
 
@@ -273,6 +275,21 @@ class Segment:
         """Read the newest record, unchecked."""
         row = self._connection.execute(f"SELECT {_COLUMNS} FROM records ORDER BY seq DESC LIMIT 1").fetchone()  # noqa: S608
         return None if row is None else _record(row)
+
+    def check_on_disk(self) -> None:
+        """Raise JournalGone if the files that are written to are not those that their names lead to any more.
+
+        A file that was deleted or replaced takes writes without an error, and all of them are lost with the process.
+        """
+        for path in (self.path, self.path.with_name(f"{self.path.name}-wal")):
+            try:
+                found = path.stat()
+            except FileNotFoundError:
+                if path in self._files:
+                    raise JournalGone(f"{path} was deleted while the box wrote it") from None
+                continue  # nothing was written since the log was emptied
+            if self._files.setdefault(path, (found.st_dev, found.st_ino)) != (found.st_dev, found.st_ino):
+                raise JournalGone(f"{path} is not the file that the box writes: somebody replaced it")
 
     def close(self) -> None:
         """Close the file; SQLite brings the log into the database first."""

@@ -22,6 +22,7 @@ from firmware_bridge.errors import (
     JournalError,
     JournalFailed,
     JournalForeign,
+    JournalGone,
     JournalShort,
 )
 from table_controller.journal import reader
@@ -386,6 +387,17 @@ class Store:
         return reader.verify(self.folder, from_seq, against)
 
     # --- the end ------------------------------------------------------------------------------------------------------
+
+    def check_on_disk(self) -> None:
+        """Raise JournalGone if somebody deleted or replaced the file that is written now."""
+        segment = self._segment
+        if segment is None:
+            return
+        try:
+            segment.check_on_disk()
+        except JournalGone:
+            if self._segment is segment:  # else it was closed meanwhile, and may have been retired
+                raise
 
     def close(self) -> None:
         """Say that the boot ended in order, and let the folder go."""

@@ -8,8 +8,7 @@ import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import (
     DiskFailed,
     DiskFull,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What reading and writing may raise. Python cannot even decode the complaint about some damaged databases.
-TROUBLE: Final = (sqlite3.Error, OSError, msgspec.DecodeError, UnicodeDecodeError)
+TROUBLE: Final = (sqlite3.Error, OSError, *UNDECODABLE)
 # Result codes of SQLite carry more in their upper bits.
 _PRIMARY: Final = 0xFF
 # Less than this free is as good as nothing (bytes): SQLite cannot even write a page and its log.
@@ -65,7 +64,7 @@ def told(error: Exception, folder: Path) -> PitboxError:
         return DiskFailed(f"{folder}: {error} ({getattr(error, 'sqlite_errorname', 'unknown')})")
     if code == sqlite3.SQLITE_CANTOPEN:
         return JournalError(f"{folder}: the database cannot be opened ({error})")
-    if isinstance(error, sqlite3.Error | msgspec.DecodeError | UnicodeDecodeError):
+    if isinstance(error, (sqlite3.Error, *UNDECODABLE)):
         # What the database gives back is not a database of ours, or not the types that were written.
         return JournalDamaged(f"{folder}: the database cannot be read ({error})")
     raise error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import code_of
 from table_controller.journal import chain
 from table_controller.journal import records as rec
@@ -36,7 +37,7 @@ def content(record: Record) -> Any:
     """Return what a body says; None if it is no JSON."""
     try:
         return msgspec.json.decode(record.body)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return None
 
 

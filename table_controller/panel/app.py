@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
 from table_controller.panel import acts, words
@@ -61,6 +63,19 @@ PAGES: Final = {
 }
 
 
+# What every page of a development table shows, also the players' sign.
+_UNVERIFIED: Final = (
+    b'<div class="unverified" role="note" title="A development table: nobody approved the software that runs here.">'
+    b"UNVERIFIED</div>\n</body>"
+)
+
+
+def _marked(page: bytes) -> bytes:
+    """Return a page with the mark of a development table, in its HTML: no script can leave it out."""
+    assert page.count(b"</body>") == 1, "a page has one end"
+    return page.replace(b"</body>", _UNVERIFIED)
+
+
 class SignOn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who wants to sign on."""
 
@@ -83,7 +98,12 @@ class App:
         self._in_thread = panel.reading.in_thread
         self._texts: dict[str, str] = {}
         self._cookie = "__Host-pitbox" if panel.secure else "pitbox"
-        self._files = {item.name: item.read_bytes() for item in files(__package__).joinpath("static").iterdir()}
+        self._files = {
+            item.name: _marked(item.read_bytes())
+            if panel.unverified and item.name.endswith(".html")
+            else item.read_bytes()
+            for item in files(__package__).joinpath("static").iterdir()
+        }
         pages = PAGES | ({"/bench": "bench.html"} if panel.bench is not None else {})
         self.asgi = Starlette(
             routes=[
@@ -106,7 +126,8 @@ class App:
                 Route("/api/clause/{id:path}", self._guarded(self._clause), methods=["GET"]),
                 *([Route("/api/bench", self._guarded(self._faults), methods=["GET"]),
                    Route("/api/inject", self._guarded(self._inject), methods=["POST"])] if panel.bench else []),
-            ]
+            ],
+            exception_handlers={404: _not_served, 405: _not_served},
         )  # fmt: skip
 
     # --- who may ask at all -------------------------------------------------------------------------------------------
@@ -199,7 +220,7 @@ class App:
             return _too_long()
         try:
             who = msgspec.json.decode(body, type=SignOn).who
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except UNDECODABLE:
             return _answer(Said(400, {"ok": False, "text": "this is no request"}))
         proved = await self._panel.desk.prove(who, self._place(request))
         if isinstance(proved, Said):
@@ -234,10 +255,11 @@ class App:
 
     async def _dossiers(self, request: Request) -> Response:
         """The newest faults, for who may clear them."""
-        session, kept = self._signed_on(request), self._panel.box.dossiers
-        if session is None:
-            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
-        return JSONResponse([] if kept is None else await self._in_thread(dossiers, kept.store.folder))
+        return await self._looked_up(request, self._faults_kept(), HISTORY)
+
+    async def _faults_kept(self) -> Any:
+        kept = self._panel.box.dossiers
+        return [] if kept is None else await self._in_thread(dossiers, kept.store.folder)
 
     async def _rounds(self, request: Request) -> Response:
         """The rounds that the journal has; with `older`, some more of them."""
@@ -360,7 +382,7 @@ class App:
             if not session.take(page, wanted.n):
                 return _answer(Said(409, {"ok": False, "text": "this request was taken already"}))
             return JSONResponse({"ok": True, "text": self._panel.bench.inject(wanted.slot, wanted.fault)})
-        except (msgspec.MsgspecError, KeyError, BadFault) as error:
+        except (KeyError, BadFault, *UNDECODABLE) as error:
             return _answer(Said(400, {"ok": False, "text": str(error)}))
 
 
@@ -372,6 +394,14 @@ def _texts() -> dict[str, str]:
 
 def _answer(said: Said) -> Response:
     return JSONResponse(said.body, said.status, headers=HEADERS | {"Cache-Control": "no-store"})
+
+
+async def _not_served(_request: Request, error: Exception) -> Response:
+    """Answer what no page is at with the headers of every other answer."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    more = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    body = {"ok": False, "text": "there is nothing here" if status == 404 else "this is asked for in another way"}
+    return JSONResponse(body, status, headers=HEADERS | {"Cache-Control": "no-store"} | more)
 
 
 def _too_long() -> Response:

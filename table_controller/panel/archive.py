@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadRequest, PitboxError
 from table_controller.journal import records as rec
 from table_controller.journal.dispute import Dispute
@@ -91,7 +92,7 @@ def marks_in(records: Iterable[Record]) -> list[Mark]:
             continue
         try:
             marks += marks_of(record.seq, record.wall_ns, rec.decode_step(record.body).decisions)
-        except msgspec.DecodeError:
+        except UNDECODABLE:
             continue
     return marks
 

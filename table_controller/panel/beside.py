@@ -31,4 +31,5 @@ async def panel(box: Box, config: TableConfig) -> None:
         on_ready=ready,
         status=lambda: metrics_text(status_of(box)),
         data=config.data,
+        unverified=box.plan.development,
     )

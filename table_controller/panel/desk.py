@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import (
     BadDossier,
     BadRequest,
@@ -125,7 +126,7 @@ class Desk:
         """Read a request, take it once, and return it with who stands for it; or what is wrong with it."""
         try:
             request = reader.decode(body)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except UNDECODABLE as error:
             return Said(400, {"ok": False, "text": f"this is no request: {error}"})
         if not session.take(page, request.n):
             return Said(409, {"ok": False, "text": "this request was taken already"})

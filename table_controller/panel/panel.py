@@ -77,6 +77,7 @@ class Panel:
     """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics.
 
     `in_thread` is how files are read, for where there are no threads. `data`: the box's data folder, if it has one.
+    `unverified`: nobody approved what runs; every page shows it.
     """
 
     def __init__(
@@ -91,8 +92,10 @@ class Panel:
         status: Callable[[], str] = str,
         in_thread: InThread = asyncio.to_thread,
         data: Path | None = None,
+        unverified: bool = False,
     ) -> None:
         self.box = box
+        self.unverified = unverified
         self.secure = secure
         self.local = local
         self.bench = bench

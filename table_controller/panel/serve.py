@@ -64,10 +64,12 @@ async def serve(
     on_ready: Callable[[int], None] | None = None,
     status: Callable[[], str] = str,
     data: Path | None = None,
+    unverified: bool = False,
 ) -> None:
     """Serve the panel of a box. PanelNotServed if the port cannot be had; `on_ready` is told the port.
 
-    `status` makes the box's own page of metrics; `data` is its data folder, if it has one.
+    `status` makes the box's own page of metrics; `data` is its data folder, if it has one. With `unverified` every page
+    shows that nobody approved what runs.
 
     Another address than loopback needs TLS: a PIN never travels in the open.
     """
@@ -79,7 +81,10 @@ async def serve(
     uvicorn = await asyncio.to_thread(import_module, "uvicorn")
     listening = _bound(config)
     try:
-        panel = Panel(box, check, name=name, secure=secure, local=local, bench=bench, status=status, data=data)
+        panel = Panel(
+            box, check, name=name, secure=secure, local=local, bench=bench, status=status, data=data,
+            unverified=unverified,
+        )  # fmt: skip
         try:
             server = _server(uvicorn, app.app_of(panel), config)
             await _until_cancelled(server, listening, panel, on_ready)

@@ -33,6 +33,7 @@ async def keep_told(box: Box, config: TableConfig) -> None:
         store=store,
         locked=box.cause,
         copy=lambda: box.copy,
+        unverified=box.plan.development,
     )
 
     def trouble(cause: UplinkError | None) -> None:

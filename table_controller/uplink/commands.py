@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from table_controller.uplink import messages as m
 
 # The roles that may ask; a dealer has the panel. Which client has which role is the broker's ACL.
@@ -105,7 +106,7 @@ def _problem(asked: Asked) -> tuple[str | None, str]:
     elif asked.payload:
         try:
             given = _DECODER.decode(asked.payload).id
-        except msgspec.DecodeError as error:  # also of what is JSON and no command
+        except UNDECODABLE as error:  # also of what is JSON and no command
             unreadable = f'the payload must be empty or {{"id": "a word of yours"}}: {error}'
     if len(given) > MAX_ID:
         given, unreadable = given[:MAX_ID], f"id is at most {MAX_ID} characters"

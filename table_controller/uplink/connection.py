@@ -2,12 +2,14 @@
 
 aiomqtt brings the sockets onto the loop. Around it, here and nowhere else, stands what it leaves open: an
 acknowledgement with a reason against it is a refusal; whoever waits is woken when the connection breaks, also before it
-stood; and a socket is given back on every way out. That needs its inner client, hence the one private name below.
+stood; and a socket is given back on every way out. That needs its inner client, hence the private names below. A
+packet that is declared larger than we accept ends the connection before its body is read.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 import ssl
@@ -155,6 +157,18 @@ class Connection:
             # another port's by then.
             self._loop.call_soon_threadsafe(self._add_writer, sock)
 
+        receive = paho._sock_recv
+
+        def receive_bounded(size: int) -> bytes:
+            # The library asks for the rest of a packet as long as the broker declares it, and keeps all of it.
+            if size > MAX_PACKET:
+                raise OSError(
+                    errno.EMSGSIZE, f"it declares a packet of {size:,} bytes, and {MAX_PACKET:,} are the most"
+                )
+            data: bytes = receive(size)
+            return data
+
+        paho._sock_recv = receive_bounded
         paho.on_connect, paho.on_disconnect = on_connect, on_disconnect
         paho.on_socket_register_write = on_register_write
         paho.on_publish, paho.on_message, paho.on_log = self._published, self._came, self._noted

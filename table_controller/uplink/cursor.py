@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from table_controller.journal.tip import sync_folder
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def load_cursor(path: Path) -> Mark | None:
     """Return where the broker's acknowledgement stands; None if there is no file, or none that can be read."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Mark)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, *UNDECODABLE):
         return None
 
 

@@ -41,6 +41,7 @@ class Status(Body, frozen=True, kw_only=True):
     boot: int
     journal: str
     version: str
+    unverified: bool = False  # a development table: nobody approved what runs there
 
 
 # --- events -----------------------------------------------------------------------------------------------------------

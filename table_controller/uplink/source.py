@@ -40,6 +40,7 @@ class Source:
     store: Store | None = None
     locked: PitboxError | None = None
     copy: Callable[[], CopyState | None] = _no_copy
+    unverified: bool = False
 
     @property
     def cause(self) -> PitboxError | None:
@@ -70,7 +71,7 @@ class Source:
         """Return the will: what the broker says if we are cut off."""
         return m.Status(
             status="offline", reason="lost", begun=self.boot == 1, boot=self.boot, journal=self.journal,
-            version=VERSION,
+            version=VERSION, unverified=self.unverified,
         )  # fmt: skip
 
     def identity(self, prefix: str) -> m.Identity:

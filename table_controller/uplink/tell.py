@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import code_of
 from table_controller.journal import chain
 from table_controller.journal import records as rec
@@ -45,7 +46,7 @@ def tell_record(record: Record, round_: int) -> Telling:
     if record.kind == rec.STEP:
         try:
             step = rec.decode_step(record.body)
-        except msgspec.DecodeError:  # of another version: that it is there is all that can be said
+        except UNDECODABLE:  # of another version: that it is there is all that can be said
             return Telling(round_, record.kind, "", (it.Recorded(kind=record.kind),))
         return tell_step(step.event, step.decisions, round_)
     if record.kind in _QUIET:
@@ -59,7 +60,7 @@ def _note(record: Record, round_: int) -> Telling:
     """Tell a note without its sentence, which may name people."""
     try:
         note = msgspec.json.decode(record.body, type=rec.Note)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return Telling(round_, record.kind, "", (it.Recorded(kind=record.kind),))
     item = it.BoxNoted(kind=note.kind, slot=note.slot, hold=note.hold)
     return Telling(round_, record.kind, note.who.role if note.who is not None else "", (item,))
@@ -72,7 +73,7 @@ def _other(record: Record) -> it.Items:
         if record.kind == rec.CLOCK:
             by_ns = msgspec.json.decode(record.body, type=rec.ClockStep).by_ns
             return it.ClockStepped(by_ms=round(by_ns / 1e6))
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         pass
     return it.Recorded(kind=record.kind)
 

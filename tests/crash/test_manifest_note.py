@@ -1,17 +1,19 @@
-"""A component that is not what the manifest names: the box runs, and journal, log and status say what differs."""
+"""A running box and its approved manifest: no manifest, no service; a difference or a deletion locks the table."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from simulators.table import layout, table_toml
-from table_controller.controller.self_check import MANIFEST
+from simulators.table import BENCH_PIN, lay_out_people, layout, table_toml
+from table_controller.approval import MANIFEST, RECORD, Approval, manifest_path, read_approval
+from table_controller.config import load_config
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.manifest import as_json, read_manifest
@@ -27,43 +29,105 @@ GAME = "over_under"
 pytestmark = pytest.mark.realtime
 
 
-def compared(box: RunningBox) -> list[str]:
-    """Wait until the whole list was compared; return what was found."""
-    until = time.monotonic() + 4 * LIMIT
+def configured(folder: Path, *, development: bool = False) -> Path:
+    text = table_toml(GAME, {slot: str(folder / slot) for slot in layout(GAME)})
+    text = text.replace("development = true", f"development = {str(development).lower()}")
+    lay_out_people(folder / "data")
+    (folder / "pins").write_text(f"tech-1 {BENCH_PIN}\naudit-1 {BENCH_PIN}\nfloor-1 {BENCH_PIN}\n")
+    (folder / "pins").chmod(0o600)
+    return lay_out(folder, f"{text}\n[panel]\nenabled = false\n")
+
+
+def approve(folder: Path, *people: str, expect: int = 0) -> str:
+    two = people or ("--technician", "tech-1", "--auditor", "audit-1")
+    return pitbox(
+        "approve", "--config", str(folder / "table.toml"), "--pin-file", str(folder / "pins"), *two, expect=expect
+    )
+
+
+def altered(config: Path, name: str) -> None:
+    """Have the approved manifest name another digest of one component, and the approval name that manifest."""
+    table = load_config(config)
+    manifest = read_manifest(manifest_path(table))
+    others = [replace(p, digest="ab" * 32) if name in p.name else p for p in manifest.components]
+    assert others != list(manifest.components)
+    data = as_json(replace(manifest, components=tuple(others)))
+    manifest_path(table).write_bytes(data)
+    approval = read_approval(table)
+    assert isinstance(approval, Approval)
+    changed = replace(approval, manifest=sha256(data).hexdigest())
+    (table.data / RECORD).write_bytes(msgspec.json.encode(changed))
+
+
+def until(box: RunningBox, what: str) -> dict[str, Any]:
+    """Wait until the box has compared everything (`checks`) or is locked (`cause`); return its status."""
+    limit = time.monotonic() + 4 * LIMIT
     while True:
-        found = [text for what, text in box.status()["checks"] if what == "manifest"]
-        if found:
-            return found
-        assert time.monotonic() < until, "nobody compares"
+        status = box.status()
+        if (what == "cause" and status["cause"]) or (
+            what == "checks" and [text for name, text in status["checks"] if name == "manifest"]
+        ):
+            return status
+        assert time.monotonic() < limit, f"the box shows no {what}"
         time.sleep(0.1)
 
 
-def noted(folder: Path) -> list[str]:
+def noted(folder: Path, *kinds: str) -> list[str]:
     records: Any = (r for r in reader.read(folder / "data" / "journal", 1) if r.kind == rec.NOTE)
     notes = [msgspec.json.decode(record.body, type=rec.Note) for record in records]
-    return [note.text for note in notes if note.kind == "manifest"]
+    return [note.text for note in notes if note.kind in kinds]
 
 
-async def test_what_changed_since_the_manifest_was_written_is_a_note_in_the_journal(tmp_path: Path) -> None:
-    text = table_toml(GAME, {slot: str(tmp_path / slot) for slot in layout(GAME)})
-    config = lay_out(tmp_path, f"{text}\n[panel]\nenabled = false\n")
-    (tmp_path / "data").mkdir(exist_ok=True)
-    kept = tmp_path / MANIFEST
-    told = await asyncio.to_thread(pitbox, "version", "--manifest", "--json", "--config", str(config))
-    kept.write_text(told)
+def test_a_box_without_an_approved_manifest_ends_and_says_who_must_sign(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    printed = pitbox("run", "--config", str(config), expect=4)
+    assert "PB-319" in printed
+    assert "pitbox approve" in printed
+    assert not (tmp_path / "data" / "journal").exists()
+    assert "floorperson" in approve(tmp_path, "--technician", "tech-1", "--auditor", "floor-1", expect=1)
+    assert "PB-319" in pitbox("run", "--config", str(config), expect=4)
+
+
+async def test_an_approved_box_serves_and_a_component_that_differs_locks_it(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    assert "approved by technician tech-1 and auditor audit-1" in await asyncio.to_thread(approve, tmp_path)
     with running(config) as box:
-        assert await asyncio.to_thread(compared, box) == [f"everything is as {kept} names it"]
-    assert noted(tmp_path) == []
-    manifest = read_manifest(kept)
-    other = [replace(p, digest="ab" * 32) if "msgspec" in p.name else p for p in manifest.components]
-    assert other != list(manifest.components)
-    kept.write_bytes(as_json(replace(manifest, components=tuple(other))))
+        status = await asyncio.to_thread(until, box, "checks")
+        assert ["manifest", f"everything is as {tmp_path / MANIFEST} names it"] in status["checks"]
+        assert status["cause"] is None
+        assert not status["unverified"]
+    (signed,) = noted(tmp_path, "software")
+    assert "approved by technician tech-1 and auditor audit-1" in signed
+    assert noted(tmp_path, "manifest", "halted") == []
+    altered(config, "msgspec")
     with running(config) as box:
-        (found,) = await asyncio.to_thread(compared, box)
-        assert found.startswith("~")
-        assert "msgspec" in found
-        said = await asyncio.to_thread(pitbox, "status", "--config", str(config))
-        assert f"manifest: {found}" in said
+        status = await asyncio.to_thread(until, box, "cause")
+        assert status["cause"]["code"] == "PB-317"
+        assert "msgspec" in status["cause"]["text"]
+        assert status["phase"] == "halted"
         assert "not as" in box.words()
-    (note,) = noted(tmp_path)
-    assert note == f"1 not as {MANIFEST} names it: {found}"
+    (note, halted) = noted(tmp_path, "manifest", "halted")
+    assert note.startswith(f"1 not as {MANIFEST} names it: ~")
+    assert halted.startswith("PB-317")
+
+
+async def test_another_text_of_the_configuration_with_the_same_choices_is_a_note(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    await asyncio.to_thread(approve, tmp_path)
+    config.write_text(config.read_text() + "# moved to another shelf\n")
+    with running(config) as box:
+        status = await asyncio.to_thread(until, box, "checks")
+        assert status["cause"] is None
+    (note,) = noted(tmp_path, "manifest")
+    assert "configuration/file" in note
+
+
+def test_a_development_table_says_so_in_status_journal_and_log(tmp_path: Path) -> None:
+    config = configured(tmp_path, development=True)
+    assert "a development table is not approved" in approve(tmp_path, expect=2)
+    with running(config) as box:
+        assert box.status()["unverified"]
+        assert "UNVERIFIED" in pitbox("status", "--config", str(config))
+    (note,) = noted(tmp_path, "software")
+    assert note.startswith("UNVERIFIED")
+    assert "UNVERIFIED" in box.words()

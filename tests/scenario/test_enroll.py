@@ -15,8 +15,10 @@ from firmware_bridge.keys import load_key, new_key, save_key
 from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import trust_in
 from simulators.models import make
+from table_controller.config import load_config
 from table_controller.controller import enroll as module
 from tests.support.boxes import Bench, Talk
+from tests.support.configs import saigon
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,3 +164,68 @@ async def test_a_disk_that_hangs_holds_up_the_enrolment_and_not_the_table(
         await box.stop()
         bench.close()
         new.board.power_off()
+
+
+async def test_a_disk_that_is_full_enrolls_nobody_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    old, new = bench.machines["shoe.1"], another_shoe(bench)
+    save_key(tmp_path / "new.key", new.key)
+    before = (tmp_path / "shoe.1.key").read_bytes()
+
+    def full(_path: Path, _key: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    try:
+        talk = await Talk(box).sign_on("T1", "F1")
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "save_key", full)
+            told = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+        assert told.startswith("PB-61")
+        assert "No space left on device; nobody was enrolled" in told
+        assert bench.notes("enrolled") == []
+        assert (tmp_path / "shoe.1.key").read_bytes() == before
+        assert not (tmp_path / "revoked.json").exists()
+        type(box)(bench.plan, bench.clock, threads=False)  # the next start finds no revoked key
+        told = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+        assert told["revoked"] == old.key.serial
+    finally:
+        await box.stop()
+        bench.close()
+
+
+# What the box had done of an enrolment when it ended, and what the next start makes of it.
+@pytest.mark.parametrize(
+    ("ended_after", "finished"), [("draft", False), ("mark", True), ("revocation", True), ("everything", None)]
+)
+def test_an_enrolment_that_was_cut_off_is_finished_or_undone_at_the_next_start(
+    tmp_path: Path, ended_after: str, finished: bool | None
+) -> None:
+    config = load_config(saigon(tmp_path, "/dev/KIND", lambda: b"k" * 32))
+    (tmp_path / "data").mkdir()
+    (slot,) = [each for each in config.slots if each.kind == "shoe"]
+    new = new_key("SN-new", "shoe")
+    revoked = module.Revoked(config.data / module.REVOKED)
+    module._draft(slot.key_file, new)
+    if ended_after != "draft":
+        module._drafted(slot.key_file).rename(module._marked(slot.key_file))
+    if ended_after in ("revocation", "everything"):
+        revoked.add(slot.key)
+    if ended_after == "everything":
+        module._finish(revoked, slot.key, slot.key_file)
+    told = module.settle_enrolments(config)
+    assert [("finished" in sentence, "undone" in sentence) for sentence in told] == (
+        [] if finished is None else [(finished, not finished)]
+    )
+    serves = load_key(slot.key_file)
+    assert serves.serial == ("SN-shoe" if finished is False else "SN-new")
+    known = module.Revoked(config.data / module.REVOKED)
+    known.check(serves, "shoe.1")
+    if finished is not False:
+        with pytest.raises(KeyRevoked):
+            known.check(slot.key, "shoe.1")
+    again = load_config(config.path)
+    assert module.settle_enrolments(again) == [], "once"
+    assert sorted(path.name for path in tmp_path.glob(".*.key.*")) == []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simulators.world.table import TRAY
 from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
-from table_controller.panel.app import app_of
+from table_controller.panel.app import HEADERS, PAGES, app_of
 from table_controller.panel.panel import Panel
 from tests.support.asgi import Browser
 from tests.support.boxes import PIN, Bench
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from table_controller.panel.desk import Check
+
 
 class Stage:
-    def __init__(self, bench: Bench, panel: Panel) -> None:
-        self.bench, self.panel, self.app = bench, panel, app_of(panel)
+    def __init__(self, bench: Bench, panel: Panel, check: Check) -> None:
+        self.bench, self.panel, self.app, self.check = bench, panel, app_of(panel), check
 
     async def person(self, id_: str) -> Browser:
         browser = Browser(self.app)
@@ -44,7 +46,7 @@ async def beside(folder: Path) -> AsyncIterator[Stage]:
     box = await start(bench, folder)
     panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=here)
     try:
-        yield Stage(bench, panel)
+        yield Stage(bench, panel, box.check_person)
     finally:
         panel.close()
         await box.stop()
@@ -76,6 +78,8 @@ async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: 
         assert any("lift" in line for line in shown["where"])
         assert not shown["begun"]
         assert (await Browser(stage.app).get("/api/dossiers")).status == 401
+        assert (await dealer.get("/api/dossiers")).status == 403
+        assert (await floor.get("/api/dossiers")).status == 200
         assert (await _step(dealer, "begin")).status == 403
         assert (await _step(floor, "begin")).json["pin"], "a floorperson's word needs the PIN"
         assert (await _step(technician, "begin")).status == 200
@@ -155,3 +159,27 @@ async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_
         assert len(names) == len(set(names))
         assert {"pitbox_slot_in_service", "pitbox_meter_microdollars", "pitbox_rounds_total"} <= set(names)
         assert all(line.startswith("# ") or re.fullmatch(r"[a-z_]+(\{.*\})? \S+", line) for line in page.splitlines())
+
+
+async def test_every_page_of_a_development_table_shows_that_nobody_approved_what_runs(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        unverified = Panel(stage.panel.box, stage.check, name="bench", in_thread=here, unverified=True)
+        approved, development = Browser(stage.app), Browser(app_of(unverified))
+        for path in PAGES:
+            assert b"UNVERIFIED" not in (await approved.get(path)).body, path
+            assert b'role="note"' in (await development.get(path)).body, path
+            assert b">UNVERIFIED</div>" in (await development.get(path)).body, path
+        unverified.close()
+
+
+async def test_an_answer_to_what_is_not_there_has_the_headers_of_every_other_answer(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        browser = Browser(stage.app)
+        for answer, status in (
+            (await browser.get("/nowhere"), 404),
+            (await browser.get("/static/../app.py"), 404),
+            (await browser.ask("PUT", "/dealer"), 405),
+        ):
+            assert answer.status == status
+            for name, value in HEADERS.items():
+                assert answer.headers[name.lower()] == value

@@ -33,6 +33,7 @@ def lay_out(folder: Path, text: str) -> Path:
 # A small table with two machines: what stands before its [data] section, but for the name.
 SAIGON: Final = """game = "saigon_5_card"
 approved = "approved.toml"
+development = true
 [rules]
 adjacent_boxes = 1
 dealing = "automated_shoe"

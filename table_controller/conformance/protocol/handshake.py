@@ -10,6 +10,7 @@ import msgspec
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.commands import GetReport
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import HostRefused
 from firmware_bridge.link import HEARTBEAT
 from firmware_bridge.messages import (
@@ -41,7 +42,7 @@ def _tag(found: Heard) -> Any:
     """Return a payload's tag, read without any strictness."""
     try:
         return msgspec.msgpack.decode(found.frame.payload)[0]
-    except (msgspec.MsgspecError, TypeError, IndexError, KeyError, ValueError):
+    except (TypeError, IndexError, KeyError, ValueError, *UNDECODABLE):
         return None
 
 
@@ -65,7 +66,7 @@ async def limits(bench: Bench) -> None:
         kind: Any = DeviceHello if _tag(found) == tag_of(DeviceHello) else DeviceProof
         try:
             msgspec.msgpack.decode(found.frame.payload, type=kind)
-        except msgspec.MsgspecError as error:
+        except UNDECODABLE as error:
             raise Failed(f"a {kind.__name__} as in the table of messages", str(error)) from None
 
 

@@ -1,0 +1,79 @@
+"""A data folder on a disk that turned read-only: the box serves locked and shows why; files are private."""
+
+from __future__ import annotations
+
+import socket
+import stat
+import time
+import urllib.request
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulators.table import lay_out_people, layout, table_toml
+from tests.support.configs import lay_out
+from tests.support.processes import LIMIT
+from tests.support.running import RunningBox, running
+from tests.support.small_disk import remount, small_disk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GAME = "over_under"
+
+pytestmark = pytest.mark.realtime
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def configured(folder: Path, data: Path, port: int) -> Path:
+    text = table_toml(GAME, {slot: str(folder / slot) for slot in layout(GAME)})
+    lay_out_people(data)
+    panel = f"\n[panel]\nenabled = true\nport = {port}\n"
+    return lay_out(folder, text.replace('folder = "data"', f'folder = "{data}"') + panel)
+
+
+def shown(box: RunningBox, words: str) -> None:
+    until = time.monotonic() + LIMIT
+    while words not in box.words():
+        assert box.process.poll() is None, box.words()
+        assert time.monotonic() < until, box.words()
+        time.sleep(0.05)
+
+
+def test_a_data_folder_that_turned_read_only_locks_the_box_and_the_panel_says_why(tmp_path: Path) -> None:
+    with small_disk(tmp_path, 64 << 10) as disk:
+        port = free_port()
+        config = configured(tmp_path, disk, port)
+        with running(config) as box:
+            shown(box, "ready: ")
+        remount(disk, "ro")
+        (tmp_path / "box.log").unlink()
+        with running(config) as box:
+            shown(box, "locked: PB-717")
+            shown(box, "panel: ")
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=LIMIT) as answer:
+                assert b"pitbox" in answer.read()
+            assert box.end() == 0
+        remount(disk, "rw")
+        (tmp_path / "box.log").unlink()
+        with running(config) as box:
+            shown(box, "ready: ")
+            assert "locked" not in box.words()
+
+
+def test_what_a_box_writes_is_read_by_nobody_else(tmp_path: Path) -> None:
+    config = configured(tmp_path, tmp_path / "data", free_port())
+    with running(config) as box:
+        shown(box, "ready: ")
+    open_files = [
+        str(path.relative_to(tmp_path))
+        for path in (tmp_path / "data").rglob("*")
+        if not path.is_socket() and path.stat().st_mode & (stat.S_IRWXO | stat.S_IWGRP)
+    ]
+    assert open_files == []
