@@ -57,7 +57,10 @@ _WILD_PROGRESSIVE: Final[dict[str, Any]] = {
     "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
 }
 # Who signs on at a simulated table, and how. No secret: whoever reads this is at a bench.
-BENCH_PEOPLE: Final = {"dealer-1": "dealer", "floor-1": "floorperson", "tech-1": "technician", "audit-1": "auditor"}
+BENCH_PEOPLE: Final = {
+    "dealer-1": "dealer", "floor-1": "floorperson", "floor-2": "floorperson", "tech-1": "technician",
+    "audit-1": "auditor",
+}  # fmt: skip
 BENCH_PIN: Final = "271828"
 # Where a starting position is drawn, and what the rules allow for it: the button only in chapter 575.
 _STARTS_OF: Final = {"asia_poker": ("dice", "rng", "button"), "face_up_pai_gow": ("dice", "rng")}

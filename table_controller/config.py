@@ -28,7 +28,7 @@ from firmware_bridge.errors import (
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.transport.ports import check_port, is_path, same_port
 from table_controller import config_sections as written
-from table_controller.config_devices import devices_needed, devices_welcome
+from table_controller.config_devices import devices_needed, devices_welcome, sign_needed
 from table_controller.config_types import (
     ControlConfig,
     JournalConfig,
@@ -132,6 +132,8 @@ class _Reading:
         id_ = (table.id or _plain(table.name)) if table is not None else ""
         mqtt = self._mqtt(site, id_)
         panel, control = self._panel(), self._control(folder)
+        if rules is not None and submission is not None and panel is not None:
+            self._check_sign(rules, submission, panel)
         journal = self._journal(folder)
         people = self._file.section("people", written.People)
         if not (table and site and rules and submission and panel and control and journal and people):
@@ -237,6 +239,18 @@ class _Reading:
                 self._problem(f"device.{slot}: its number is a seat, and there are {submission.seats}")
             elif kind != "bet_sensor" and int(number) > 1 and f"{kind}.1" in there:
                 self._warnings.append(f"device.{slot}: a table uses one {kind}, device.{kind}.1")
+
+    def _check_sign(self, rules: Edition, submission: Submission, panel: PanelConfig) -> None:
+        """Where a progressive is offered, players see its meter: on a device, or on the panel's page."""
+        why = sign_needed(rules, submission)
+        if not why or any(kind == "meter_sign" for kind, _ in self._file.devices):
+            return
+        if not panel.enabled:
+            self._problem(f"device.meter_sign.1 is missing, and panel.enabled = false leaves no /sign page: {why}")
+        else:
+            self._warnings.append(
+                f"device.meter_sign.1 is missing: no round opens unless a display shows the panel's /sign page; {why}"
+            )
 
     # --- what is around the table -------------------------------------------------------------------------------------
 

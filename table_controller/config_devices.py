@@ -28,6 +28,14 @@ def devices_needed(rules: Edition, submission: Submission) -> dict[str, str]:
     return needed
 
 
+def sign_needed(rules: Edition, submission: Submission) -> str:
+    """Return why players must see the meter on a sign; empty where no progressive is offered."""
+    if rules.progressive is None or rules.progressive.wager not in submission.wagers:
+        return ""
+    clause = "688a.2(d), 605a.7" if rules.chapter == "688a" else rules.chapter
+    return f'rules.wagers has "{rules.progressive.wager}", and its meter is seen from the front of the table ({clause})'
+
+
 def devices_welcome(rules: Edition, submission: Submission) -> tuple[str, ...]:
     """Return the kinds of devices that are used where they stand, and that people can do without."""
     shoe = ("shoe",) if submission.dealing in ("manual_shoe", "dealing_shoe") else ()

@@ -25,6 +25,7 @@ from msgspec.structs import replace
 
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadPeopleFile, ConfigurationError
+from table_controller.table import events
 from table_controller.table.events import Role
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     person: str
     role: Role
     proof: str = ""
+
+    @property
+    def speaker(self) -> events.Person:
+        """The holder as events name one; a credential that is a person of its own names no other."""
+        return events.Person(self.role, self.id, "" if self.person == self.id else self.person)
 
     def same(self, other: Person) -> bool:
         """Tell whether two credentials are one person's: then they are not the two people that a rule wants."""

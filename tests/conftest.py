@@ -16,6 +16,8 @@ import pytest
 from hypothesis import settings
 
 from simulators.virtual_time import VirtualLoop
+from tests.support import evidence
+from tests.support.counts import FACTOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,9 @@ sys.dont_write_bytecode = False
 settings.register_profile("pitbox", deadline=None, derandomize=True, database=None)
 settings.load_profile("pitbox")
 
+# What the clause table claims is seen while the tests run.
+evidence.watch_core()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, default=1, help="seed of every simulated machine and line (default 1)")
@@ -37,6 +42,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what runs on the wall clock: while it waits others compute, and at the end nobody waits."""
     items.sort(key=lambda item: item.get_closest_marker("realtime") is None)
+    for item in items if FACTOR > 1 else ():
+        _give_time(item)
+
+
+def _give_time(item: pytest.Item) -> None:
+    """In a marathon a proof tries many times as much, and may take as many times as long."""
+    mark = item.get_closest_marker("timeout")
+    seconds = mark.args[0] if mark is not None else item.config.getoption("--timeout") or 120
+    item.add_marker(pytest.mark.timeout(float(seconds) * FACTOR), append=False)
 
 
 def pytest_collection_finish() -> None:
@@ -61,6 +75,20 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if report.failed and "seed" in seeds:
         command = f"python -m pytest '{item.nodeid}' --seed {seeds['seed']}"
         report.sections.append(("repeat this failure", command))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """See whether the core does in a marked test what the clause table claims of it."""
+    clauses = [clause for mark in item.iter_markers("clauses") for clause in mark.args]
+    if not clauses:
+        yield
+        return
+    seen = evidence.begin()
+    outcome: Any = yield
+    short = evidence.end(seen, item.nodeid, clauses)
+    if short is not None and outcome.excinfo is None:
+        outcome.force_exception(AssertionError(short))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,6 +1,7 @@
-"""Which test proves which clause: asks pytest for all tests and their marks. Runs no test and judges none.
+"""Which test proves which clause, and what play does about each. Judges nothing: it asks pytest, and what tests showed.
 
-python -m tools.clause_table        how many clauses bind, how many are named by a test, and which wait
+python -m tools.clause_table            how many clauses are enforced, prompted, computed, outside and not yet done
+python -m tools.clause_table --record   run every marked test and write down anew what it shows (some minutes)
 """
 
 from __future__ import annotations
@@ -8,27 +9,46 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import tomllib
+from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from table_controller import rulebook
+from tests.support.evidence import ASKED, COMPUTED, DRIVEN, RECORD, REFUSED, SHOWN, WITNESSES, witnesses
 from tools.markdown import table
+
+if TYPE_CHECKING:
+    from table_controller.rulebook import Enforcement
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DUE: Final = ROOT / "tests" / "clauses_due.toml"
+ENFORCEMENT: Final = ROOT / "table_controller" / "rulebook" / "data" / "enforcement.toml"
 # Duties that the controller itself carries out. The rest is other people's, or a matter of records.
 BINDING: Final = ("device", "prompt", "compute")
-_HEAD: Final = """# Which test proves which clause
+# What the witness of a clause shows, as a word for people.
+_WORDS: Final[dict[str, Enforcement]] = {
+    REFUSED: "enforced in play",
+    ASKED: "prompted",
+    DRIVEN: "enforced in play",
+    COMPUTED: "computed on request",
+}
+_HEAD: Final = """# What play does about each clause, and which test proves it
 
-Written by `make recording` from the marks of the tests; `make check` fails when it is out of date. A clause that binds
-the controller and is named by no test fails the build, unless it stands in `tests/clauses_due.toml`, which may only
-shrink."""
+For a regulator or an auditor who asks of one clause: does this table enforce it? `pitbox rules show "688a.13(l)"`
+answers for one clause, `python -m tools.clause_table` counts them. This page is written by `make recording`;
+`make check` fails when it is out of date.
+
+The word of a clause is not an opinion. While the tests run, the live core is watched in every test that is marked with
+a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that shows most. When that test runs and
+shows less, it fails. `python -m tools.clause_table --record` writes the witnesses anew."""
 
 
 class _Collected:
@@ -39,16 +59,13 @@ class _Collected:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         for item in session.items:
-            test = item.nodeid.partition("[")[0]
             for mark in item.iter_markers("clauses"):
                 for clause in mark.args:
-                    named = self.tests.setdefault(clause, [])
-                    if test not in named:
-                        named.append(test)
+                    self.tests.setdefault(clause, []).append(item.nodeid)
 
 
 def collect() -> dict[str, list[str]]:
-    """Have pytest collect every test, in this process; return the tests that name each clause."""
+    """Have pytest collect every test, in this process; return the tests and cases that name each clause."""
     found = _Collected()
     said = io.StringIO()
     arguments = ["--collect-only", "-qq", "-p", "no:cacheprovider", str(ROOT / "tests")]
@@ -60,12 +77,18 @@ def collect() -> dict[str, list[str]]:
 
 
 @cache
-def named() -> dict[str, list[str]]:
-    """Return the tests that name each clause; collected in a process of its own, since pytest may be asking."""
+def cases() -> dict[str, list[str]]:
+    """Return the tests and cases that name each clause; collected in a process of its own: pytest may be asking."""
     command = [sys.executable, "-m", "tools.clause_table", "--collect"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
     tests: dict[str, list[str]] = json.loads(done.stdout)
     return tests
+
+
+@cache
+def named() -> dict[str, list[str]]:
+    """Return the tests that name each clause, whatever their cases."""
+    return {clause: list(dict.fromkeys(test.partition("[")[0] for test in tests)) for clause, tests in cases().items()}
 
 
 def binding(game: str) -> list[str]:
@@ -73,23 +96,114 @@ def binding(game: str) -> list[str]:
     return [clause.id for clause in rulebook.clauses(game) if clause.enforce in BINDING]
 
 
+def _waits() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads(DUE.read_text()).get("waits", [])
+    return found
+
+
 def due() -> dict[str, str]:
-    """Return the clauses that wait for later work, each with what it waits for."""
-    text = DUE.read_text()
-    return {clause: wait["for"] for wait in tomllib.loads(text).get("waits", []) for clause in wait["clauses"]}
+    """Return the clauses that wait for later work, whole or in part, each with what it waits for."""
+    return {clause: wait["for"] for wait in _waits() for clause in wait["clauses"]}
+
+
+def due_in_part() -> set[str]:
+    """Return those of which only a part waits; tests may name the rest."""
+    return {clause for wait in _waits() if wait.get("part") for clause in wait["clauses"]}
+
+
+def reviewed() -> dict[str, str]:
+    """Return the clauses that came to wait because a review found them unproved, each with the page of that review."""
+    return {clause: wait["review"] for wait in _waits() if "review" in wait for clause in wait["clauses"]}
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def word_of(clause: rulebook.Clause) -> Enforcement:
+    """Return what play does about a clause, by its witness; what waits, even in part, is not yet done."""
+    if clause.id in due():
+        return "not yet"
+    if clause.id in witnesses():
+        return _WORDS[witnesses()[clause.id]["shows"]]
+    return "not yet" if clause.enforce in BINDING else "outside"
+
+
+def words() -> dict[str, Enforcement]:
+    """Return the word of every clause."""
+    return {clause.id: word_of(clause) for game in rulebook.GAMES for clause in rulebook.clauses(game)}
+
+
+def record() -> None:
+    """Run every marked test; write down what each clause's best witness shows, and the words that follow."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "shown.jsonl"
+        command = [sys.executable, "-m", "pytest", "-m", "clauses", "-q", "-n", "2", "--timeout", "600", "tests"]
+        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, RECORD: str(path)})  # noqa: S603 - our own words
+        write_witnesses([json.loads(line) for line in path.read_text().splitlines()])
+    witnesses.cache_clear()
+    write_words()
+
+
+def write_witnesses(shown: list[dict[str, Any]]) -> None:
+    """Write one witness for each clause: the test that shows most, and of those the first by name."""
+    best: dict[str, tuple[int, str]] = {}
+    for each in shown:
+        for clause, what in each["shown"].items():
+            found = SHOWN.index(what), each["test"]
+            best[clause] = min(best.get(clause, found), found)
+    lines = ["# One witness for each clause, and what it shows. Written by `python -m tools.clause_table --record`."]
+    for clause in (clause.id for game in rulebook.GAMES for clause in rulebook.clauses(game)):
+        if clause in best:
+            rank, test = best[clause]
+            lines.append(f"{json.dumps(clause)} = {{ shows = {json.dumps(SHOWN[rank])}, test = {json.dumps(test)} }}")
+    WITNESSES.write_text("\n".join(lines) + "\n")
+
+
+def enforcement_text() -> str:
+    """Return the file from which the product knows the words."""
+    head = (
+        "# What play does about each clause. Written by `python -m tools.clause_table --record`, checked by the tests."
+    )
+    lines = [f"{json.dumps(clause)} = {json.dumps(word)}" for clause, word in words().items()]
+    return "\n".join([head, "[clauses]", *lines]) + "\n"
+
+
+def write_words() -> None:
+    """Write the words of all clauses where the product finds them."""
+    ENFORCEMENT.write_text(enforcement_text())
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
 
 
 def page() -> str:
-    """Return the page of clauses and tests, game by game."""
-    waits, tests = due(), named()
-    parts = [_HEAD, f"{summary()}."]
+    """Return the page of clauses, words and tests, game by game."""
+    counts = Counter(words().values())
+    rows = [(f"*{word}*", str(counts[word]), meaning) for word, meaning in rulebook.ENFORCEMENT.items()]
+    parts = [_HEAD, f"{summary()}.", table(("word", "clauses", "meaning"), *rows), _by_evidence()]
     for game in rulebook.GAMES:
-        rows = [
-            (f"`{clause}`", "<br>".join(map(_short, tests.get(clause, ()))) or f"waits for {waits.get(clause, '?')}")
-            for clause in binding(game)
-        ]
-        parts.append(f"## {rulebook.edition(game).title}\n\n{table(('clause', 'proved by'), *rows)}")
+        lines = [_line(clause) for clause in rulebook.clauses(game) if word_of(clause) != "outside"]
+        parts.append(f"## {rulebook.edition(game).title}\n\n{table(('clause', 'word', 'proved by'), *lines)}")
+        outside = [f"`{clause.id}`" for clause in rulebook.clauses(game) if word_of(clause) == "outside"]
+        parts.append(f"Outside: {', '.join(outside) or 'none'}.")
     return "\n\n".join(parts) + "\n"
+
+
+def _by_evidence() -> str:
+    """Return in a sentence on what the claim of enforcement rests."""
+    shown = Counter(witnesses()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
+    return (
+        f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses something or stops"
+        f" the table. {shown[DRIVEN]} are *uncited*: the core carries them out itself, in a test of the live core that"
+        " is marked with the clause."
+    )
+
+
+def _line(clause: rulebook.Clause) -> tuple[str, str, str]:
+    tests = "<br>".join(map(_short, named().get(clause.id, ())))
+    waits = f"waits for {due()[clause.id]}" if clause.id in due() else ""
+    uncited = word_of(clause) == "enforced in play" and witnesses()[clause.id]["shows"] == DRIVEN
+    return f"`{clause.id}`", word_of(clause) + ", uncited" * uncited, "<br>".join(filter(None, (waits, tests)))
 
 
 def _short(test: str) -> str:
@@ -98,10 +212,9 @@ def _short(test: str) -> str:
 
 
 def summary() -> str:
-    """Return one line for people: how many clauses bind, are named, and wait."""
-    all_binding = [clause for game in rulebook.GAMES for clause in binding(game)]
-    proved = [clause for clause in all_binding if clause in named()]
-    return f"{len(all_binding)} clauses bind the controller; {len(proved)} are named by a test, {len(due())} wait"
+    """Return one line for people: how many clauses there are, and how many have each word."""
+    counts = Counter(words().values())
+    return f"{sum(counts.values())} clauses: " + ", ".join(f"{counts[word]} {word}" for word in rulebook.ENFORCEMENT)
 
 
 def unnamed() -> list[str]:
@@ -114,6 +227,8 @@ def main() -> int:
     if sys.argv[1:] == ["--collect"]:
         print(json.dumps(collect()))
         return 0
+    if sys.argv[1:] == ["--record"]:
+        record()
     print(summary())
     for clause, what in due().items():
         print(f"  {clause} waits for {what}")

@@ -61,9 +61,7 @@ def _duty(duty: str) -> str:
         edition = rulebook.edition(game)
         for method in edition.deal.methods:
             start = edition.starts[0].name if edition.starts else None
-            clause = clauses_of(edition, duty, method.name, start)[0]
-            if clause != edition.chapter:
-                cited[clause] = None
+            cited |= dict.fromkeys(clauses_of(edition, duty, method.name, start)[:1])
     return f"`{duty}`: {', '.join(cited)}"
 
 

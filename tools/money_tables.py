@@ -61,7 +61,7 @@ def meter_table() -> str:
 
 
 def example() -> str:
-    """Three bets and a whole win, then a round that is void, on a meter at 29 % that stands at an odd amount."""
+    """A wrong claim before a whole win, then a round that is void, on a meter at 29 % that stands at an odd amount."""
     rules_of = edition("face_up_pai_gow")
     raw = {"adjacent_boxes": 1, "wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-3"}}
     rules = meter.meter_rules(rules_of, check_submission(rules_of, raw))
@@ -76,8 +76,13 @@ def example() -> str:
     row("a correction, by document", meter.correct(book, 1_234 * 1_000_000 + 567_891, "MC-1"))
     for seat in (1, 3, 6):
         row(f"round 1, seat {seat}: a bet of a dollar", meter.accept(book, rules, 1, seat, ())[1])
-    hit, entry = hits.claim(book, rules, 1, 1, 6, "seven_card_straight_flush_any")
+    wrong, entry = hits.claim(book, rules, 1, 1, 6, "seven_card_straight_flush_any")
     row("seat 6 claims 100 % of the meter", entry)
+    hit, entry = hits.claim(book, rules, 2, 1, 3, "seven_card_straight_flush_any")
+    row("seat 3 claims 100 %, too: provisional", entry)
+    row("seat 6 has not won: seat 3's claim is reversed,", hits.withdraw(book, hit, (), "hit_reversed"))
+    row("seat 6's is withdrawn,", hits.withdraw(book, wrong, ()))
+    row("and seat 3's is booked again: final", hits.rebook(book, rules, hit))
     row("an attendant has paid, and documented it", hits.pay_by_attendant(book, hit, (), "slip 1"))
     bets = []
     for seat in (1, 3):

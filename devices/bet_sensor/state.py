@@ -1,4 +1,4 @@
-"""What is known of one bet sensor, folded from its events. Pure. Which bets count is decided in devices/bets.py."""
+"""What is known of one bet sensor, folded from its events. Pure. Which bets count, the table core decides."""
 
 from __future__ import annotations
 

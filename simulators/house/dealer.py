@@ -16,11 +16,12 @@ from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault
-from simulators.house.technician import DEALER, FLOOR, LONG, PACE, QUARANTINE, TECHNICIAN, Technician
+from simulators.house.technician import DEALER, FLOOR, LONG, OTHER_FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
+from table_controller.table import machines as mc
 from table_controller.table.decisions import Finding, Prompt
 
 if TYPE_CHECKING:
@@ -108,7 +109,6 @@ class People(Technician):
             self._total, self._no_rolls = sum(event.values), 0
         elif isinstance(event, shaker.NoRoll):
             self._no_rolls += 1
-            self._go(self._later(lambda: self._cover(slot)))
 
     @property
     def _has_slot(self) -> bool:
@@ -178,8 +178,6 @@ class People(Technician):
 
     async def _obey(self, prompt: Prompt) -> None:
         await self.house.wait(PACE)
-        if prompt.hold is not None and (prompt.slot or "").startswith("shaker."):
-            self._cover(prompt.slot or "")  # whatever went wrong with a roll, the next one begins with the lid on
         number = self._plain_number(prompt)
         act = self.acts().get(prompt.kind)
         if act is not None:
@@ -194,9 +192,14 @@ class People(Technician):
             if len(prompt.choices) > 1 or prompt.least <= slip <= prompt.most:
                 number = slip
             else:  # the box takes no such number, and there is no other way out: it is entered once more
-                self.say(ev.Answer(prompt.id, prompt.choices[0], _PEOPLE[prompt.role], slip))
+                self.say(ev.Answer(prompt.id, prompt.choices[0], self._who(prompt), slip))
         choice, number = self._choice(prompt, number)
-        self.say(ev.Answer(prompt.id, choice, _PEOPLE[prompt.role], number, self.name_seats(prompt)))
+        self.say(ev.Answer(prompt.id, choice, self._who(prompt), number, self.name_seats(prompt)))
+
+    def _who(self, prompt: Prompt) -> ev.Person:
+        """Who answers: a hand pay whose bet one floorperson looked up is documented by another."""
+        hit = self.house.controller.table.state.money.hit_of(prompt.seat) if prompt.kind == "hand_pay" else None
+        return OTHER_FLOOR if hit is not None and hit.looked_up_by == FLOOR.identity else _PEOPLE[prompt.role]
 
     def say(self, answer: ev.Answer) -> None:
         """Answer the box, once hands have done what it asked for."""
@@ -385,7 +388,8 @@ class People(Technician):
         await self.house.wait(PACE)
         machine.inject("shake:times=3")
         await self.house.wait(3.0)
-        machine.inject("lid:to=off")
+        if self.house.dark or self.house.controller.table.state.round.state not in (mc.VOID, mc.IDLE):
+            machine.inject("lid:to=off")  # for a round that is void meanwhile nobody looks at the dice
 
     async def _cover_again(self, prompt: Prompt) -> None:
         """The lid goes on for another roll. A shaker that was shaken well and does not say so twice is mended."""

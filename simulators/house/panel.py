@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from table_controller.controller.clock import Clock
     from table_controller.controller.loop import Controller
     from table_controller.controller.presence import Presence
+    from table_controller.controller.sign import Sign
     from table_controller.controller.slot import Slot
     from table_controller.controller.wear import WearWarning
     from table_controller.journal.port import Journal
@@ -96,7 +97,6 @@ class HouseBox:
     def __init__(self, house: House, presence: Presence | None = None, folder: Path | None = None) -> None:
         self.house = house
         self._presence = presence
-        self.guards: list[Callable[[ev.Event], None]] = []
         self.revoked: set[str] = set()
         self.stopping = False
         self.testing: dict[str, int] = {}
@@ -145,6 +145,11 @@ class HouseBox:
     def presence(self) -> Presence | None:
         """Who deals, if anybody watches that."""
         return self._presence
+
+    @property
+    def sign(self) -> Sign | None:
+        """What the meter's signs show."""
+        return self.house.box.sign
 
     @property
     def store(self) -> Journal | None:

@@ -1,17 +1,28 @@
-"""The money of a meter told a second time, as plainly as can be: fractions of a dollar in lists.
+"""What the accounts of a meter must hold, worked out from what is owed: standing bets and standing claims, in order.
 
-Slow and without cleverness, so that one can see that it is right. Knows nothing of accounts, entries or micro-dollars,
-and reads the printed paytable itself.
+Fractions of a dollar, folded from scratch at every question. Nothing is undone here: what fell or went back is left out
+of the fold, so this shares no arithmetic with a reversal. Knows no entries, and reads the printed paytable itself.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+import msgspec
+
+from table_controller.ledger import money as accounts
+from table_controller.rulebook import GAMES, paytables
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook.texts import Line, Paytable
+
+Life = Literal["open", "table", "hand"]
+_NOTHING: Final = Fraction(0)
+TABLES: Final[dict[str, Paytable]] = {table.id: table for game in GAMES for table in paytables(game)}
 
 
 def dollars(cents: int | None) -> Fraction:
@@ -19,108 +30,245 @@ def dollars(cents: int | None) -> Fraction:
     return Fraction(cents or 0, 100)
 
 
-class PlainBet:
-    """A bet: what it cost, and what it added to meter and reserve."""
-
-    def __init__(self, stake: Fraction, added: Fraction, set_aside: Fraction) -> None:
-        self.stake, self.added, self.set_aside = stake, added, set_aside
-
-
-class PlainHit:
-    """A claimed hand: what is due, and with what the meter was filled up again."""
-
-    def __init__(self, fixed: Fraction, share: Fraction, stake: Fraction) -> None:
-        self.fixed, self.share, self.stake = fixed, share, stake
-        self.from_reserve = self.from_house = Fraction(0)
+def micro(amount: Fraction) -> int:
+    """Return dollars as micro-dollars; AssertionError if a part of one is left over."""
+    whole = amount * accounts.DOLLAR
+    assert whole.denominator == 1, f"{amount} is no whole number of micro-dollars"
+    return whole.numerator
 
 
-class PlainMoney:
-    """One meter and everything that was ever done to it."""
+class PlainBet(msgspec.Struct):
+    """A bet that stands: what it cost and added when it was accepted, in micro-dollars."""
 
-    def __init__(self, table: Paytable, rate: Fraction, *, stake_back: bool) -> None:
-        self.table, self.rate, self.stake_back = table, rate, stake_back
-        self.limit: Fraction | None = None
-        self.seed = dollars(table.seed_cents)
-        self.unit = dollars(table.unit_cents)
-        self.meter = self.seed
-        self.reserve = Fraction(0)
-        self.seeds = [self.seed]  # what the house put in
-        self.bets: Counter[Fraction] = Counter()  # that stand: how many of each amount
-        self.pending: list[PlainHit] = []
-        self.by_table: list[PlainHit] = []
-        self.by_hand: list[PlainHit] = []
-        self.envy: list[Fraction] = []
-        self.corrections: list[Fraction] = []
+    seat: int
+    stake: int
+    added: int
+    set_aside: int
+    over: int = 0  # what did not fit under the limit
 
-    def bet(self) -> PlainBet:
-        """A bet comes in."""
-        part = self.unit * self.rate
-        room = part if self.limit is None else max(Fraction(0), self.limit - self.meter)
-        added = min(part, room)
-        set_aside = self.unit * Fraction(self.table.reserve_percent or 0, 100) + (part - added)
-        self.meter += added
-        self.reserve += set_aside
-        self.bets[self.unit] += 1
-        return PlainBet(self.unit, added, set_aside)
 
-    def back(self, bet: PlainBet) -> None:
-        """A bet goes back, with what it added; the meter stops at its seed."""
-        can_give = self.meter - self.seed
-        taken = bet.added if can_give >= bet.added else (can_give if can_give > 0 else Fraction(0))
-        self.meter -= taken
-        missing = bet.set_aside + (bet.added - taken)
-        self.reserve -= min(missing, self.reserve)
-        assert self.bets[bet.stake] > 0, "a bet goes back that does not stand"
-        self.bets[bet.stake] -= 1
+class PlainClaim(msgspec.Struct):
+    """A claim that stands, and whether it is paid, by whom."""
 
-    def hit(self, line: Line) -> PlainHit:
-        """A hand is claimed."""
+    id: int
+    seat: int
+    hand: str
+    life: Life = "open"
+
+
+class Due(NamedTuple):
+    """What a claim comes to, and with what the meter is filled up again."""
+
+    fixed: Fraction
+    share: Fraction
+    stake: Fraction
+    from_reserve: Fraction
+    from_house: Fraction
+
+
+class Kept(msgspec.Struct):
+    """An amount that does not follow the meter any more, because a later claim was paid; in micro-dollars."""
+
+    claim: PlainClaim
+    fixed: int
+    share: int
+    stake: int
+    from_reserve: int
+    from_house: int
+
+
+class Owed(NamedTuple):
+    """The fold: the meter, its reserve and what the house has put in, after every standing bet and claim."""
+
+    meter: Fraction
+    reserve: Fraction
+    seeded: Fraction
+    dues: dict[int, Due]  # by claim
+
+
+class PlainMoney(msgspec.Struct):
+    """One meter: what closed rounds left, and what stands in the round in hand. Amounts in micro-dollars."""
+
+    table: str
+    rate_bp: int
+    stake_back: bool
+    limit: int | None = None
+    # What closed rounds left.
+    meter: int = 0
+    reserve: int = 0
+    seeded: int = 0
+    staked: int = 0
+    by_table: int = 0
+    by_hand: int = 0
+    stakes: int = 0
+    envy: int = 0
+    corrections: int = 0
+    overflow: int = 0
+    # The round in hand.
+    bets: list[PlainBet] = []
+    claims: list[PlainClaim] = []  # that stand, in the order in which they were made
+    spent: list[PlainBet] = []  # bets that were in the meter when a share of it was paid
+    kept: list[Kept] = []
+
+    @classmethod
+    def of(cls, rules: MeterRules) -> PlainMoney:
+        """A meter that was just seeded."""
+        seed = micro(dollars(TABLES[rules.table].seed_cents))
+        back = any(award.stake for award in rules.awards)
+        return cls(rules.table, rules.rate_bp, back, meter=seed, seeded=seed)
+
+    # --- what is owed -------------------------------------------------------------------------------------------------
+
+    def owed(self) -> Owed:
+        """Fold every standing bet and claim over what closed rounds left."""
+        meter, reserve, seeded = (Fraction(x, accounts.DOLLAR) for x in (self.meter, self.reserve, self.seeded))
+        for bet in self.bets:
+            meter += Fraction(bet.added, accounts.DOLLAR)
+            reserve += Fraction(bet.set_aside, accounts.DOLLAR)
+        dues = {}
+        for claim in self.claims:
+            due = self._due(self._line(claim.hand), meter, reserve)
+            meter += due.from_reserve + due.from_house - due.share
+            reserve -= due.from_reserve
+            seeded += due.from_house
+            dues[claim.id] = due
+        return Owed(meter, reserve, seeded, dues)
+
+    def _due(self, line: Line, meter: Fraction, reserve: Fraction) -> Due:
+        """What a line pays on a meter that stands so: whole cents, and a meter won whole is seeded again."""
         assert line.pay is not None
-        fixed = dollars(line.pay.fixed_cents)
-        if line.pay.odds is not None:
-            fixed = self.unit * Fraction(*line.pay.odds)
-        cents = self.meter * 100 * (line.pay.meter_percent or 0) / 100
-        hit = PlainHit(fixed, Fraction(int(cents), 100), self.unit if self.stake_back else Fraction(0))
-        self.meter -= hit.share
-        if line.pay.meter_percent == 100:
-            again = dollars(self.table.seed_cents if self.table.reseed_cents is None else self.table.reseed_cents)
-            hit.from_reserve = min(again, self.reserve)
-            hit.from_house = again - hit.from_reserve
-            self.reserve -= hit.from_reserve
-            self.seeds.append(hit.from_house)
-            self.meter += again
-        self.pending.append(hit)
-        return hit
+        printed, percent = TABLES[self.table], line.pay.meter_percent or 0
+        unit = dollars(printed.unit_cents)
+        fixed = dollars(line.pay.fixed_cents) if line.pay.odds is None else unit * Fraction(*line.pay.odds)
+        share = Fraction(int(meter * 100 * percent / 100), 100)
+        again = _NOTHING
+        if percent == 100:
+            again = dollars(printed.seed_cents if printed.reseed_cents is None else printed.reseed_cents)
+        from_reserve = min(again, reserve)
+        return Due(fixed, share, unit if self.stake_back else _NOTHING, from_reserve, again - from_reserve)
 
-    def withdraw(self, hit: PlainHit) -> None:
-        """A claim was wrong."""
-        self.pending.remove(hit)
-        left = hit.share
-        to_reserve = min(left, hit.from_reserve)
-        to_house = min(left - to_reserve, hit.from_house)
+    def amount_of(self, claim: int) -> int:
+        """What a standing claim's player is owed."""
+        for each in self.kept:
+            if each.claim.id == claim:
+                return each.fixed + each.share
+        due = self.owed().dues[claim]
+        return micro(due.fixed + due.share)
+
+    def accounts(self) -> dict[str, int]:
+        """What each account must hold."""
+        owed = self.owed()
+        dues = [(claim.life, owed.dues[claim.id]) for claim in self.claims]
+        rows = [(life, micro(due.fixed + due.share), micro(due.stake)) for life, due in dues]
+        rows += [(each.claim.life, each.fixed + each.share, each.stake) for each in self.kept]
+        by = {life: sum(amount for of, amount, _ in rows if of == life) for life in ("open", "table", "hand")}
+        staked = self.staked + sum(bet.stake for bet in (*self.bets, *self.spent))
+        found = {
+            accounts.METER: micro(owed.meter),
+            accounts.RESERVE: micro(owed.reserve),
+            accounts.SEED: -micro(owed.seeded),
+            accounts.PENDING: by["open"],
+            accounts.FIXED: self.by_table + by["table"],
+            accounts.HAND_PAYS: self.by_hand + by["hand"],
+            accounts.STAKES: self.stakes + sum(stake for life, _, stake in rows if life != "open"),
+            accounts.ENVY: self.envy,
+            accounts.BETS: -staked,
+            accounts.CORRECTIONS: -self.corrections,
+            accounts.OVERFLOW: self.overflow + sum(bet.over for bet in (*self.bets, *self.spent)),
+        }
+        return found | {accounts.HOUSE: -sum(found.values())}  # whatever came in and is nowhere else
+
+    def _line(self, hand: str) -> Line:
+        return next(line for line in TABLES[self.table].lines if line.hand == hand)
+
+    # --- what happens -------------------------------------------------------------------------------------------------
+
+    def bet(self, seat: int) -> None:
+        """A bet is accepted: the limit leaves so much room for it."""
+        printed, meter = TABLES[self.table], self.owed().meter
+        unit = dollars(printed.unit_cents)
+        part = unit * Fraction(self.rate_bp, 10_000)
+        room = part if self.limit is None else max(_NOTHING, Fraction(self.limit, accounts.DOLLAR) - meter)
+        added = min(part, room)
+        set_aside = unit * Fraction(printed.reserve_percent or 0, 100)
+        self.bets.append(PlainBet(seat, micro(unit), micro(added), micro(set_aside), micro(part - added)))
+
+    def correct(self, amount: int) -> None:
+        """People correct the meter between two rounds."""
+        self.meter += amount
+        self.corrections += amount
+
+    def transfer_overflow(self, amount: int) -> None:
+        """People bring overflow back to the meter between two rounds."""
+        self.meter += amount
+        self.overflow -= amount
+
+    def claim(self, id_: int, seat: int, hand: str) -> None:
+        """A hand is claimed: it is the last in the order."""
+        self.claims.append(PlainClaim(id_, seat, hand))
+
+    def pay(self, id_: int, life: Life) -> None:
+        """A claim is paid. A share that an attendant has paid is a fact, and so is all that it was computed from."""
+        for each in self.kept:
+            if each.claim.id == id_:
+                each.claim.life = life
+                return
+        claim = next(each for each in self.claims if each.id == id_)
+        claim.life = life
+        pay = self._line(claim.hand).pay
+        if life == "hand" and pay is not None and pay.meter_percent:
+            self._keep(self.claims.index(claim) + 1)
+
+    def _keep(self, paid: int) -> None:
+        """Close what the first so many claims were computed from."""
+        later, self.claims = self.claims[paid:], self.claims[:paid]
+        owed = self.owed()
+        self.kept += [Kept(each, *map(micro, owed.dues[each.id])) for each in self.claims]
+        self.meter, self.reserve, self.seeded = micro(owed.meter), micro(owed.reserve), micro(owed.seeded)
+        self.spent += self.bets
+        self.bets, self.claims = [], later
+
+    def undo(self, claims: Collection[int], seats: Collection[int]) -> None:
+        """Claims fall, and bets of seats go back; no other bet or claim knows that they were ever there."""
+        self.claims = [claim for claim in self.claims if claim.id not in claims]
+        self.bets = [bet for bet in self.bets if bet.seat not in seats]
+        for fallen in [each for each in self.kept[::-1] if each.claim.id in claims]:
+            self._fall_late(fallen)
+        for bet in [bet for seat in seats for bet in self.spent if bet.seat == seat]:
+            self._give_back_late(bet)
+
+    def _fall_late(self, fallen: Kept) -> None:
+        """After a later claim was paid: the re-seed goes back as far as the meter keeps its seed."""
+        self.kept.remove(fallen)
+        if fallen.claim.life == "table":
+            return
+        self.meter += fallen.share
+        above = max(0, self.meter - self._seed)
+        to_reserve = min(fallen.from_reserve, above)
+        to_house = min(fallen.from_house, above - to_reserve)
+        self.meter -= to_reserve + to_house
         self.reserve += to_reserve
-        self.seeds.append(-to_house)
-        self.meter += left - to_reserve - to_house
+        self.seeded -= to_house
 
-    def pay(self, hit: PlainHit, *, table: bool) -> None:
-        """A hit is paid."""
-        self.pending.remove(hit)
-        (self.by_table if table else self.by_hand).append(hit)
-
-    def unpay(self, hit: PlainHit) -> None:
-        """What the table paid comes back."""
-        self.by_table.remove(hit)
+    def _give_back_late(self, bet: PlainBet) -> None:
+        """After a share was paid: the meter keeps its seed, the reserve gives what is missing, and then the house."""
+        self.spent.remove(bet)
+        taken = min(bet.added, max(0, self.meter - self._seed))
+        self.meter -= taken
+        self.reserve -= min(self.reserve, bet.set_aside + bet.added - taken)
 
     @property
-    def staked(self) -> Fraction:
-        """What all bets that stand cost together."""
-        return sum((amount * bets for amount, bets in self.bets.items()), Fraction(0))
+    def _seed(self) -> int:
+        return micro(dollars(TABLES[self.table].seed_cents))
 
-    @property
-    def house(self) -> Fraction:
-        """What the house has of it all: everything that came in and is nowhere else."""
-        came = self.staked + sum(self.seeds, Fraction(0)) + sum(self.corrections, Fraction(0))
-        paid = [each.fixed + each.share + each.stake for each in (*self.by_table, *self.by_hand)]
-        owed = [each.fixed + each.share for each in self.pending]
-        gone = sum(paid, Fraction(0)) + sum(owed, Fraction(0)) + sum(self.envy, Fraction(0))
-        return came - self.meter - self.reserve - gone
+    def end_round(self) -> None:
+        """The round is over: every claim that stands is paid, and all of it is what closed rounds left."""
+        self._keep(len(self.claims))
+        for each in self.kept:
+            assert each.claim.life != "open", f"a round ended, and the claim of seat {each.claim.seat} is not paid"
+            self.by_table += each.fixed if each.claim.life == "table" else 0
+            self.by_hand += each.fixed + each.share if each.claim.life == "hand" else 0
+            self.stakes += each.stake
+        self.staked += sum(bet.stake for bet in self.spent)
+        self.overflow += sum(bet.over for bet in self.spent)
+        self.spent, self.kept = [], []

@@ -15,6 +15,8 @@ from firmware_bridge.transport.memory import MemoryTransport
 from simulators.hosts.memory import MemoryHost
 from simulators.house.disk import DiskWriter, PowerCut
 from simulators.house.stand import trust_in
+from table_controller.controller.numbers import ServiceNumbers
+from table_controller.controller.sign import Sign
 from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
 from table_controller.journal.records import VERSION
@@ -114,6 +116,7 @@ class Box:
         self.store: DiskStore
         self.writer: DiskWriter
         self.controller: Controller
+        self.sign: Sign
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.cables: list[_Cable] = []
 
@@ -149,6 +152,7 @@ class Box:
                 listener(name, box.controller), jitter=Random(seed), hold=box.controller.hold,
             )  # fmt: skip
         box.controller.slots = box.slots
+        box.sign = Sign(box.controller, box.slots, ServiceNumbers(clock).fresh)
         box.controller.begin()
         return box
 
@@ -160,11 +164,13 @@ class Box:
         """Nothing of this boot runs any more."""
         self.powered = False
         self.controller.dead()
+        self.sign.stop()
         for cable in self.cables:
             cable.close()
 
     async def bury(self) -> None:
         """Take away what is left of a boot, powered or not."""
+        await self.sign.close()
         await self.controller.close()
         for slot in self.slots.values():
             await slot.close()

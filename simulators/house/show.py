@@ -25,6 +25,7 @@ from table_controller.table.decisions import (
     Finding,
     Found,
     HitClaimed,
+    HitRebooked,
     Moved,
     WagersReturned,
 )
@@ -119,6 +120,9 @@ class Show:
                     yield Text(
                         f"round {number}: seat {decision.seat} claims {plain(decision.hand)}, {amount}", "magenta"
                     )
+                case HitRebooked():
+                    amount = dollars(decision.fixed + decision.share)
+                    yield Text(f"round {number}: seat {decision.seat} is booked again, {amount}", "magenta")
                 case Found():
                     self._holds[decision.hold] = plain(decision.trigger)
                     yield Text(f"found: {_about(decision)}", "bold red")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from simulators.machine import Machine
     from table_controller.controller.loop import Controller
     from table_controller.controller.slot import Slot
+    from table_controller.rulebook import Submission
     from table_controller.table.decisions import Decision
 
 __all__ = ["CHOICES", "ROUND_TIME", "House"]
@@ -37,6 +38,12 @@ __all__ = ["CHOICES", "ROUND_TIME", "House"]
 # Far longer than any round takes at its pace (s of virtual time).
 ROUND_TIME: Final = 3600.0
 _DEALT: Final = Moved("round", mc.DEALING)
+
+
+def _machines(game: str, submission: Submission) -> dict[str, str]:
+    """Return the machines of a table: no keypad, for people answer at a screen, and a sign where a meter is shown."""
+    unused = ("keypad",) if "progressive" in submission.wagers else ("keypad", "meter")
+    return {slot: model for slot, model in layout(game).items() if not slot.startswith(unused)}
 
 
 class House:
@@ -79,7 +86,7 @@ class House:
         self.clock = HouseClock()
         self._seed = seed
         self._snapshot_every = snapshot_every
-        chosen = {s: m for s, m in layout(game).items() if not s.startswith(("keypad", "meter"))} | (models or {})
+        chosen = _machines(game, self.submission) | (models or {})
         self.machines: dict[str, Machine] = {}
         for slot, model in chosen.items():
             more = {"chips": self.chips} if model == "bet-sensor" else {}
@@ -131,6 +138,7 @@ class House:
         def take(event: Any) -> None:
             submit(event)
             if self.box.powered:
+                self.box.sign.told(slot, event)
                 self.people.told(slot, event)
 
         return take

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 DEALER: Final = ev.Person("dealer", "dealer-1")
 FLOOR: Final = ev.Person("floorperson", "floor-1")
+OTHER_FLOOR: Final = ev.Person("floorperson", "floor-2")  # for what two floorpersons do
 TECHNICIAN: Final = ev.Person("technician", "tech-1")
 QUARANTINE: Final = "quarantine"
 # How long people need for anything (s).

@@ -1,20 +1,25 @@
 """A journal's money told once more from what people did: chips taken and returned, hands named, payments made.
 
-Reads events and which bets came and went, never an amount or an entry: the arithmetic is `plain_money`'s.
+Reads events and which bets came and went, never an amount or an entry: what is owed is worked out by `plain_money`.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from simulators.house.plain_money import PlainBet, PlainHit, PlainMoney, dollars
+from simulators.house.plain_money import TABLES, PlainMoney, dollars, micro
 from simulators.house.winners import Payment
-from table_controller.ledger import money as accounts
-from table_controller.rulebook import GAMES, paytables
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import BetAccepted, BetReturned, Moved, Prompt, Refused, WagersReturned
+from table_controller.table.decisions import (
+    BetAccepted,
+    BetReturned,
+    MeterSet,
+    Moved,
+    Prompt,
+    Refused,
+    WagersReturned,
+)
 from table_controller.table.hits import NO_WIN
 
 if TYPE_CHECKING:
@@ -32,17 +37,15 @@ class ToldMoney:
     """`paid` and `envy` are by round and seat, as people remember theirs; `claims` counts all that were ever made."""
 
     def __init__(self, rules: MeterRules) -> None:
-        self._table = next(table for game in GAMES for table in paytables(game) if table.id == rules.table)
-        rate = Fraction(rules.rate_bp, 10_000)
-        self.plain = PlainMoney(self._table, rate, stake_back=any(award.stake for award in rules.awards))
+        self.plain = PlainMoney.of(rules)
         self.paid: dict[tuple[int, int], Payment] = {}
         self.envy: dict[tuple[int, int], tuple[int, ...]] = {}
         self.claims = 0
         self._asked: dict[int, Prompt] = {}
         self._round = 0
-        self._bets: dict[int, PlainBet] = {}
-        self._hits: list[tuple[int, str, PlainHit]] = []  # that stand in this round, in their order
+        self._hits: dict[int, tuple[int, str]] = {}  # that stand in this round, in their order: seat and hand
         self._seen: dict[int, str] = {}  # hands without a bet that were looked at for envy
+        self._paid_for: dict[int, str] = {}  # hands whose envy was paid
 
     def read(self, steps: Iterable[Step]) -> ToldMoney:
         """Take a whole journal."""
@@ -52,98 +55,90 @@ class ToldMoney:
 
     def take(self, event: ev.Event, decisions: Sequence[Decision]) -> None:
         """Take one step."""
-        settles = any(isinstance(d, WagersReturned) and "progressive" in d.settled for d in decisions)
         if isinstance(event, ev.Answer) and Refused not in map(type, decisions):
             self._said(self._asked[event.prompt], event)
+        if isinstance(event, ev.MeterCorrected) and Refused not in map(type, decisions):
+            self.plain.correct(event.amount)
+        back = [decision.seat for decision in decisions if isinstance(decision, BetReturned)]
+        if back:
+            self._return(back)
         for decision in decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision
             elif isinstance(decision, BetAccepted):
-                self._round, self._bets[decision.seat] = decision.round, self.plain.bet()
-            elif isinstance(decision, BetReturned):
-                self._undo([hit for hit in self._hits if hit[0] == decision.seat])
-                self.plain.back(self._bets.pop(decision.seat))
-            elif decision == Moved("round", mc.VOID) and not settles:
-                self._void()
+                self._round = decision.round
+                self.plain.bet(decision.seat)
+            elif isinstance(decision, WagersReturned) and "progressive" not in decision.settled:
+                self._envy_back(decision.seat)
+            elif isinstance(decision, MeterSet):
+                self.plain.rate_bp, self.plain.limit = decision.rate_bp, decision.limit
             elif decision == Moved("round", mc.IDLE):
-                self._round, self._bets, self._hits, self._seen = 0, {}, [], {}
+                self.plain.end_round()
+                self._round, self._hits, self._seen, self._paid_for = 0, {}, {}, {}
 
     def _said(self, prompt: Prompt, answer: ev.Answer) -> None:
         seat = prompt.seat or 0
         match prompt.kind:
             case "progressive" if answer.choice != NO_WIN:
-                line = next(line for line in self._table.lines if line.hand == answer.choice)
-                self._hits.append((seat, answer.choice, self.plain.hit(line)))
                 self.claims += 1
+                self.plain.claim(self.claims, seat, answer.choice)
+                self._hits[self.claims] = (seat, answer.choice)
             case "hit_hand" | "hit_dark" | "hit_validate" if answer.choice == _FALLS[prompt.kind]:
-                hit = self._hit(seat)
-                self.plain.withdraw(hit[2])
-                self._hits.remove(hit)
+                self._fall(self._hit(seat))
             case "hit_pay" | "hand_pay":
-                self._pay(seat, "table" if prompt.kind == "hit_pay" else "hand")
-            case "envy_line":
+                self._pay(self._hit(seat), "table" if prompt.kind == "hit_pay" else "hand")
+            case "envy_line" | "envy_hand":
                 self._seen[seat] = answer.choice
             case "progressive_envy" if answer.choice == "paid":
                 self._pay_envy(seat, answer.seats)
 
-    def _hit(self, seat: int) -> tuple[int, str, PlainHit]:
-        return next(hit for hit in self._hits if hit[0] == seat)
+    def _hit(self, seat: int) -> int:
+        return next(id_ for id_, (of, _) in self._hits.items() if of == seat)
 
-    def _pay(self, seat: int, way: str) -> None:
-        _, hand, hit = self._hit(seat)
-        self.plain.pay(hit, table=way == "table")
+    def _pay(self, id_: int, way: str) -> None:
+        seat, hand = self._hits[id_]
+        amount = self.plain.amount_of(id_)
+        self.plain.pay(id_, "table" if way == "table" else "hand")
         assert (self._round, seat) not in self.paid, f"round {self._round}, seat {seat}: paid twice"
-        self.paid[self._round, seat] = Payment(hand, way, _micro(hit.fixed + hit.share))
+        self.paid[self._round, seat] = Payment(hand, way, amount)
+
+    def _fall(self, id_: int) -> None:
+        """One claim falls by a person's answer, and the envy that its hand brought with it."""
+        seat, _ = self._hits.pop(id_)
+        self._unpay_envy(seat, self.envy.pop((self._round, seat), ()))
+        self.plain.undo([id_], [])
+
+    def _return(self, seats: list[int]) -> None:
+        """Bets go back, and what was claimed for them falls; what an attendant has paid keeps its bet."""
+        falling = [id_ for id_, (seat, _) in self._hits.items() if seat in seats]
+        for id_ in falling:
+            self.paid.pop((self._round, self._hits.pop(id_)[0]), None)
+        self.plain.undo(falling, seats)
 
     def _pay_envy(self, seat: int, seats: tuple[int, ...]) -> None:
-        hand = next((hand for of, hand, _ in self._hits if of == seat), None) or self._seen[seat]
-        self.plain.envy += [self._envy_of(hand)] * len(seats)
+        hand = next((hand for of, hand in self._hits.values() if of == seat), None) or self._seen[seat]
+        self._paid_for[seat] = hand
+        self.plain.envy += self._envy_of(hand) * len(seats)
         self.envy[self._round, seat] = seats
 
-    def _envy_of(self, hand: str) -> Fraction:
-        return dollars(next(line for line in self._table.lines if line.hand == hand).envy_cents)
+    def _unpay_envy(self, of: int, seats: tuple[int, ...]) -> None:
+        if seats:
+            self.plain.envy -= self._envy_of(self._paid_for[of]) * len(seats)
 
-    def _void(self) -> None:
-        """What the table paid comes back, what was claimed falls, the last claim first; bets follow one by one."""
-        for of in [of for number, of in self.envy if number == self._round]:
-            hand = next((hand for seat, hand, _ in self._hits if seat == of), None) or self._seen[of]
-            for _ in self.envy.pop((self._round, of)):
-                self.plain.envy.remove(self._envy_of(hand))
-        self._undo(self._hits[::-1])
+    def _envy_back(self, void: int | None) -> None:
+        """The round is void, or one hand: it neither gives nor receives envy."""
+        for number, of in [key for key in self.envy if key[0] == self._round]:
+            seats = self.envy[number, of]
+            gone = seats if void in (None, of) else tuple(seat for seat in seats if seat == void)
+            self._unpay_envy(of, gone)
+            self.envy[number, of] = tuple(seat for seat in seats if seat not in gone)
+            if not self.envy[number, of]:
+                del self.envy[number, of]
 
-    def _undo(self, hits: list[tuple[int, str, PlainHit]]) -> None:
-        """Claims fall, in this order; what an attendant has paid stands."""
-        for each in hits:
-            seat, _, hit = each
-            if hit in self.plain.by_hand:
-                continue
-            if hit in self.plain.by_table:
-                self.plain.unpay(hit)
-                del self.paid[self._round, seat]
-            else:
-                self.plain.withdraw(hit)
-            self._hits.remove(each)
+    def _envy_of(self, hand: str) -> int:
+        printed = next(line for line in TABLES[self.plain.table].lines if line.hand == hand)
+        return micro(dollars(printed.envy_cents))
 
     def accounts(self) -> dict[str, int]:
         """What each account must hold (micro-dollars)."""
-        plain = self.plain
-        told = {
-            accounts.METER: plain.meter,
-            accounts.RESERVE: plain.reserve,
-            accounts.HOUSE: plain.house,
-            accounts.SEED: -sum(plain.seeds, Fraction(0)),
-            accounts.PENDING: sum((each.fixed + each.share for each in plain.pending), Fraction(0)),
-            accounts.FIXED: sum((each.fixed for each in plain.by_table), Fraction(0)),
-            accounts.HAND_PAYS: sum((each.fixed + each.share for each in plain.by_hand), Fraction(0)),
-            accounts.STAKES: sum((each.stake for each in (*plain.by_table, *plain.by_hand)), Fraction(0)),
-            accounts.ENVY: sum(plain.envy, Fraction(0)),
-            accounts.BETS: -plain.staked,
-            accounts.CORRECTIONS: Fraction(0),
-        }
-        return {account: _micro(amount) for account, amount in told.items()}
-
-
-def _micro(amount: Fraction) -> int:
-    whole = amount * accounts.DOLLAR
-    assert whole.denominator == 1, f"{amount} is no whole number of micro-dollars"
-    return whole.numerator
+        return self.plain.accounts()

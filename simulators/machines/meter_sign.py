@@ -30,7 +30,9 @@ class SimulatedMeterSign(Machine):
         key: DeviceKey | None = None,
         world: World | None = None,
     ) -> None:
-        super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
+        # Nothing of a sign moves, so nothing of it can be faster; what is stale is counted in the box's own seconds.
+        del speed
+        super().__init__(slot, seed=seed, live_entropy=live_entropy, key=key, world=world)
         self.glass = Glass()
         self.twin = MeterSignTwin(self.glass, self.clock)
         self.assemble(self.twin, m.ToDevice, "PB-M1", [m.READS_BACK])

@@ -28,6 +28,7 @@ _OWN: Final = {
     "enroll": "table_controller.cli.enroll",
     "explain": "table_controller.cli.explain",
     "hand": "table_controller.cli.hand",
+    "hits": "table_controller.cli.hits",
     "jam": "table_controller.cli.jam",
     "jams": "table_controller.cli.jams",
     "journal": "table_controller.cli.journal",

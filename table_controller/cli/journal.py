@@ -223,7 +223,8 @@ def _restore(args: argparse.Namespace) -> int:
         return OK
     meters = book.meters
     for name, amount in (
-        ("current value", meters.current), ("reserve", meters.reserve), ("hits claimed, not paid", meters.pending),
+        ("current value", meters.current), ("reserve", meters.reserve), ("overflow", meters.overflow),
+        ("hits claimed, not paid", meters.pending),
         ("paid by the table", meters.paid_by_table), ("paid by an attendant", meters.paid_by_attendant),
         ("cumulative payout", meters.cumulative),
     ):  # fmt: skip
@@ -250,7 +251,6 @@ def _begin(args: argparse.Namespace) -> int:
     from table_controller.journal import records as rec
     from table_controller.journal.store import Store
     from table_controller.journal.versions import digests_of
-    from table_controller.table.events import Person
 
     if args.people is not None:
         raise ConfigurationError("a journal is begun for a table: name its table.toml with --config")
@@ -261,7 +261,7 @@ def _begin(args: argparse.Namespace) -> int:
         if folder.is_dir() and any(folder.iterdir()):
             raise RestoreRefused(f"{folder} is not empty; what is there is kept as evidence: move it away first")
         found = proved(args, who, "a new journal")
-        one, two = (Person(person.role, person.id) for person in found.values())
+        one, two = (person.speaker for person in found.values())
         before = _before(config.data)
         digests = digests_of(config.edition, config.submission, config.kinds)
         store = Store.open(folder, version=rec.VERSION, digests=digests, policy=config.journal.policy)

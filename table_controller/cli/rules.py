@@ -101,10 +101,15 @@ def _show(args: argparse.Namespace) -> None:
         return
     found = _clauses_at(args.id)
     if args.json:
-        _print_json([{"clause": clause, "rows": _rows_of(edition, clause)} for edition, clause in found])
+        shown = [
+            {"clause": clause, "in_play": rulebook.enforcement(clause.id), "rows": _rows_of(edition, clause)}
+            for edition, clause in found
+        ]
+        _print_json(shown)
         return
     if len(found) > 3:  # a whole section: a line each
-        _print_table([(clause.id, clause.enforce, clause.duty) for _, clause in found], ("clause", "enforced", "duty"))
+        lines = [(clause.id, rulebook.enforcement(clause.id), clause.duty) for _, clause in found]
+        _print_table(lines, ("clause", "in play", "duty"))
         return
     for number, (edition, clause) in enumerate(found):
         if number:
@@ -145,7 +150,9 @@ def _show_clause(edition: Edition, clause: Clause) -> None:
         ("when", f"{clause.trigger}: {triggers[clause.trigger]}"),
     ]
     rows += [("only if", _applies(clause))] if clause.applies_when else []
-    rows += [("enforced", f"{clause.enforce}: {words.enforce[clause.enforce]}")]
+    word = rulebook.enforcement(clause.id)
+    rows += [("in play", f"{word}: {rulebook.ENFORCEMENT[word]}")]
+    rows += [("meant for", f"{clause.enforce}: {words.enforce[clause.enforce]}")]
     rows += [("devices", ", ".join(words.device[device] for device in clause.devices))] if clause.devices else []
     rows += [("orders", f"{outcome}: {OUTCOMES[outcome]}") for outcome in clause.outcome]
     for name in clause.see:

@@ -27,6 +27,10 @@ WORDS: Final = {
     "correct_meter": "MeterCorrected",
     "reset_meter": "MeterReset",
     "set_meter": "MeterParameters",
+    "close_meter": "MeterClosed",
+    "open_meter": "MeterOpened",
+    "transfer_overflow": "OverflowTransferred",
+    "confirm_copy_absent": "CopyAbsenceConfirmed",
 }
 # What the box adds, or a machine says.
 _NOT_TYPED: Final = ("who", "second")

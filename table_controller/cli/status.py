@@ -75,7 +75,9 @@ def _table(told: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
     if state["meters"] is not None:
         from table_controller.ledger.money import dollars
 
-        yield ", ".join(f"{name} {dollars(state['meters'][name])}" for name in ("current", "reserve", "pending"))
+        yield ", ".join(
+            f"{name} {dollars(state['meters'].get(name, 0))}" for name in ("current", "reserve", "overflow", "pending")
+        )
     for each in state["holds"]:
         hold = each["hold"]
         about = ", ".join(str(hold[key]) for key in ("slot", "deck", "seat") if hold[key] is not None)

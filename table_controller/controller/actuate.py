@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 
     from table_controller.table.decisions import Command
 
+# A display is cleared under the number of the draw that it is cleared for, with this bit: no start gives such out, and
+# no service command either (`numbers`, `locked`).
+_CLEARS: Final = 1 << 60
+
+
+async def _draw(driver: Any, command: Command) -> Any:
+    """Draw a number. What the last draw left on the display is cleared first: a number that is shown bars a draw."""
+    await driver.clear(command.id | _CLEARS)
+    return await driver.draw(command.id)
+
+
 _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]] = {
     ("shuffler", "shuffle"): lambda d, c: d.shuffle(c.id),
     ("shuffler", "eject"): lambda d, c: d.eject(c.id),
@@ -25,18 +36,11 @@ _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]]
     ("shaker", "arm_dice"): lambda d, c: d.arm(c.id),
     ("shaker", "stop"): lambda d, c: d.disarm(c.id),
     ("shoe", "start_round"): lambda d, c: d.start_round(c.id),
+    ("rng", "draw"): _draw,
     ("bet_sensor", "open_bets"): lambda d, c: d.open(c.id, c.number),
     ("bet_sensor", "light"): lambda d, c: d.light(c.id, Light.ACCEPTED, c.number),
     ("bet_sensor", "lock"): lambda d, c: d.lock(c.number, c.id),
 }
-
-
-async def _draw(driver: Any, command: Command) -> Any:
-    """Draw a number; what the last draw left on the display is cleared first, under the next free id."""
-    return await driver.draw(command.id)
-
-
-_METHODS[("rng", "draw")] = _draw
 
 
 def begin(kind: str, driver: Any, command: Command) -> Awaitable[Any]:

@@ -85,5 +85,5 @@ def _of_table(status: Status) -> Iterator[str]:
     yield _line("round_permitted", int(not state.permits[0].reasons))
     if state.meters is not None:
         yield from _head("meter_microdollars", "the amounts of the progressive system")
-        for name in ("current", "reserve", "pending", "paid_by_table", "paid_by_attendant"):
+        for name in ("current", "reserve", "overflow", "pending", "paid_by_table", "paid_by_attendant"):
             yield _line("meter_microdollars", getattr(state.meters, name), amount=name)

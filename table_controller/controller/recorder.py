@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.clock import Clock
     from table_controller.journal.chain import Record
+    from table_controller.journal.hit_log import HitLog
     from table_controller.journal.recovery import Recovered
     from table_controller.journal.timers import Timers
     from table_controller.table.core import Table
@@ -54,6 +55,7 @@ class Recorder:
     ) -> None:
         self.boot = boot
         self.timers: Timers = recovered.timers
+        self.hits: HitLog = recovered.hits
         self.writer = writer
         self._clock = clock
         self._digests = dict(digests)
@@ -77,7 +79,7 @@ class Recorder:
 
     def begin(self, table: Table) -> None:
         """Write down what time is worth in this start, and what the table plays by."""
-        body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context))
+        body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context), rec.ACCOUNTING)
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
     def migrated(self, table: Table, migration: rec.Migrated) -> None:
@@ -94,6 +96,7 @@ class Recorder:
             self._append(rec.CLOCK, now, rec.encode_body(rec.ClockStep(by)), _nothing)
         self._last = now
         self.timers.take(decisions, now)
+        self.hits.take(now.wall_ns, decisions)
         self._since += 1
         self.newest = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
 
@@ -109,7 +112,7 @@ class Recorder:
     def snapshot(self, table: Table) -> None:
         """Keep the state after the step recorded last."""
         self._since = 0
-        self.writer.snapshot(keep(table, self.timers, self._digests, self._last), _nothing)
+        self.writer.snapshot(keep(table, self.timers, self._digests, self._last, self.hits), _nothing)
 
     def _append(self, kind: str, now: rec.Stamp, body: bytes, on_durable: Callable[[Record], None]) -> int:
         return self.writer.append(kind, now.wall_ns, now.mono_ns, self.boot, body, on_durable)

@@ -53,13 +53,25 @@ _NEW_JOURNAL: Final = (
 )
 
 
-def _taken_over(_: Exception) -> None:
-    """Until the controller listens, whoever opened the journal hears of its failure."""
+def _failed_early(error: Exception) -> None:
+    """The journal failed before the controller listens to it, which it does before any record is made."""
+    log.error("the journal failed before the table started: %s", error)
 
 
 def _copied(state: CopyState) -> None:
     level = logging.ERROR if state.error else logging.INFO if state.configured else logging.WARNING
     log.log(level, "%s", state.words)
+
+
+def _copier(box: Box, config: TableConfig, store: Any) -> Copier:
+    """Return who keeps the second copy; the box hears how it is, for it decides whether rounds open."""
+
+    def copied(state: CopyState) -> None:
+        _copied(state)
+        box.copy_changed(state)
+
+    copy = config.journal.copy
+    return Copier(store, None if copy is None else Copy(config.journal.folder, copy), copied)
 
 
 async def serve(config: TableConfig, besides: Besides | None = None) -> None:
@@ -99,16 +111,12 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
             store.close()
             raise
         opened.append(store)
-        return store, Writer(store, _taken_over)
-
-    def copier(store: Any) -> Copier:
-        copy = config.journal.copy
-        return Copier(store, None if copy is None else Copy(config.journal.folder, copy), _copied)
+        return store, Writer(store, _failed_early)
 
     opened: list[Store] = []
     control = Control(box, config.control.socket)
     try:
-        await box.begin(open_journal, copier)
+        await box.begin(open_journal, partial(_copier, box, config))
         _note_start(box, settled)
         # A locked box leaves no trace of its own.
         if box.controller is not None or ((data.path / DOSSIERS).is_dir() and not data.read_only):

@@ -15,7 +15,6 @@ from table_controller.controller.enroll import enroll
 from table_controller.controller.service_calls import call
 from table_controller.controller.status import status_of
 from table_controller.controller.tap import without_cards
-from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
     from table_controller.people import Person
+    from table_controller.table import events as ev
 
 log = logging.getLogger(__name__)
 
@@ -159,7 +159,7 @@ class Session:
             raise
         self._box.running()
         assert self._box.presence is not None
-        who = ev.Person(found.role, found.id)
+        who = found.speaker
         self._people[who.credential] = who
         self._proved[who.credential] = found
         self._box.presence.signed_on(who, found.proof)
@@ -210,8 +210,6 @@ class Session:
         event = p.read_event(request.event, who, second)
         if self._box.presence is not None:
             self._box.presence.check(event)
-        for guard in self._box.guards:
-            guard(event)
         if len(self._said) >= MAX_WAITING:
             raise BadRequest(f"{MAX_WAITING} requests of this connection are not answered yet")
         self._said[id(event)] = (request.id, event)  # the event is kept, so that its id stays its own

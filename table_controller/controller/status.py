@@ -12,6 +12,7 @@ import msgspec
 from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
 from table_controller.controller.supervise import TaskState
+from table_controller.journal.hit_log import LoggedHit
 from table_controller.table.decisions import Prompt, Reason
 from table_controller.table.state import Deck, Hold, Progressive, Round
 
@@ -90,6 +91,9 @@ class MeterStatus(msgspec.Struct, frozen=True):
     pending: int
     paid_by_table: int
     paid_by_attendant: int
+    overflow: int = 0
+    closed: str = ""  # why it is closed to play; empty while it is open
+    signs: dict[str, str] = {}  # why each sign does not show it; empty if it does
 
 
 class HoldStatus(msgspec.Struct, frozen=True):
@@ -123,6 +127,7 @@ class TableStatus(msgspec.Struct, frozen=True):
     shuffling: str
     start: str | None
     commands: int  # that have not ended
+    last_hits: dict[str, list[LoggedHit]] = {}  # of each level, the oldest first
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -207,12 +212,14 @@ def link_of(driver: Driver) -> LinkStatus | None:
 def _table(box: Box, controller: Controller) -> TableStatus:
     state = controller.table.state
     escalated = box.escalation.escalated if box.escalation is not None else {}
-    meters = state.money.book.meters if controller.table.context.progressive else None
+    money = controller.shown_money
     return TableStatus(
         state.round, state.decks, state.progressive, list(state.prompts.values()),
         [HoldStatus(hold, escalated.get(hold.id, 0)) for hold in state.holds.values()], permits_of(controller.table),
-        None if meters is None else MeterStatus(**msgspec.structs.asdict(meters)),
-        state.dealing, state.shuffling, state.start, len(state.commands),
+        None if money is None else MeterStatus(
+            **msgspec.structs.asdict(money.meters), closed=money.closed, signs=state.signs
+        ),
+        state.dealing, state.shuffling, state.start, len(state.commands), controller.last_hits.levels,
     )  # fmt: skip
 
 

@@ -119,18 +119,24 @@ def _button(slot: str, event: Any) -> Iterator[ev.Event]:
 def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
     seat = seat_of(slot)
     match event:
-        case bet_sensor.Changed(change=bet_sensor.Change.PLACED | bet_sensor.Change.WITHDRAWN):
-            yield ev.BetSensed(seat, event.sequence, event.change is bet_sensor.Change.PLACED)
-        case bet_sensor.Changed(change=bet_sensor.Change.LATE):
-            yield ev.LateBet(seat)
-        case bet_sensor.Locked(latch=latch) if latch.lies in _CLEAR:
-            # What lies there unclearly is no confirmation: its seat is left undecided, for a person.
-            yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, latch.lies is bet_sensor.Lies.CHIP)
+        case bet_sensor.Changed():
+            yield _lying(seat, event)
+            if event.change is bet_sensor.Change.LATE:
+                yield ev.LateBet(seat)
+        case Reported(inventory=bet_sensor.Status() as status):  # what hands did while nobody listened
+            yield _lying(seat, status)
+        case bet_sensor.Locked(latch=latch):
+            bet = latch.lies is bet_sensor.Lies.CHIP
+            yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, bet, latch.lies in _CLEAR)
         case bet_sensor.LockRefused():
             held = event.latch
             if event.reason is bet_sensor.Reason.OTHER_LOCK and held is not None and held.lies in _CLEAR:
                 yield ev.LatchStands(seat, held.round, held.lock_id, held.last, held.lies is bet_sensor.Lies.CHIP)
-            yield ev.LockRefused(seat, event.lock_id)
+            yield ev.LockRefused(seat, event.lock_id, event.reason)
+
+
+def _lying(seat: int, told: bet_sensor.Changed | bet_sensor.Status) -> ev.BetSensed:
+    return ev.BetSensed(seat, told.sequence, told.lies is bet_sensor.Lies.CHIP, told.lies in _CLEAR)
 
 
 _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {

@@ -8,13 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.chain import START, STOP
+from table_controller.journal.chain import FIRST, START, STOP
+from table_controller.journal.hit_log import HitLog
 from table_controller.journal.migrations import changed, migrate, state_schema
 from table_controller.journal.timers import Timers
+from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.table.events import Due
 from table_controller.table.state import State
 
@@ -37,6 +40,9 @@ class Kept(msgspec.Struct, frozen=True):
     timers: Timers
     stamp: rec.Stamp
     schema: str = ""  # of the state; empty in snapshots of software that did not say it
+    hits: HitLog = msgspec.field(default_factory=HitLog)  # the last ones of each level
+    # The terms of the meter as submitted; unset in snapshots of the first edition, whose `box` records have them.
+    meter: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Recovered(msgspec.Struct, frozen=True):
@@ -46,6 +52,7 @@ class Recovered(msgspec.Struct, frozen=True):
     stamp: rec.Stamp | None
     steps: int = 0
     migration: rec.Migrated | None = None
+    hits: HitLog = msgspec.field(default_factory=HitLog)
 
 
 _KEPT: Final = msgspec.msgpack.Decoder(Kept)
@@ -61,9 +68,13 @@ class _Began(msgspec.Struct, frozen=True):
 _BEGAN: Final = msgspec.json.Decoder(_Began)
 
 
-def keep(table: Table, timers: Timers, digests: Mapping[str, str], stamp: rec.Stamp) -> bytes:
+def keep(
+    table: Table, timers: Timers, digests: Mapping[str, str], stamp: rec.Stamp, hits: HitLog | None = None
+) -> bytes:
     """Return the body of a snapshot of the table as it is now."""
-    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema()))
+    log = HitLog() if hits is None else hits
+    meter = meter_rules(table.context.edition, table.context.submission)
+    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), log, meter))
 
 
 def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recovered:
@@ -74,6 +85,16 @@ def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recove
     return _Replay(table, dict(digests)).run(source)
 
 
+def _meter_of_last_start(source: Journal) -> MeterRules | msgspec.UnsetType | None:
+    """Return the terms of the meter as the newest `box` record has them; unset if none is kept that has any."""
+    found: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
+    for record in source.read(FIRST):
+        if record.kind == rec.BOX:
+            terms = rec.decode_box(record.body).terms
+            found = found if terms is None else terms.meter
+    return found
+
+
 class _Replay:
     """One recovery under way."""
 
@@ -82,6 +103,7 @@ class _Replay:
         self._digests = digests
         self._under = digests  # the versions that what is read now was written under
         self._timers = Timers()
+        self._hits = HitLog()
         self._stamp: rec.Stamp | None = None
         self._kernel = ""
         self._steps = 0
@@ -94,8 +116,8 @@ class _Replay:
             self._load(snapshot.body)
         for record in source.read(1 if snapshot is None else snapshot.seq + 1):
             self._take(record)
-        migration = None if self._old is None else self._migrate(self._old)
-        return Recovered(self._timers, self._stamp, self._steps, migration)
+        migration = None if self._old is None else self._migrate(self._old, source)
+        return Recovered(self._timers, self._stamp, self._steps, migration, self._hits)
 
     def _load(self, body: bytes) -> None:
         try:
@@ -105,13 +127,13 @@ class _Replay:
         if kept.version > rec.VERSION:
             raise JournalNewer(f"the snapshot has version {kept.version}, this software knows {rec.VERSION}")
         self._timers, self._stamp, self._kernel = kept.timers, kept.stamp, kept.stamp.kernel
-        self._under = kept.digests
+        self._under, self._hits = kept.digests, kept.hits
         if changed(kept.digests, self._digests):
             self._old = kept
         else:
             self._table.restore(kept.state)
 
-    def _migrate(self, old: Kept) -> rec.Migrated:
+    def _migrate(self, old: Kept, source: Journal) -> rec.Migrated:
         """Take the state over from other versions: only as a stop in order has left it."""
         names = " and ".join(sorted(changed(old.digests, self._digests)))
         if not self._stopped:
@@ -123,9 +145,26 @@ class _Replay:
             state = _STATES.decode(old.state)
         except UNDECODABLE as error:
             raise VersionsDiffer(f"the state in the snapshot is not this software's: {error}") from error
-        name, state = migrate(state, self._table, old.digests, self._digests, schema=old.schema)
+        meter = self._meter(old, state, source)
+        name, state = migrate(state, self._table, old.digests, self._digests, schema=old.schema, meter=meter)
         self._table.context.state = state
         return rec.Migrated(name, old.digests, self._digests)
+
+    def _meter(self, old: Kept, state: State, source: Journal) -> MeterRules | None:
+        """Return the terms of the meter as they were submitted when the snapshot was kept."""
+        if old.meter is not msgspec.UNSET:
+            return old.meter
+        found = _meter_of_last_start(source)
+        if found is msgspec.UNSET and state.money.book.entries:
+            raise VersionsDiffer(
+                "the journal does not hold the terms of its meter any more; start the software and configuration that "
+                "wrote it once more, stop the box in order, and then change them"
+            )
+        if found is msgspec.UNSET or found is None or state.money.rate_bp is None:
+            return found or None
+        # A `box` record has the rate in force: here a documented one, which stays in force whatever is submitted.
+        submitted = meter_rules(self._table.context.edition, self._table.context.submission)
+        return found if submitted is None else replace(found, rate_bp=submitted.rate_bp)
 
     def _take(self, record: Record) -> None:
         if record.kind in (STOP, START) and self._stopped is None:
@@ -158,4 +197,5 @@ class _Replay:
         if isinstance(step.event, Due):
             self._timers.came(step.event.timer)
         self._timers.take(decisions, self._stamp)
+        self._hits.take(record.wall_ns, decisions)
         self._steps += 1

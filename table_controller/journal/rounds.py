@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
 ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
 # Entries that say what people were paid, or what came back.
-_PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn")
+_PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn",
+                "hit_reversed")  # fmt: skip
 _CARDS: Final = {
     "ShuffleEnded": "shuffled", "ShoeLoaded": "taken into the shoe", "TakenIn": "taken back",
     "StubOut": "left as the stub", "CardsDrawn": "drawn from the shoe so far",
@@ -80,11 +81,13 @@ class Story:
         self.first = self.first or record.seq
         self.last = record.seq
         at = f"{wording.when(record.wall_ns)[11:]}  "
-        event = said["event"]
-        if event["type"] == "OpenRound":
+        event, refused = said["event"], wording.refusal(said)
+        if event["type"] == "OpenRound" and refused is None:
             self.opened = f"{wording.when(record.wall_ns)} UTC by {wording.person(event['who'])}"
         handler = self._EVENTS.get(event["type"])
-        if handler is not None:
+        if refused is not None:
+            self._not_accepted(at, event, refused)
+        elif handler is not None:
             handler(self, at, event)
         for decision in said["decisions"]:
             taker = self._DECISIONS.get(decision["type"])
@@ -136,23 +139,27 @@ class Story:
 
     def _sensed(self, at: str, event: dict[str, Any]) -> None:
         lies = "a chip lies there" if event["bet"] else "no chip lies there"
+        if not event.get("clear", True):
+            lies = "what lies there is neither clearly one chip nor nothing"
         self.bets.append(f"{at}seat {event['seat']} locked by its sensor: {lies}")
 
     def _late(self, at: str, event: dict[str, Any]) -> None:
         self.bets.append(f"{at}seat {event['seat']}: a chip was laid after the lock-out; it does not count")
 
+    def _not_accepted(self, at: str, event: dict[str, Any], why: str) -> None:
+        """Somebody entered what counts for nothing. Of what is no answer, the refusal itself is told among orders."""
+        prompt = self._prompts.get(event["prompt"]) if event["type"] == "Answer" else None
+        if prompt is not None:
+            who = wording.person(event["who"])
+            self.asked.append(f"{at}{asked_text(prompt)}: REFUSED {answer_text(event)} ({who}): {why}")
+
     def _answered(self, at: str, event: dict[str, Any]) -> None:
         prompt = self._prompts.get(event["prompt"])
         if prompt is None:
             return
-        asked = asked_text(prompt)
-        told = event["choice"].replace("_", " ")
-        if event.get("number") is not None:
-            told += f", {event['number']}"
-        if event.get("seats"):
-            told += f", seats {', '.join(map(str, event['seats']))}"
+        told, who = answer_text(event), wording.person(event["who"])
         clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""
-        self.asked.append(f"{at}{asked}: {told} ({wording.person(event['who'])}){clauses}")
+        self.asked.append(f"{at}{asked_text(prompt)}: {told} ({who}){clauses}")
         if prompt["kind"] == "seats":
             self._seats = list(event.get("seats", ()))
             seats = ", ".join(map(str, self._seats)) or "none"
@@ -239,9 +246,20 @@ class Story:
         entry, hand = decision["entry"], wording.plain(decision["hand"])
         fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
         before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        unsure = "" if decision.get("final", True) else "; provisional"
         self.paid.append(
             f"{at}seat {decision['seat']}: {hand} claimed: {fixed} fixed and {share} of the meter, "
-            f"which goes from {before} to {after}"
+            f"which goes from {before} to {after}{unsure}"
+        )
+
+    def _rebooked(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
+        entry, hand = decision["entry"], wording.plain(decision["hand"])
+        fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
+        before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        unsure = "" if decision.get("final", True) else "; provisional"
+        self.paid.append(
+            f"{at}seat {decision['seat']}: {hand} booked again: {fixed} fixed and {share} of the meter, "
+            f"which goes from {before} to {after}{unsure}"
         )
 
     def _booked(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
@@ -255,6 +273,7 @@ class Story:
     def _wagers(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         whose = "all wagers" if decision.get("seat") is None else f"the wagers of seat {decision['seat']}"
         but = f", but {', '.join(decision['settled'])} are settled" if decision["settled"] else ""
+        but += f", but {', '.join(decision['kept'])} are collected" if decision.get("kept") else ""
         self.paid.append(f"{at}{whose} go back{but}  [{', '.join(decision['clauses'])}]")
 
     _EVENTS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any]], None]]] = {
@@ -267,7 +286,7 @@ class Story:
         "Moved": _moved, "Prompt": _prompted, "PromptClosed": _closed, "Found": _found,
         "Cleared": _cleared, "Finding": _finding, "Refused": _refused, "BetAccepted": _accepted,
         "BetReturned": _returned, "BetSettled": _settled, "HitClaimed": _claimed, "Booked": _booked,
-        "WagersReturned": _wagers,
+        "WagersReturned": _wagers, "HitRebooked": _rebooked,
     }  # fmt: skip
 
     # --- telling -----------------------------------------------------------------------------------------------------
@@ -300,6 +319,16 @@ class Story:
 
 def _count(cards: int) -> str:
     return f"{cards} card{'' if cards == 1 else 's'}"
+
+
+def answer_text(event: dict[str, Any]) -> str:
+    """Return what was answered."""
+    told = str(event["choice"]).replace("_", " ")
+    if event.get("number") is not None:
+        told += f", {event['number']}"
+    if event.get("seats"):
+        told += f", seats {', '.join(map(str, event['seats']))}"
+    return told
 
 
 def asked_text(prompt: dict[str, Any]) -> str:

@@ -52,7 +52,7 @@ def person(who: Any) -> str:
 
 
 def _value(key: str, value: Any) -> str:
-    if key == "reason":
+    if key == "reason" and isinstance(value, int):
         return code_of(value)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
@@ -99,10 +99,40 @@ def _refused(d: dict[str, Any]) -> str:
     return f"REFUSED {d['what']}" + (f": {why}" if why else "")
 
 
+def refusal(said: dict[str, Any]) -> str | None:
+    """Return why a step refused what a person entered; None if it was accepted, or if no person entered anything."""
+    event, decisions = said["event"], said["decisions"]
+    found = [decision for decision in decisions if decision["type"] == "Refused"]
+    if not found or not event.get("who"):
+        return None
+    closed = [(d["id"], d["choice"]) for d in decisions if d["type"] == "PromptClosed"]
+    if event["type"] == "Answer" and (event["prompt"], event["choice"]) in closed:
+        return None  # the answer counted, and what followed from it was refused
+    return "; ".join(_refused(decision).removeprefix("REFUSED ") for decision in found)
+
+
 def entry_text(entry: dict[str, Any]) -> str:
     """Return what an entry of the book did."""
     moved = ", ".join(f"{dollars(t['amount'])} {t['source']} to {t['to']}" for t in entry["transfers"])
     return f"{plain(entry['kind'])}: {moved or 'nothing moved'}; meter {dollars(entry['meter_after'])}"
+
+
+def _accounts(d: dict[str, Any]) -> str:
+    """Return what the accounts held, those that were empty left out."""
+    held = [f"{account} {dollars(amount)}" for account, amount in d.get("accounts", {}).items() if amount]
+    return f"; accounts {', '.join(held)}" if held else ""
+
+
+def _meter_play(d: dict[str, Any]) -> str:
+    by = f" by {' and '.join(d['credentials'])}, {d['document']}" if d["credentials"] else ""
+    state = "open to play again" if d["open"] else f"closed to play ({plain(d['cause'])})"
+    return f"the meter is {state}{by}{_accounts(d)}"
+
+
+def _meter_set(d: dict[str, Any]) -> str:
+    by = f"{' and '.join(d['credentials'])}, {d['document']}"
+    filed = f", Rules Submission {d['submission']}" if d.get("submission") else ""
+    return f"the meter runs at {d['rate_bp'] / 100:g} % up to {dollars(d['limit'])} by {by}{filed}{_accounts(d)}"
 
 
 _DECIDED: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
@@ -110,7 +140,7 @@ _DECIDED: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "PromptClosed": lambda d: f"question {d['id']} " + (f"answered {d['choice']}" if d.get("choice") else "closed"),
     "Cleared": lambda d: f"irregularity {d['hold']} cleared by {d['credential']}",
     "Deadline": lambda d: f"timer {d['timer']} " + (f"{d['seconds']:g} s" if d.get("seconds") is not None else "off"),
-    "Finding": lambda d: f"noted: {d['text']}",
+    "Finding": lambda d: f"noted: {d['text']}", "MeterPlay": _meter_play, "MeterSet": _meter_set,
 }  # fmt: skip
 
 
@@ -172,7 +202,7 @@ def line(record: Record) -> str:
     opening = f"{when(record.wall_ns)}  {record.seq:>7}  "
     if record.kind != rec.STEP or not isinstance(said, dict):
         return f"{opening}{record.kind}: {_own(record, said or {})}"
-    text = event_text(said["event"])
+    text = event_text(said["event"]) if refusal(said) is None else f"REFUSED: {event_text(said['event'])}"
     decided = [decision_text(each) for each in said["decisions"]]
     clauses = list(dict.fromkeys(clauses_in(said["decisions"])))
     text += f" -> {'; '.join(decided)}" if decided else ""

@@ -1,11 +1,11 @@
-"""Hits: what a claimed line takes out of the meter, how it is paid, and how a claim that fails is undone.
+"""Hits: what a claimed line takes out of the meter, how it is paid, and how a claim that falls is reversed.
 
 Who has to see what before anything is paid is the table's business.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -20,6 +20,7 @@ from table_controller.ledger.money import (
     SEED,
     STAKES,
     Transfer,
+    inverse,
     payable,
 )
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Hit(msgspec.Struct):
-    """One claimed hand. Its amount is frozen: what the meter does afterwards does not change it."""
+    """One claimed hand. Bets do not change its amount any more; the fall of an earlier claim does, until it is paid."""
 
     id: int
     round: int
@@ -43,11 +44,20 @@ class Hit(msgspec.Struct):
     state: str = "claimed"  # moved by the table's machine of hits
     by_table: bool = False  # paid from the table; else by an attendant
     dark: bool = False  # the seat's light did not burn: a floorperson looks the bet up
+    percent: int = 0  # of the meter that its line pays
+    dealers: list[str] = []  # persons who claimed the hand, confirmed it or saw its light
+    looked_up_by: str = ""  # the person who looked the bet of a dark seat up
+    validated_by: str = ""
 
     @property
     def amount(self) -> int:
         """What the player is paid."""
         return self.fixed + self.share
+
+    @property
+    def on_meter(self) -> bool:
+        """Whether its line pays from the meter: then its amount depends on the claims before it."""
+        return self.percent > 0 or self.share > 0
 
 
 class EnvyPaid(msgspec.Struct):
@@ -64,41 +74,57 @@ def claim(book: MoneyBook, rules: MeterRules, id_: int, round_: int, seat: int, 
     So play goes on under a meter that owes nobody anything. What is less than a cent stays in it.
     """
     award = rules.award(hand)
-    share = payable(book.at(METER), award.percent)
-    won_whole = award.percent == 100
-    from_reserve = min(rules.reseed, book.at(RESERVE)) if won_whole else 0
-    from_seed = rules.reseed - from_reserve if won_whole else 0
-    entry = book.post(
-        "hit",
-        Transfer(METER, PENDING, share),
-        Transfer(HOUSE, PENDING, award.fixed),
-        Transfer(RESERVE, METER, from_reserve),
-        Transfer(SEED, METER, from_seed),
-        round=round_, seat=seat, hit=id_, clauses=rules.clauses,
-    )  # fmt: skip
-    return Hit(id_, round_, seat, hand, award.fixed, share, award.stake, from_reserve, from_seed), entry
+    hit = Hit(id_, round_, seat, hand, award.fixed, 0, award.stake)
+    return hit, _take(book, rules, hit, "hit")
 
 
-def withdraw(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
-    """Undo a claim that is not paid: its amount goes back, and so does the re-seed, as far as the meter does not fall.
+def rebook(book: MoneyBook, rules: MeterRules, hit: Hit) -> Entry:
+    """Book a reversed claim again, on the meter as it stands now."""
+    return _take(book, rules, hit, "hit_rebooked")
 
-    A meter that was won whole while it stood below its seed keeps the difference.
-    """
-    to_reserve = min(hit.from_reserve, hit.share)
-    to_seed = min(hit.from_seed, hit.share - to_reserve)
+
+def _take(book: MoneyBook, rules: MeterRules, hit: Hit, kind: Literal["hit", "hit_rebooked"]) -> Entry:
+    hit.percent = rules.award(hit.hand).percent
+    hit.share = payable(book.at(METER), hit.percent)
+    won_whole = hit.percent == 100
+    hit.from_reserve = min(rules.reseed, book.at(RESERVE)) if won_whole else 0
+    hit.from_seed = rules.reseed - hit.from_reserve if won_whole else 0
     return book.post(
-        "hit_withdrawn",
-        Transfer(PENDING, METER, hit.share),
-        Transfer(PENDING, HOUSE, hit.fixed),
-        Transfer(METER, SEED, to_seed),
-        Transfer(METER, RESERVE, to_reserve),
-        round=hit.round, seat=hit.seat, hit=hit.id, clauses=clauses,
+        kind, *_booked(hit), round=hit.round, seat=hit.seat, hit=hit.id, clauses=rules.clauses,
     )  # fmt: skip
+
+
+def _booked(hit: Hit) -> tuple[Transfer, ...]:
+    return (
+        Transfer(METER, PENDING, hit.share),
+        Transfer(HOUSE, PENDING, hit.fixed),
+        Transfer(RESERVE, METER, hit.from_reserve),
+        Transfer(SEED, METER, hit.from_seed),
+    )
+
+
+def withdraw(
+    book: MoneyBook,
+    hit: Hit,
+    clauses: tuple[str, ...],
+    kind: Literal["hit_withdrawn", "hit_reversed"] = "hit_withdrawn",
+) -> Entry:
+    """Undo a claim that is not paid, exactly: every transfer of its booking goes the other way.
+
+    Where a later claim was paid meanwhile, the re-seed goes back only as far as the meter keeps its seed.
+    """
+    exact = inverse(_booked(hit))
+    if hit.id < book.last_paid:
+        room = max(0, book.at(METER) + hit.share - book.seed)
+        to_reserve = min(hit.from_reserve, room)
+        to_seed = min(hit.from_seed, room - to_reserve)
+        exact = (*inverse(_booked(hit)[:2]), Transfer(METER, RESERVE, to_reserve), Transfer(METER, SEED, to_seed))
+    return book.post(kind, *exact, round=hit.round, seat=hit.seat, hit=hit.id, clauses=clauses)
 
 
 def pay_from_table(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
     """The dealer has paid a fixed award from the table, and given the bet back where the table says so."""
-    assert hit.share == 0, "a share of the meter never comes from the table"
+    assert not hit.on_meter, "a share of the meter never comes from the table"
     hit.by_table = True
     return book.post(
         "award_paid", Transfer(PENDING, FIXED, hit.fixed), Transfer(HOUSE, STAKES, hit.stake),
@@ -115,7 +141,7 @@ def pay_by_attendant(book: MoneyBook, hit: Hit, clauses: tuple[str, ...], docume
 
 
 def take_back(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
-    """A void round: what the table paid comes back to it, and the bet that went back is a bet again."""
+    """A void round or hand: what the table paid comes back to it, and the bet that went back is a bet again."""
     assert hit.by_table
     return book.post(
         "award_returned", Transfer(FIXED, HOUSE, hit.fixed), Transfer(STAKES, HOUSE, hit.stake),
@@ -137,5 +163,5 @@ def pay_envy(
 
 
 def take_envy_back(book: MoneyBook, paid: EnvyPaid, round_: int, clauses: tuple[str, ...]) -> Entry:
-    """A void round: what was paid for another's hand comes back."""
+    """A void round or hand: what was paid for another's hand comes back."""
     return book.post("envy_returned", Transfer(ENVY, HOUSE, paid.amount), round=round_, seat=paid.seat, clauses=clauses)

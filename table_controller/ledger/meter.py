@@ -12,9 +12,12 @@ from table_controller.ledger.money import (
     CORRECTIONS,
     HOUSE,
     METER,
+    OVERFLOW,
     RESERVE,
     SEED,
+    BadEntry,
     Transfer,
+    dollars,
 )
 from table_controller.rulebook.settlement import Seat, Terms
 from table_controller.rulebook.settlement.terms import by_line
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.texts import Paytable
 
-_WHOLE_BP: Final = 10_000  # hundredths of a percent
+WHOLE_BP: Final = 10_000  # hundredths of a percent
 # The most that a meter may hold, unless less is set: as many digits as the meter sign has.
 MOST: Final = (10**10 - 1) * CENT
 
@@ -52,6 +55,8 @@ class MeterRules(msgspec.Struct, frozen=True, kw_only=True):
     limit: int
     awards: tuple[Award, ...]
     clauses: tuple[str, ...]
+    # Whether what does not fit under the limit has an account of its own; journals of earlier software do not say so.
+    keeps_overflow: bool = True
 
     def award(self, hand: str) -> Award:
         """Return what a hand pays; KeyError if no line of the table pays it."""
@@ -74,6 +79,7 @@ class Bet(msgspec.Struct):
     to_meter: int
     to_reserve: int
     state: Literal["open", "lost", "won", "returned"] = "open"
+    to_overflow: int = 0  # what did not fit under the limit
 
 
 def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
@@ -88,7 +94,7 @@ def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
     rate_bp = submission.progressive_rate_bp if table.rate_percent is None else table.rate_percent * 100
     assert rate_bp is not None, "the submission says what the text leaves open"
     reserve_bp = (table.reserve_percent or 0) * 100
-    assert rate_bp + reserve_bp <= _WHOLE_BP, "no bet gives more than itself"
+    assert rate_bp + reserve_bp <= WHOLE_BP, "no bet gives more than itself"
     reseed = table.seed_cents if table.reseed_cents is None else table.reseed_cents  # F25: with the seed
     return MeterRules(
         table=table.id, unit=table.unit_cents * CENT, seed=table.seed_cents * CENT, reseed=reseed * CENT,
@@ -115,7 +121,7 @@ def _awards(terms: Terms, wager: str, table: Paytable) -> tuple[Award, ...]:
 
 def part(amount: int, rate_bp: int) -> int:
     """Return a rate's part of a bet. Never rounded: a bet is whole cents, and a cent is ten thousand micro-dollars."""
-    found, remainder = divmod(amount * rate_bp, _WHOLE_BP)
+    found, remainder = divmod(amount * rate_bp, WHOLE_BP)
     assert remainder == 0, f"{amount} micro-dollars at {rate_bp} bp"
     return found
 
@@ -133,43 +139,53 @@ def open_meter(book: MoneyBook, rules: MeterRules) -> Entry:
 def accept(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: tuple[str, ...]) -> tuple[Bet, Entry]:
     """Take one bet: its parts for meter and reserve, and the rest for the house, in one entry.
 
-    What does not fit under the meter's limit is set aside for the next seed.
+    What does not fit under the meter's limit is kept as overflow, on a meter of its own.
     """
     wanted = part(rules.unit, rules.rate_bp)
     to_meter = min(wanted, max(0, rules.limit - book.at(METER)))
-    to_reserve = part(rules.unit, rules.reserve_bp) + wanted - to_meter
+    to_overflow = wanted - to_meter
+    to_reserve = part(rules.unit, rules.reserve_bp)
     entry = book.post(
         "bet",
         Transfer(BETS, METER, to_meter),
         Transfer(BETS, RESERVE, to_reserve),
-        Transfer(BETS, HOUSE, rules.unit - to_meter - to_reserve),
+        Transfer(BETS, OVERFLOW, to_overflow),
+        Transfer(BETS, HOUSE, rules.unit - wanted - to_reserve),
         round=round_, seat=seat, clauses=clauses,
     )  # fmt: skip
-    return Bet(seat, rules.unit, to_meter, to_reserve), entry
+    return Bet(seat, rules.unit, to_meter, to_reserve, to_overflow=to_overflow), entry
 
 
 def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) -> Entry:
-    """Give a bet of a void round or hand back, and take back what it added.
+    """Give a bet of a void round or hand back, exactly as it was split when it was accepted.
 
-    Not from below the seed: what the meter cannot give comes from the reserve, and from the house what that cannot.
+    Where an attendant has paid a share of the meter since, the meter keeps its seed: what it cannot give comes from the
+    reserve, and from the house what that cannot.
     """
     assert bet.state != "returned", "a bet goes back once"
-    from_meter = min(bet.to_meter, max(0, book.at(METER) - book.seed))
-    from_reserve = min(bet.to_reserve + bet.to_meter - from_meter, book.at(RESERVE))
+    from_meter, from_reserve = bet.to_meter, bet.to_reserve
+    if book.last_paid_round == round_:
+        from_meter = min(bet.to_meter, max(0, book.at(METER) - book.seed))
+        from_reserve = min(bet.to_reserve + bet.to_meter - from_meter, book.at(RESERVE))
     entry = book.post(
         "bet_returned",
         Transfer(METER, BETS, from_meter),
         Transfer(RESERVE, BETS, from_reserve),
-        Transfer(HOUSE, BETS, bet.stake - from_meter - from_reserve),
+        Transfer(OVERFLOW, BETS, bet.to_overflow),
+        Transfer(HOUSE, BETS, bet.stake - from_meter - from_reserve - bet.to_overflow),
         round=round_, seat=bet.seat, clauses=clauses,
     )  # fmt: skip
     bet.state = "returned"
     return entry
 
 
-def correct(book: MoneyBook, amount: int, document: str) -> Entry:
-    """People correct the meter by an amount, up or down; BadEntry if it would hold less than nothing."""
+def correct(book: MoneyBook, amount: int, document: str, limit: int = MOST) -> Entry:
+    """People correct the meter by an amount, up or down.
+
+    BadEntry if it would hold less than nothing, or more than its limit, which is never above what the sign can show.
+    """
     if amount >= 0:
+        _check_limit(book, amount, limit)
         return book.post("correction", Transfer(CORRECTIONS, METER, amount), document=document)
     return book.post("correction", Transfer(METER, CORRECTIONS, -amount), document=document)
 
@@ -180,3 +196,18 @@ def reset(book: MoneyBook, rules: MeterRules, document: str) -> Entry:
     if above >= 0:
         return book.post("reset", Transfer(METER, CORRECTIONS, above), document=document)
     return book.post("reset", Transfer(SEED, METER, -above), document=document)
+
+
+def transfer_overflow(book: MoneyBook, rules: MeterRules, amount: int, document: str) -> Entry:
+    """People bring overflow back to the meter; BadEntry if there is not so much, or the meter's limit is lower."""
+    if amount <= 0:
+        raise BadEntry(f"a transfer of {dollars(amount)} moves nothing to the meter")
+    _check_limit(book, amount, rules.limit)
+    return book.post("transfer", Transfer(OVERFLOW, METER, amount), document=document)
+
+
+def _check_limit(book: MoneyBook, amount: int, limit: int) -> None:
+    """Raise BadEntry if the meter would hold more than it may."""
+    after = book.at(METER) + amount
+    if after > limit:
+        raise BadEntry(f"the meter would hold {dollars(after)}, and its limit is {dollars(limit)}")

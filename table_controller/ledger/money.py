@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final, Literal
 
 import msgspec
@@ -15,6 +16,7 @@ SEED: Final = "seed"  # what the certificate holder put into the meter as seed a
 # Where it is.
 METER: Final = "meter"
 RESERVE: Final = "reserve"  # set aside for the next seed
+OVERFLOW: Final = "overflow"  # what bets would have added above the meter's limit; back to play by a transfer only
 HOUSE: Final = "house"  # what is left of bets, less what is paid at fixed amounts
 PENDING: Final = "pending"  # hits that were claimed and are not paid: frozen, and out of the meter
 # Where it went; these only grow, but for the reversal of a void round.
@@ -25,17 +27,20 @@ STAKES: Final = "stakes_returned"  # of winning bets, where the table gives the 
 # People's corrections of the meter; each names its document.
 CORRECTIONS: Final = "corrections"
 
-ACCOUNTS: Final = (BETS, SEED, METER, RESERVE, HOUSE, PENDING, FIXED, HAND_PAYS, ENVY, STAKES, CORRECTIONS)
+ACCOUNTS: Final = (BETS, SEED, METER, RESERVE, HOUSE, PENDING, FIXED, HAND_PAYS, ENVY, STAKES, CORRECTIONS, OVERFLOW)
 # Nobody can pay out of these what is not there.
-_NEVER_NEGATIVE: Final = (METER, RESERVE, PENDING, FIXED, HAND_PAYS, ENVY, STAKES)
+_NEVER_NEGATIVE: Final = (METER, RESERVE, OVERFLOW, PENDING, FIXED, HAND_PAYS, ENVY, STAKES)
 
 Kind = Literal[
     "seed", "bet", "bet_returned", "hit", "hit_withdrawn", "award_paid", "award_returned", "hand_pay_paid", "envy",
-    "envy_returned", "correction", "reset",
+    "envy_returned", "correction", "reset", "hit_reversed", "hit_rebooked", "transfer",
 ]  # fmt: skip
-# What may lower the meter, and nothing else: a hit, a documented correction, a void round's own contribution.
-LOWERS: Final = ("hit", "correction", "reset", "bet_returned")
-_DOCUMENTED: Final = ("correction", "reset", "hand_pay_paid")
+# A claim is booked by these, and undone by those; a reversed one is booked again in the same step.
+CLAIMS: Final = ("hit", "hit_rebooked")
+REVERSALS: Final = ("hit_withdrawn", "hit_reversed")
+# What may lower the meter, and nothing else: a hit, the reversal of one, a documented correction, a bet's return.
+LOWERS: Final = (*CLAIMS, *REVERSALS, "correction", "reset", "bet_returned")
+_DOCUMENTED: Final = ("correction", "reset", "transfer", "hand_pay_paid")
 
 
 class BadEntry(ValueError):
@@ -73,6 +78,7 @@ class Meters(msgspec.Struct, frozen=True):
     pending: int
     paid_by_table: int
     paid_by_attendant: int
+    overflow: int = 0
 
     @property
     def cumulative(self) -> int:
@@ -85,7 +91,13 @@ class MoneyBook(msgspec.Struct):
 
     held: dict[str, int] = {}
     entries: int = 0  # so many were booked; the last one has this number
-    seed: int = 0  # what the meter was opened with: a void round takes it no lower
+    seed: int = 0  # what the meter was opened with
+    claims: dict[int, tuple[Transfer, ...]] = {}  # unpaid, by hit: what its last booking moved
+    bets: dict[int, tuple[Transfer, ...]] = {}  # of the round in hand, by seat: what each one moved
+    bets_round: int = 0
+    last_paid: int = 0  # the latest hit, by its number, whose share of the meter an attendant has paid
+    last_paid_round: int = 0
+    slips: list[tuple[int, int]] = []  # every number of a hand pay's slip, as runs (first, last) in their order
 
     def at(self, account: str) -> int:
         """Return what an account holds; below zero: what has come out of it."""
@@ -95,7 +107,9 @@ class MoneyBook(msgspec.Struct):
     def meters(self) -> Meters:
         """The amounts that people may ask for."""
         by_table = self.at(FIXED) + self.at(ENVY)
-        return Meters(self.at(METER), self.at(RESERVE), self.at(PENDING), by_table, self.at(HAND_PAYS))
+        return Meters(
+            self.at(METER), self.at(RESERVE), self.at(PENDING), by_table, self.at(HAND_PAYS), self.at(OVERFLOW)
+        )
 
     def post(
         self,
@@ -123,7 +137,31 @@ class MoneyBook(msgspec.Struct):
         )  # fmt: skip
         self._check(entry, after)
         self.held, self.entries = after, entry.number
+        self._remember(entry)
         return entry
+
+    def has_slip(self, number: int) -> bool:
+        """Return whether a hand pay was documented under this number before."""
+        return any(first <= number <= last for first, last in self.slips)
+
+    def _remember(self, entry: Entry) -> None:
+        """Keep what a later reversal must be the exact inverse of, and which slips are used."""
+        if entry.kind == "bet" and entry.seat is not None:
+            if entry.round != self.bets_round:
+                self.bets, self.bets_round = {}, entry.round
+            self.bets[entry.seat] = entry.transfers
+        elif entry.kind == "bet_returned" and entry.seat is not None:
+            self.bets.pop(entry.seat, None)
+        if entry.hit is None:
+            return
+        if entry.kind in CLAIMS:
+            self.claims[entry.hit] = entry.transfers
+            return
+        booked = self.claims.pop(entry.hit, ())
+        if entry.kind == "hand_pay_paid":
+            self.slips = with_number(self.slips, slip_number(entry.document))
+            if any(one.source == METER for one in booked):
+                self.last_paid, self.last_paid_round = max(self.last_paid, entry.hit), entry.round
 
     def _check(self, entry: Entry, after: dict[str, int]) -> None:
         if sum(after.values()) != 0:
@@ -135,12 +173,60 @@ class MoneyBook(msgspec.Struct):
             raise BadEntry(f"a {entry.kind} names its document")
         if entry.kind == "bet_returned" and not (entry.round and entry.clauses):
             raise BadEntry("a bet that goes back names its round and the clause that orders it")
-        if entry.meter_after >= entry.meter_before:
-            return
-        if entry.kind not in LOWERS:
+        if entry.kind == "hand_pay_paid" and self.has_slip(slip_number(entry.document)):
+            raise BadEntry(f"{entry.document} has documented another hand pay")
+        if entry.kind in REVERSALS:
+            self._check_withdrawal(entry)
+        elif entry.kind == "bet_returned":
+            self._check_return(entry)
+        elif entry.meter_after < entry.meter_before and entry.kind not in LOWERS:
             raise BadEntry(f"the meter does not fall by a {entry.kind}")
-        if entry.kind == "bet_returned" and entry.meter_after < self.seed:
+
+    def _check_withdrawal(self, entry: Entry) -> None:
+        """A claim goes back exactly as it was booked; where a later share was paid, the seed stays in the meter."""
+        booked = self.claims.get(entry.hit or 0)
+        if booked is None:
+            raise BadEntry(f"{entry.kind}: no unpaid claim of hit {entry.hit} is booked")
+        if Counter(entry.transfers) == Counter(inverse(booked)):
+            return
+        if (entry.hit or 0) > self.last_paid or entry.meter_after < min(self.seed, entry.meter_before):
+            raise BadEntry(f"{entry.kind}: not the exact reversal of its claim")
+
+    def _check_return(self, entry: Entry) -> None:
+        """A bet goes back exactly as it came in; where a share was paid since, the seed stays in the meter."""
+        came = self.bets.get(entry.seat or 0, ()) if entry.round == self.bets_round else ()
+        if not came:
+            raise BadEntry(f"no bet of seat {entry.seat} in round {entry.round} can go back")
+        if Counter(entry.transfers) == Counter(inverse(came)):
+            return
+        if entry.round != self.last_paid_round:
+            raise BadEntry("a bet that goes back is the exact reversal of its acceptance")
+        if entry.meter_after < min(self.seed, entry.meter_before):
             raise BadEntry("a bet that goes back does not take the meter below its seed")
+
+
+def inverse(transfers: tuple[Transfer, ...]) -> tuple[Transfer, ...]:
+    """Return what undoes an entry exactly: each transfer the other way, the last one first."""
+    return tuple(Transfer(one.to, one.source, one.amount) for one in reversed(transfers))
+
+
+def slip_number(document: str) -> int:
+    """Return the number of a hand pay's slip; BadEntry if its document names none."""
+    word, _, number = document.partition(" ")
+    if word != "slip" or not number.isdecimal():
+        raise BadEntry(f"a hand pay is documented by its slip, not by {document!r}")
+    return int(number)
+
+
+def with_number(runs: list[tuple[int, int]], number: int) -> list[tuple[int, int]]:
+    """Return runs of used numbers with one more; runs that touch become one, so a slip book stays one run."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted([*runs, (number, number)]):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return found
 
 
 def dollars(amount: int) -> str:

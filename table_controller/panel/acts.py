@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Word = Annotated[str, Meta(min_length=1, max_length=64)]
 Seat = Annotated[int, Meta(ge=1, le=6)]
+Document = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Who(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,11 +102,42 @@ class CorrectMeter(Act, frozen=True, tag="correct_meter", kw_only=True):
     """Correct the meter by an amount (micro-dollars)."""
 
     amount: Annotated[int, Meta(ge=-(10**15), le=10**15)]
-    document: Annotated[str, Meta(min_length=1, max_length=200)]
+    document: Document
+    ground: Word
+    reason: Word
+    counterpart: Annotated[str, Meta(max_length=200)] = ""
 
 
 class ResetMeter(Act, frozen=True, tag="reset_meter", kw_only=True):
     """Bring the meter to its seed."""
+
+    document: Document
+    ground: Word
+    reason: Word
+    counterpart: Annotated[str, Meta(max_length=200)] = ""
+
+
+class CloseMeter(Act, frozen=True, tag="close_meter", kw_only=True):
+    """Close the meter to play."""
+
+    document: Document
+
+
+class OpenMeter(Act, frozen=True, tag="open_meter", kw_only=True):
+    """Open the meter to play again."""
+
+    document: Document
+
+
+class TransferOverflow(Act, frozen=True, tag="transfer_overflow", kw_only=True):
+    """Bring an amount of the overflow (micro-dollars) back to the meter."""
+
+    amount: Annotated[int, Meta(ge=1, le=10**15)]
+    document: Document
+
+
+class ConfirmCopyAbsent(Act, frozen=True, tag="confirm_copy_absent", kw_only=True):
+    """Answer for it that the second copy is out of reach and that no other box was made from it."""
 
     document: Annotated[str, Meta(min_length=1, max_length=200)]
 
@@ -113,9 +145,10 @@ class ResetMeter(Act, frozen=True, tag="reset_meter", kw_only=True):
 class SetMeter(Act, frozen=True, tag="set_meter", kw_only=True):
     """Set what the text leaves open: the rate of progression (basis points), and the most that the meter may hold."""
 
-    document: Annotated[str, Meta(min_length=1, max_length=200)]
+    document: Document
     rate_bp: Annotated[int, Meta(ge=1, le=10_000)] | None = None
     limit_cents: Annotated[int, Meta(ge=1, le=10**12)] | None = None
+    submission: Annotated[str, Meta(max_length=200)] = ""
 
 
 class CoverCard(Act, frozen=True, tag="cover_card", kw_only=True):
@@ -124,9 +157,10 @@ class CoverCard(Act, frozen=True, tag="cover_card", kw_only=True):
     seat: Seat | None = None
 
 
+MeterAct = CorrectMeter | ResetMeter | SetMeter | CloseMeter | OpenMeter | TransferOverflow
 Request = (
     Answer | OpenRound | NoMoreBets | BringDeck | Report | Order | SlotAct | CorrectMeter | ResetMeter
-    | SetMeter | CoverCard
+    | SetMeter | CloseMeter | OpenMeter | TransferOverflow | CoverCard | ConfirmCopyAbsent
 )  # fmt: skip
 READ: Final = msgspec.json.Decoder(Request)
 
@@ -163,13 +197,19 @@ ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     CorrectMeter: ("floorperson",),
     ResetMeter: ("floorperson",),
     SetMeter: ("technician",),
+    CloseMeter: ("floorperson",),
+    OpenMeter: ("floorperson",),
+    TransferOverflow: ("floorperson",),
+    ConfirmCopyAbsent: ("floorperson",),
     CoverCard: ("dealer", "floorperson"),
 }
 # Their word is a credential, not a button: the PIN comes with each request, also from somebody who is signed on.
 EACH_TIME: Final = ("floorperson", "auditor")
 # What moves a machine by hand is proved each time, too.
 EACH_ACT: Final = (Device,)
-TWO_PEOPLE: Final = (CorrectMeter, ResetMeter, SetMeter)
+TWO_PEOPLE: Final = (
+    CorrectMeter, ResetMeter, SetMeter, CloseMeter, OpenMeter, TransferOverflow, ConfirmCopyAbsent,
+)  # fmt: skip
 
 
 def roles_for(request: Request, prompts: Mapping[int, Prompt]) -> tuple[str, ...]:
@@ -197,14 +237,32 @@ def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.E
             return ev.Ordered(request.order, who, request.deck, request.method, request.seat)
         case SlotAct():
             return ev.SlotOrdered(request.slot, request.order, who)
-        case CorrectMeter():
+        case ConfirmCopyAbsent():
             assert second is not None
-            return ev.MeterCorrected(request.amount, request.document, who, second)
-        case ResetMeter():
-            assert second is not None
-            return ev.MeterReset(request.document, who, second)
-        case SetMeter():
-            assert second is not None
-            return ev.MeterParameters(request.document, who, second, request.rate_bp, request.limit_cents)
+            return ev.CopyAbsenceConfirmed(request.document, who, second)
         case CoverCard():
             return ev.CoverCardOut(seat=request.seat, who=who)
+        case _:
+            assert second is not None
+            return _meter_event(request, who, second)
+
+
+def _meter_event(request: MeterAct, who: ev.Person, second: ev.Person) -> ev.Event:
+    """Return the event of what two people do to the meter."""
+    match request:
+        case CorrectMeter():
+            why = (request.ground, request.reason, request.counterpart)
+            return ev.MeterCorrected(request.amount, request.document, who, second, *why)
+        case ResetMeter():
+            why = (request.ground, request.reason, request.counterpart)
+            return ev.MeterReset(request.document, who, second, *why)
+        case SetMeter():
+            return ev.MeterParameters(
+                request.document, who, second, request.rate_bp, request.limit_cents, request.submission
+            )
+        case CloseMeter():
+            return ev.MeterClosed(request.document, who, second)
+        case OpenMeter():
+            return ev.MeterOpened(request.document, who, second)
+        case TransferOverflow():
+            return ev.OverflowTransferred(request.amount, request.document, who, second)

@@ -6,7 +6,7 @@ import logging
 import mimetypes
 from hashlib import blake2b
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 from starlette.applications import Starlette
@@ -23,6 +23,7 @@ from table_controller.panel.dossiers import dossiers
 from table_controller.panel.history import history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, tally_text
+from table_controller.panel.view import last_hits
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -60,6 +61,7 @@ PAGES: Final = {
     "/floor": "floor.html",
     "/technician": "technician.html",
     "/sign": "sign.html",
+    "/hits": "hits.html",
 }
 
 
@@ -80,6 +82,13 @@ class SignOn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who wants to sign on."""
 
     who: acts.Who
+
+
+class SignShown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a sign's page shows: the number that its stream gave it, and the text of the amount in its document."""
+
+    page: Annotated[str, msgspec.Meta(max_length=64)]
+    text: Annotated[str, msgspec.Meta(max_length=64)]
 
 
 class Inject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -122,6 +131,8 @@ class App:
                 Route("/api/round/{number:int}", self._guarded(self._round), methods=["GET"]),
                 Route("/api/stream", self._guarded(self._stream), methods=["GET"]),
                 Route("/api/sign", self._guarded(self._sign), methods=["GET"]),
+                Route("/api/sign_shown", self._guarded(self._sign_shown), methods=["POST"]),
+                Route("/api/hits", self._guarded(self._hits), methods=["GET"]),
                 Route("/api/words", self._guarded(self._words), methods=["GET"]),
                 Route("/api/clause/{id:path}", self._guarded(self._clause), methods=["GET"]),
                 *([Route("/api/bench", self._guarded(self._faults), methods=["GET"]),
@@ -337,6 +348,26 @@ class App:
     async def _sign(self, _request: Request) -> Response:
         """The meter sign: what players may see, for everybody."""
         return self._streamed(self._panel.live.follow(SIGN, machines=False, alive=lambda: True))
+
+    async def _sign_shown(self, request: Request) -> Response:
+        """A sign's page reports what can be read on it. Nobody is signed on there: its number and its pace bound it."""
+        body = await _body(request)
+        if body is None:
+            return _too_long()
+        try:
+            shown = msgspec.json.decode(body, type=SignShown)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return _answer(Said(400, {"ok": False, "text": "this is no request"}))
+        why = self._panel.live.sign_shown(shown.page, shown.text)
+        return _answer(Said(409 if why else 200, {"ok": not why, "text": why}))
+
+    async def _hits(self, request: Request) -> Response:
+        """The last hits of each level, to be looked at and printed."""
+        return await self._looked_up(request, self._last_hits(), PAST)
+
+    async def _last_hits(self) -> Any:
+        controller = self._panel.box.controller
+        return {"table": self._panel.name, "levels": [] if controller is None else last_hits(controller.last_hits)}
 
     def _streamed(self, stream: Stream | None) -> Response:
         if stream is None:

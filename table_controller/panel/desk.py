@@ -23,7 +23,6 @@ from firmware_bridge.errors import (
 )
 from table_controller.controller.service_calls import call, orders_of
 from table_controller.panel import acts
-from table_controller.table import events as ev
 from table_controller.table.decisions import Refused
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from table_controller.panel.panel import Box
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
+    from table_controller.table import events as ev
 
     # Proves a credential (id, PIN, where the try came from); CredentialRefused if it does not hold, TryLater after
     # wrong PINs.
@@ -174,8 +174,6 @@ class Desk:
         try:
             if self._box.presence is not None:
                 self._box.presence.check(event)
-            for guard in self._box.guards:
-                guard(event)
         except NotAllowed as barred:
             return refused(403, barred)
         except PitboxError as against:
@@ -216,4 +214,4 @@ class Desk:
 
 
 def _person(who: Person) -> ev.Person:
-    return ev.Person(who.role, who.id)
+    return who.speaker

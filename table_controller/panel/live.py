@@ -7,6 +7,7 @@ next one. A page that reads slowly skips to the newest picture; nobody waits for
 from __future__ import annotations
 
 import asyncio
+import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -31,6 +32,8 @@ LOOK: Final = 0.25
 BEAT: Final = 2.0
 # Pages that may follow at once: ten at a busy table, and room for forgotten ones.
 STREAMS: Final = 48
+# A sign's page may report what it shows once in so long (s).
+REPORTS: Final = 0.2
 # What a stream without a role is shown: the meter sign.
 SIGN: Final = "sign"
 
@@ -45,6 +48,8 @@ class Stream:
         self.machines = machines
         self.alive = alive
         self.ended = False
+        self.page = secrets.token_urlsafe(16) if role == SIGN else ""  # by which the page that reads it is known
+        self.reported = 0.0  # when that page last reported what it shows
         self._newest: dict[str, tuple[int, bytes]] = {}
         self._wake = asyncio.Event()
 
@@ -130,10 +135,25 @@ class Live:
             return None
         stream = Stream(role, machines=machines, alive=alive)
         self.streams.add(stream)
+        if stream.page:
+            stream.put("page", 0, _encode({"page": stream.page}))
         self._machines = b""  # the new one has seen nothing yet
         self.renew()
         self._look()
         return stream
+
+    def sign_shown(self, page: str, text: str) -> str:
+        """A sign's page reports what can be read on it; return why that counts for nothing, empty if it counts."""
+        stream = next((one for one in self.streams if one.page and secrets.compare_digest(one.page, page)), None)
+        if stream is None:
+            return "no open sign page has this number"
+        now = self._loop.time()
+        if now - stream.reported < REPORTS:
+            return "this page reported a moment ago"
+        stream.reported = now
+        if self._box.sign is None or not self._box.sign.page_shown(text):
+            return "this is not the amount of the meter"
+        return ""
 
     def leave(self, stream: Stream) -> None:
         """A page is gone."""
@@ -174,8 +194,11 @@ class Live:
             return said
         said["testing"] = testing(controller.table)
         if role == SIGN:
-            return said | {"meter": meter(controller.table), "game": controller.table.context.edition.title}
-        said |= view(controller.table, role, controller.time_left())
+            return said | {
+                "meter": meter(controller.table, controller.shown_money),
+                "game": controller.table.context.edition.title,
+            }
+        said |= view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
             said["hints"] = self._hints()
         said["findings"] = [] if self.archive is None else list(self.archive.findings)

@@ -12,7 +12,6 @@ from table_controller.panel.history import Links
 from table_controller.panel.live import Live
 from table_controller.panel.reading import Reading
 from table_controller.panel.sessions import Sessions
-from table_controller.table import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,11 +21,13 @@ if TYPE_CHECKING:
     from table_controller.controller.dossiers import Dossiers
     from table_controller.controller.loop import Controller
     from table_controller.controller.presence import Presence
+    from table_controller.controller.sign import Sign
     from table_controller.journal.port import Journal
     from table_controller.panel.desk import Check
     from table_controller.panel.reading import InThread
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
+    from table_controller.table import events as ev
 
 
 class Box(Serviced, Protocol):
@@ -41,15 +42,15 @@ class Box(Serviced, Protocol):
         """Who deals."""
 
     @property
+    def sign(self) -> Sign | None:
+        """What the meter's signs show."""
+
+    @property
     def cause(self) -> PitboxError | None:
         """Why nothing goes on, if nothing does."""
 
     def holds(self, who: ev.Person, proof: str = "", /) -> bool:
         """Tell whether a credential was not revoked since somebody signed on with it."""
-
-    @property
-    def guards(self) -> list[Callable[[ev.Event], None]]:
-        """Who raises what speaks against something that people say."""
 
     @property
     def store(self) -> Journal | None:
@@ -95,6 +96,7 @@ class Panel:
         unverified: bool = False,
     ) -> None:
         self.box = box
+        self.name = name
         self.unverified = unverified
         self.secure = secure
         self.local = local
@@ -114,14 +116,14 @@ class Panel:
         """Somebody proved who they are: begin a session, tell the table; return the session's token."""
         token = self.sessions.begin(who)
         if self.box.presence is not None:
-            self.box.presence.signed_on(ev.Person(who.role, who.id), who.proof)
+            self.box.presence.signed_on(who.speaker, who.proof)
         self.live.renew()
         return token
 
     def _signed_off(self, session: Session) -> None:
         presence = self.box.presence
         if presence is not None and not self.live.closed:
-            presence.signed_off(ev.Person(session.who.role, session.who.id), session.who.proof)
+            presence.signed_off(session.who.speaker, session.who.proof)
             self.live.renew()
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ edition(game)                              facts and irregularities of a game
 rulings(edition, trigger, phase, facts)    what the rule orders
 precede(edition, triggers)                 simultaneous triggers in order
 clause(id), clauses(game)                  every duty, in our words
+enforcement(id)                            what play does about it: enforced, prompted, computed, outside, not yet
 paytables(game), reading(id)               as printed; how an unclear wording is read
 check_submission(edition, raw)             the certificate holder's choices, or every objection to them
 
@@ -17,11 +18,14 @@ from table_controller.rulebook.rows import Choice, Conditions, Facts, Number, Ro
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.submission import Submission, check_submission, default_submission
 from table_controller.rulebook.texts import (
+    ENFORCEMENT,
     Clause,
+    Enforcement,
     Paytable,
     Reading,
     clause,
     clauses,
+    enforcement,
     paytables,
     reading,
     readings,
@@ -41,9 +45,9 @@ from table_controller.rulebook.vocabulary import (
 )
 
 __all__ = [
-    "DECK_OUTCOMES", "DEFAULT_READING", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
-    "Choice", "Clause", "Conditions", "Edition", "Evidence", "Facts", "Number", "Outcome", "Paytable", "Phase",
-    "Reading", "Row", "Ruling", "Submission", "Trigger",
-    "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "paytables",
-    "precede", "reading", "readings", "rulings", "words",
+    "DECK_OUTCOMES", "DEFAULT_READING", "ENFORCEMENT", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
+    "Choice", "Clause", "Conditions", "Edition", "Enforcement", "Evidence", "Facts", "Number", "Outcome", "Paytable",
+    "Phase", "Reading", "Row", "Ruling", "Submission", "Trigger",
+    "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "enforcement",
+    "paytables", "precede", "reading", "readings", "rulings", "words",
 ]  # fmt: skip

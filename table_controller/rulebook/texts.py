@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
@@ -14,6 +14,15 @@ from table_controller.rulebook.load import CHAPTERS, read
 from table_controller.rulebook.vocabulary import OUTCOMES, TRIGGERS, Outcome
 
 Enforce = Literal["device", "prompt", "compute", "record", "outside"]
+Enforcement = Literal["enforced in play", "prompted", "computed on request", "outside", "not yet"]
+# What play does about a clause. Tests show it: see docs/clauses.md.
+ENFORCEMENT: Final[dict[Enforcement, str]] = {
+    "enforced in play": "the live table refuses what breaks it, stops, or carries it out itself",
+    "prompted": "a person is asked, and the answer is in the journal; nothing more",
+    "computed on request": "code works it out for whoever asks (`pitbox hand`); live play never consults it",
+    "outside": "not this software's: beyond the box, or a matter of records alone",
+    "not yet": "not done, or a part of it is not",
+}
 T = TypeVar("T")
 
 
@@ -98,6 +107,12 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     settings: tuple[str, ...] = ()  # of an edition, or a field of the submission, that follow another answer
 
 
+class _Enforcements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What play does about each clause, by its id."""
+
+    clauses: Mapping[str, Enforcement]
+
+
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one of the files may hold, and nothing besides."""
 
@@ -138,6 +153,20 @@ def readings() -> dict[str, Reading]:
     found = _read("readings.toml", _File).readings
     _refuse("readings.toml", _twice([reading.id for reading in found]))
     return {reading.id: reading for reading in found}
+
+
+@cache
+def _enforcements() -> Mapping[str, Enforcement]:
+    name = "enforcement.toml"
+    found = _read(name, _Enforcements).clauses
+    missing = [f"{id_} has no word" for id_ in _by_id() if id_ not in found]
+    _refuse(name, missing + [f"there is no clause {id_}" for id_ in found if id_ not in _by_id()])
+    return found
+
+
+def enforcement(clause_id: str) -> Enforcement:
+    """Return what play does about a clause; KeyError if there is none of this id."""
+    return _enforcements()[clause_id]
 
 
 def clause(clause_id: str) -> Clause:

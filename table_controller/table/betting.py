@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from firmware_bridge.errors import SeatUndecided
 from table_controller.table import booking, side
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import close_bets, irregular
-from table_controller.table.state import Progressive, Round, SeatBets
+from table_controller.table.state import Progressive, Round, SeatBets, Spot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
-# A sensor that has not confirmed its lock by then (s) leaves its seat to the floorperson; a latch takes a millisecond.
-LOCK_PATIENCE: Final = 1.0
+# A sensor that has not confirmed its lock by then (s) leaves its seat to the floorperson. A latch takes a millisecond;
+# the rest is for a line that loses frames. Nobody may wait longer at a table.
+LOCK_PATIENCE: Final = 2.0
 
 
 def open_round(c: Context, event: ev.OpenRound) -> None:
@@ -51,8 +53,41 @@ def seat_of(slot: str) -> int:
 def sensed(c: Context, event: ev.BetSensed) -> None:
     """A chip was laid or taken; before the latch a bet may be withdrawn, and it is not accepted yet."""
     bets = c.state.progressive.seats.get(event.seat)
-    if bets is not None and not bets.latched and event.sequence > bets.sequence:
-        bets.sequence, bets.placed = event.sequence, event.placed
+    if bets is None or not _waits(c, bets):
+        _hear(c, event)
+    if bets is None:
+        return
+    if not bets.latched:
+        if event.sequence > bets.sequence:
+            bets.changes += event.sequence - bets.sequence if bets.sequence else 1  # frames that were lost count, too
+            bets.sequence, bets.placed = event.sequence, event.placed
+    elif bets.lock and event.sequence == bets.sequence and (event.placed, event.clear) != (bets.bet, True):
+        _contradict(c, event.seat, f"the sensor reports change {event.sequence} otherwise than it was latched")
+
+
+def _waits(c: Context, bets: SeatBets) -> bool:
+    """Whether the lock of a seat is asked for and undecided: what is heard now may be on either side of the latch."""
+    return c.state.progressive.state == mc.LOCKING and not bets.latched and not _undecided(c, bets)
+
+
+def _undecided(c: Context, bets: SeatBets) -> bool:
+    """Whether only the floorperson can decide this seat: no confirmation in time, a refusal, or one in doubt."""
+    return not bets.latched and bool(c.state.progressive.overdue or bets.refused or bets.doubt)
+
+
+def _hear(c: Context, event: ev.BetSensed) -> None:
+    """Remember what lies there; the sensor's own numbers are the order, not the order in which frames come."""
+    spot = c.state.spots.setdefault(event.seat, Spot())
+    if event.sequence >= spot.sequence:
+        spot.sequence, spot.lies = event.sequence, "unclear" if not event.clear else "chip" if event.placed else "empty"
+
+
+def connected(c: Context, seat: int) -> None:
+    """A sensor connects anew: it may be another one, with another count."""
+    c.state.spots.pop(seat, None)
+    bets = c.state.progressive.seats.get(seat)
+    if bets is not None and not bets.latched:
+        bets.sequence, bets.placed = 0, False
 
 
 def no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
@@ -73,20 +108,23 @@ def no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
 
 
 def latched(c: Context, event: ev.SeatLatched) -> None:
-    """A sensor confirms: what it says is what counts, whatever frames came before or come after."""
+    """A sensor confirms: what it reports is what counts, whatever frames came before or come after.
+
+    Unless it contradicts itself, or sees neither clearly one chip nor nothing: then its seat is undecided.
+    """
     bets = c.state.progressive.seats.get(event.seat)
     ours = bets is not None and (event.round, event.lock) == (c.state.round.number, bets.lock)
-    if bets is None or not ours or c.state.progressive.state != mc.LOCKING:
+    if bets is None or not ours or (c.state.progressive.state != mc.LOCKING and not bets.latched):
         c.finding(
             "late_latch", f"seat {event.seat} confirmed lock {event.lock} of round {event.round}: nobody waits for it"
         )
-        return
-    if bets.latched:
-        return  # said again
-    if c.state.progressive.overdue:
-        c.finding("late_latch", f"seat {event.seat} confirmed after its time; the floorperson decides")
-        return
-    bets.latched, bets.bet, bets.sequence = True, event.bet, event.sequence
+    elif bets.latched:
+        if (event.sequence, event.bet, event.clear) != (bets.sequence, bets.bet, True):
+            _contradict(c, event.seat, "the sensor confirmed the same lock twice, differently")
+    elif _undecided(c, bets):
+        _late_word(c, event)
+    else:
+        _decide(c, bets, event, "" if event.clear else "what lies there is neither clearly one chip nor nothing")
 
 
 def latch_stands(c: Context, event: ev.LatchStands) -> None:
@@ -95,22 +133,80 @@ def latch_stands(c: Context, event: ev.LatchStands) -> None:
     if bets is None or bets.latched or event.round != c.state.round.number or c.state.progressive.state != mc.LOCKING:
         return
     first, end = c.state.lost
-    if first <= event.lock < end and not c.state.progressive.overdue:
-        bets.latched, bets.bet, bets.sequence, bets.lock = True, event.bet, event.sequence, event.lock
+    if not first <= event.lock < end:
+        return
+    if _undecided(c, bets):
+        _late_word(c, event)
+        return
+    if _decide(c, bets, event):
+        bets.lock = event.lock
         c.finding("latch_found", f"seat {event.seat} was latched before the box died; what lay there then counts")
 
 
+def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands, doubt: str = "") -> bool:
+    """The confirmation decides, unless it is in doubt; return whether it does."""
+    doubt = doubt or _contradiction(c, bets, event)
+    if doubt:
+        bets.doubt = doubt
+        _leave_undecided(c, event.seat, doubt)
+        return False
+    bets.latched, bets.bet, bets.sequence = True, event.bet, event.sequence
+    return True
+
+
+def _contradiction(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands) -> str:
+    """Return what a confirmation contradicts that the sensor reported; "" if nothing. Its numbers only rise."""
+    spot = c.state.spots.get(event.seat, Spot())
+    lies = "chip" if event.bet else "empty"
+    if event.sequence < spot.sequence:
+        return f"the sensor confirmed {event.sequence} as its last change, and had reported change {spot.sequence}"
+    same_number = event.sequence == spot.sequence and event.seat in c.state.spots and lies != spot.lies
+    if same_number or (bets.sequence and event.sequence == bets.sequence and bets.placed != event.bet):
+        return f"the sensor confirmed change {event.sequence} otherwise than it had reported it"
+    return ""
+
+
+def _contradict(c: Context, seat: int, doubt: str) -> None:
+    """A sensor contradicts what it confirmed: while others are waited for, nothing is booked, and nobody knows."""
+    bets = c.state.progressive.seats[seat]
+    if c.state.progressive.state == mc.LOCKING:
+        bets.latched, bets.bet, bets.doubt = False, None, doubt
+        _leave_undecided(c, seat, doubt)
+    else:
+        c.finding("latch_contradicted", f"seat {seat}, round {c.state.round.number}: {doubt}; the first word counts")
+
+
+def _leave_undecided(c: Context, seat: int, why: str) -> None:
+    """Keep why nobody knows whether a seat has a bet (PB-480), for the floorperson who decides and for whoever asks."""
+    undecided = SeatUndecided(f"seat {seat}, round {c.state.round.number}: {why}; the floorperson decides", seat)
+    c.finding("seat_undecided", f"{undecided.code}: {undecided}")
+
+
+def _late_word(c: Context, event: ev.SeatLatched | ev.LatchStands) -> None:
+    """A confirmation for a seat that is undecided: evidence, and no more."""
+    found = "a bet" if event.bet else "no bet"
+    c.finding("late_latch", f"seat {event.seat} confirmed {found} after its time; the floorperson decides")
+
+
 def lock_refused(c: Context, event: ev.LockRefused) -> None:
-    """A sensor says that it cannot confirm: nobody needs to wait for it, the floorperson decides at once."""
+    """A sensor reports that it cannot confirm: nobody needs to wait for it, the floorperson decides at once."""
     bets = c.state.progressive.seats.get(event.seat)
-    if bets is not None and bets.lock == event.lock and not bets.latched:
-        bets.refused = True
+    if bets is None or bets.lock != event.lock or bets.latched:
+        return
+    if not _undecided(c, bets):
+        reason = f" (PB-{event.code})" if event.code else ""
+        _leave_undecided(c, event.seat, f"the sensor refused the lock{reason}")
+    bets.refused = True
 
 
 def lock_due(c: Context) -> None:
     """A sensor that has not confirmed leaves its seat undecided: the floorperson is asked."""
-    if c.state.progressive.state == mc.LOCKING:
-        c.state.progressive.overdue = True
+    if c.state.progressive.state != mc.LOCKING or c.state.progressive.overdue:
+        return
+    for seat, bets in c.state.progressive.seats.items():
+        if _waits(c, bets):
+            _leave_undecided(c, seat, "the sensor did not confirm its lock in time")
+    c.state.progressive.overdue = True
 
 
 def late(c: Context, event: ev.LateBet) -> None:
@@ -164,7 +260,7 @@ def _advance_bets(c: Context) -> None:
         c.timer("lock", None)
         c.fire_progressive("latched")
     for seat, bets in progressive.seats.items():
-        if not bets.latched and (progressive.overdue or bets.refused):
+        if _undecided(c, bets):
             c.ask("seat_undecided", "floorperson", "bet", "no_bet", seat=seat, clauses=c.clauses("lockout"))
     if progressive.state != mc.BETS_LOCKED:
         return
@@ -175,8 +271,19 @@ def _advance_bets(c: Context) -> None:
         c.ask("start_game", "dealer", clauses=c.clauses("lockout"))
     else:
         booking.accept(c)
+        _refuse_unreasonable(c)
+        if c.stopped:
+            return
         _light(c)
         c.ask("chips", "dealer", number=rules.chips_equal_bets, clauses=c.clauses("chips"))
+
+
+def _refuse_unreasonable(c: Context) -> None:
+    """A latched bet that was not booked does not count: its chip goes back, and a floorperson decides."""
+    for seat in c.state.progressive.accepted:
+        if seat not in c.state.money.bets:
+            c.state.progressive.seats[seat].bet = False
+            irregular(c, "unreasonable_contribution", seat=seat)
 
 
 def _light(c: Context) -> None:
@@ -222,11 +329,12 @@ def call_off(c: Context) -> None:
     c.fire_round("void")
 
 
-def _undecided(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
+def _seat_decided(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
     bets = c.state.progressive.seats[prompt.seat]
     bets.latched, bets.bet, bets.lock = True, answer.choice == "bet", 0
-    c.finding("seat_decided", f"seat {prompt.seat} did not confirm its lock; the floorperson decided {answer.choice}")
+    why = bets.doubt or ("the sensor refused the lock" if bets.refused else "the sensor did not confirm in time")
+    c.finding("seat_decided", f"seat {prompt.seat}: {why}; the floorperson decided {answer.choice}")
 
 
 def _started(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
@@ -253,7 +361,7 @@ def _late_chip(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "seats": _seats,
-    "seat_undecided": _undecided,
+    "seat_undecided": _seat_decided,
     "start_game": _started,
     "chips": _chips,
     "late_chip": _late_chip,

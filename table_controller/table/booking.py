@@ -5,22 +5,28 @@ Claims and payments of hits are in `hits`, what people do to the meter by hand i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
 from table_controller.ledger.money import CENT
+from table_controller.table import contributions
 from table_controller.table import machines as mc
-from table_controller.table.decisions import BetAccepted, BetReturned, BetSettled, Booked, Moved
+from table_controller.table.decisions import BetAccepted, BetReturned, BetSettled, Booked, HitRebooked, Moved
 from table_controller.table.state import Money
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Literal
 
-    from table_controller.ledger.hits import Hit
+    from table_controller.ledger.hits import EnvyPaid, Hit
+    from table_controller.ledger.meter import Bet
     from table_controller.ledger.money import Entry
     from table_controller.table.context import Context
+
+
+# Questions that a person answers with an amount in view.
+_ABOUT_AMOUNT: Final = ("hit_validate", "hit_pay", "hand_pay")
 
 
 def book(c: Context, entry: Entry) -> None:
@@ -42,7 +48,7 @@ def accept(c: Context) -> None:
     rules, money = c.meter, c.state.money
     assert rules is not None
     for seat in c.state.progressive.accepted:
-        if seat not in money.bets:
+        if seat not in money.bets and contributions.reasonable(c, rules, seat):
             number = c.state.round.number
             money.bets[seat], entry = meter.accept(money.book, rules, number, seat, c.clauses("contribution"))
             c.out.append(BetAccepted(entry, number, seat, rules.unit))
@@ -55,29 +61,53 @@ def settled(c: Context, seat: int, outcome: Literal["lost", "won"], clauses: tup
 
 
 def give_back(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> None:
-    """Bets go back, with what they added; what was claimed or paid for them is undone first."""
-    money, number = c.state.money, c.state.round.number
-    for seat in list(seats):
-        bet = money.bets.get(seat)
-        if bet is not None and bet.state != "returned" and _undone(c, seat, clauses):
-            entry = meter.give_back(money.book, bet, number, clauses)
-            c.out.append(BetReturned(entry, number, seat, bet.stake, clauses))
-
-
-def _undone(c: Context, seat: int, clauses: tuple[str, ...]) -> bool:
-    """Undo a seat's hit; tell whether none stands any more. What an attendant has paid and documented stands."""
-    hit = c.state.money.hit_of(seat)
-    if hit is None:
-        return True
-    if hit.state == mc.HIT_DOCUMENTED:
-        c.finding("hand_pay_stands", f"seat {seat}: the round is void, and its hand pay was documented before")
-        return False
-    withdraw(c, hit, clauses)
-    return True
+    """Bets go back as they came, and what was claimed or paid for them falls. A documented hand pay keeps its bet."""
+    money = c.state.money
+    bets, falling = [], []
+    for seat in seats:
+        bet, hit = money.bets.get(seat), money.hit_of(seat)
+        if bet is None or bet.state == "returned":
+            continue
+        if hit is not None and hit.state == mc.HIT_DOCUMENTED:
+            c.finding("hand_pay_stands", f"seat {seat}: its bet is void, and its hand pay was documented before")
+            continue
+        bets.append(bet)
+        falling += [] if hit is None else [hit]
+    _undo(c, falling, bets, clauses)
 
 
 def withdraw(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
-    """A hit falls: what was claimed goes back into the meter, what the table paid comes back to it."""
+    """A claim falls, and with it the envy that its hand brought; later claims are booked as if it had never been."""
+    money = c.state.money
+    _take_envy_back(c, [paid for paid in money.envy if paid.of == hit.seat], clauses)
+    money.envy_paid = [seat for seat in money.envy_paid if seat != hit.seat]
+    _undo(c, [hit], [], clauses)
+
+
+def _undo(c: Context, falling: list[Hit], bets: list[Bet], clauses: tuple[str, ...]) -> None:
+    """Hits fall and bets go back, by exact reversals: the last claim first, then the bets, then later claims anew."""
+    money, number = c.state.money, c.state.round.number
+    first = 0 if bets else min((hit.id for hit in falling if hit.on_meter), default=c.state.next_id)
+    later = [hit for hit in money.hits.values() if hit not in falling and hit.id > first and _can_move(c, hit)]
+    for hit in sorted([*falling, *later], key=lambda hit: -hit.id):
+        if hit in later:
+            book(c, ledger_hits.withdraw(money.book, hit, clauses, "hit_reversed"))
+        else:
+            _fall(c, hit, clauses)
+    for bet in bets:
+        entry = meter.give_back(money.book, bet, number, clauses)
+        c.out.append(BetReturned(entry, number, bet.seat, bet.stake, clauses))
+    for hit in sorted(later, key=lambda hit: hit.id):
+        _rebook(c, hit)
+
+
+def _can_move(c: Context, hit: Hit) -> bool:
+    """Whether a hit's amount follows the claims before it: it is unpaid, and no later claim was paid."""
+    return hit.state in mc.HIT_OPEN and hit.on_meter and hit.id > c.state.money.book.last_paid
+
+
+def _fall(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
+    """One hit falls: what was claimed goes back into the meter, what the table paid comes back to it."""
     if hit.state == mc.HIT_PAID:
         fire_hit(c, hit, "take_back")
         book(c, ledger_hits.take_back(c.state.money.book, hit, clauses))
@@ -86,18 +116,45 @@ def withdraw(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
         book(c, ledger_hits.withdraw(c.state.money.book, hit, clauses))
 
 
+def _rebook(c: Context, hit: Hit) -> None:
+    """Book a later claim again. An amount that changed is validated anew, by a question that was not open before."""
+    rules, before = c.meter, hit.amount
+    assert rules is not None
+    entry = ledger_hits.rebook(c.state.money.book, rules, hit)
+    final = c.state.money.is_final(hit)
+    c.out.append(HitRebooked(entry, hit.id, hit.round, hit.seat, hit.hand, hit.fixed, hit.share, final))
+    if hit.amount == before:
+        return
+    if hit.state not in mc.HIT_UNSURE:
+        fire_hit(c, hit, "revalidate")
+        hit.validated_by = ""
+    for prompt in [p for p in c.state.prompts.values() if p.seat == hit.seat and p.kind in _ABOUT_AMOUNT]:
+        c.close_prompt(prompt)
+
+
+def void_hand(c: Context, seat: int, clauses: tuple[str, ...]) -> None:
+    """One hand is void: it neither gives nor receives envy, and its bet goes back."""
+    money = c.state.money
+    _take_envy_back(c, [paid for paid in money.envy if seat in (paid.of, paid.seat)], clauses)
+    money.envied.pop(seat, None)
+    give_back(c, [seat], clauses)
+
+
+def _take_envy_back(c: Context, envy: list[EnvyPaid], clauses: tuple[str, ...]) -> None:
+    """Envy that was paid comes back, the last payment first."""
+    money = c.state.money
+    for paid in reversed(envy):
+        book(c, ledger_hits.take_envy_back(money.book, paid, c.state.round.number, clauses))
+    money.envy = [paid for paid in money.envy if paid not in envy]
+
+
 def voided(c: Context, clauses: tuple[str, ...], *, settles: bool = False) -> None:
     """The round is void: its bets go back, the last claim undone first, unless they are settled all the same (X13)."""
     money = c.state.money
     if settles and money.bets:
         money.settles = True
         return
-    for paid in reversed(money.envy):
-        book(c, ledger_hits.take_envy_back(money.book, paid, c.state.round.number, clauses))
-    money.envy = []
-    for hit in sorted(money.hits.values(), key=lambda hit: -hit.id):
-        if hit.state not in (mc.HIT_WITHDRAWN, mc.HIT_DOCUMENTED):
-            withdraw(c, hit, clauses)
+    _take_envy_back(c, money.envy, clauses)
     give_back(c, money.bets, clauses)
 
 
@@ -105,7 +162,7 @@ def round_over(c: Context) -> None:
     """The round ended: nothing of it is open, and only the book remains."""
     money = c.state.money
     assert not busy(c), "a round ends while its progressive bets are not settled"
-    c.state.money = Money(money.book, money.rate_bp, money.limit)
+    c.state.money = Money(money.book, money.rate_bp, money.limit, closed=money.closed)
 
 
 # --- what it holds up -------------------------------------------------------------------------------------------------
@@ -117,10 +174,21 @@ def all_settled(c: Context) -> bool:
     return not [seat for seat in round_.seats if seat not in round_.settled and seat not in round_.dead]
 
 
+def may_claim(c: Context, seat: int) -> bool:
+    """Whether a seat's progressive bet is next: its main wager is settled, and so is what comes before (688a.11(h))."""
+    return seat in c.state.round.settled and not side_wager_due(c, seat)
+
+
+def side_wager_due(c: Context, seat: int) -> bool:
+    """Whether a side wager that lies on no sensor is still to be settled at a seat."""
+    round_ = c.state.round
+    return seat not in round_.side_settled and any(seat in seats for seats in round_.side.values())
+
+
 def claim_due(c: Context) -> bool:
-    """Whether a seat's main wager is settled and nobody has said yet what its progressive bet became."""
-    bets, settled = c.state.money.bets, c.state.round.settled
-    return bool(bets) and any(bet.state == "open" and seat in settled for seat, bet in bets.items())
+    """Whether a seat's progressive bet is next to be settled and nobody has said yet what it became."""
+    bets = c.state.money.bets
+    return bool(bets) and any(bet.state == "open" and may_claim(c, seat) for seat, bet in bets.items())
 
 
 def envy_due(c: Context) -> bool:
@@ -203,4 +271,7 @@ def busy(c: Context) -> bool:
 
 def holds_up(c: Context) -> bool:
     """Whether settling stands still: a bet's outcome is due, or nothing is left but hits and envy."""
-    return claim_due(c) or (all_settled(c) and busy(c) and not to_be_announced(c))
+    if claim_due(c):
+        return True
+    side_wagers_due = any(side_wager_due(c, seat) for seat in c.state.round.settled)
+    return all_settled(c) and busy(c) and not side_wagers_due and not to_be_announced(c)

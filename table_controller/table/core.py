@@ -11,6 +11,7 @@ import msgspec
 
 from table_controller.table import (
     betting,
+    copy_watch,
     cutting,
     dealing,
     decks,
@@ -23,6 +24,7 @@ from table_controller.table import (
     service,
     shuffling,
     side,
+    signs,
     starting,
     steps,
     stub,
@@ -125,7 +127,7 @@ class Table:
 # Whatever follows from the state as it is, in the order in which a table goes on.
 _ADVANCE: Final = (
     steps.advance, opening.advance, opening.stored_deck, shuffling.advance, cutting.advance, betting.advance,
-    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, orders.advance,
+    starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, meters.advance, orders.advance,
 )  # fmt: skip
 
 
@@ -209,6 +211,10 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.MeterCorrected: meters.corrected,
     ev.MeterReset: meters.reset,
     ev.MeterParameters: meters.changed,
+    ev.MeterClosed: meters.close,
+    ev.MeterOpened: meters.reopen,
+    ev.OverflowTransferred: meters.transfer_overflow,
+    ev.SignShown: signs.shown,
     ev.SlotChanged: service.changed,
     ev.WayBack: service.way_back,
     ev.CardsInserted: shuffling.inserted,
@@ -241,4 +247,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.Due: _due,
     ev.BoxStarted: restart.started,
     ev.BoxHalted: restart.halted,
+    ev.CopyAwaited: copy_watch.awaited,
+    ev.CopyReached: copy_watch.reached,
+    ev.CopyAbsenceConfirmed: copy_watch.confirmed,
 }

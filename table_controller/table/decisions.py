@@ -17,7 +17,10 @@ Actuation = Literal[
 ]  # fmt: skip
 # What people may be let do, by the same rows of reasons as machines: another method in place of a dead device, a device
 # instead of another, cards into the rack, and what is done to the meter by hand.
-Order = Literal["method", "use", "collect", "correct_meter", "reset_meter", "change_meter"]
+Order = Literal[
+    "method", "use", "collect", "correct_meter", "reset_meter", "change_meter", "close_meter", "open_meter",
+    "transfer_overflow",
+]  # fmt: skip
 # What makes things safe needs no permit and waits for nothing.
 FailSafe = Literal["stop", "lock"]
 
@@ -122,12 +125,16 @@ class Finding(Decision, frozen=True):
 
 
 class WagersReturned(Decision, frozen=True):
-    """All wagers of a void round go back, but for those that are still settled; with `seat`, those of one hand."""
+    """All wagers of a void round go back, but for those that are still settled; with `seat`, those of one hand.
+
+    Of one hand, `kept` do not go back: they are collected (O9).
+    """
 
     round: int
     settled: tuple[str, ...]
     clauses: tuple[str, ...]
     seat: int | None = None
+    kept: tuple[str, ...] = ()
 
 
 # --- money ------------------------------------------------------------------------------------------------------------
@@ -166,7 +173,10 @@ class BetSettled(Decision, frozen=True):
 
 
 class HitClaimed(Booked, frozen=True):
-    """A hand was claimed: its amount is frozen now and out of the meter, which was re-seeded if it was won whole."""
+    """A hand was claimed: its amount is out of the meter, which was re-seeded if it was won whole.
+
+    A share of the meter is provisional until every earlier claim on it is validated or withdrawn.
+    """
 
     hit: int
     round: int
@@ -174,6 +184,19 @@ class HitClaimed(Booked, frozen=True):
     hand: str
     fixed: int
     share: int
+    final: bool = True  # no earlier claim can change it any more
+
+
+class HitRebooked(Booked, frozen=True):
+    """A claim has these amounts from now on: an earlier claim fell, or a bet of the round went back."""
+
+    hit: int
+    round: int
+    seat: int
+    hand: str
+    fixed: int
+    share: int
+    final: bool = True  # no earlier claim can change it any more
 
 
 class MeterSet(Decision, frozen=True):
@@ -183,3 +206,18 @@ class MeterSet(Decision, frozen=True):
     limit: int
     document: str
     credentials: tuple[str, str]
+    submission: str = ""  # the Rules Submission that holds a new rate
+    accounts: dict[str, int] = {}  # what every account held then; they sum to zero
+
+
+class MeterPlay(Decision, frozen=True):
+    """The meter is closed to play, or open again; no money moved. `cause` is why it was closed.
+
+    `accounts` is what every account held then: they sum to zero, or the meter is not opened.
+    """
+
+    open: bool
+    cause: str
+    accounts: dict[str, int]
+    document: str = ""
+    credentials: tuple[str, ...] = ()

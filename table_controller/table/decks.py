@@ -5,6 +5,7 @@ Opening, shuffle and cut have modules of their own. No round is here.
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
 
 HOUR: Final = 3600.0
+
+
+def color_of(name: str) -> str:
+    """Return a back color as it is compared: no spelling, blank or mark makes two colors of one."""
+    return "".join(sign for sign in unicodedata.normalize("NFKC", name).casefold() if sign.isalnum())
 
 
 def age_timer(deck: str, hours: int) -> str:

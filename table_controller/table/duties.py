@@ -19,7 +19,7 @@ def _dealt(manual: str, hand: str, automated: str) -> dict[str, str]:
     return {"manual_shoe": manual, "hand": hand, "automated_shoe": automated}
 
 
-_DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
+DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
     # Decks and their opening.
     "composition": {"*": "{c}.3(a)"},
     "colours": {"*": "{c}.3(b)(1)", "686a": "686a.3(b)(2) 686a.3(b)(1)"},
@@ -106,11 +106,12 @@ _DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
     # Play.
     "set_hands": {"575": "575.11(a)(1) 575.11(a)(3) 575.7(f)", "680a": "680a.11(b)(1) 680a.11(b)(2)",
                   "688a": "688a.11(a)(1) 688a.11(a)(3) 688a.7(f)"},
-    "reveal": {"*": "{c}.11(c)", "687a": "687a.11(d)"},
+    "reveal": {"*": "{c}.11(c)", "686a": "", "687a": "687a.11(d)"},
     "decide": {"687a": "687a.11(b)", "686a": "686a.7(f) 686a.7(g)"},
     "folded": {"687a": "687a.11(c)"},
     "additional_cards": {"686a": "686a.7(h)"},
-    "surrender": {"575": "575.11(d)/1", "688a": "688a.11(d)/1"},
+    "surrender": {"575": "575.11(d)/1", "686a": "686a.7(g)", "687a": "687a.11(b)", "688a": "688a.11(d)/1"},
+    "surrender_collect": {"575": "575.11(d)/2", "686a": "686a.7(g)(3) 686a.7(g)#2", "688a": "688a.11(d)/2"},
     "surrender_count": {"575": "575.11(d)/2", "688a": "688a.11(d)/2"},
     "side": {"575": "575.11(h)", "688a": "688a.11(h)/1 688a.11(i)"},
     "rack_hand": {"575": "575.11(g)", "688a": "688a.11(g)"},
@@ -128,12 +129,12 @@ _DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
 
 @lru_cache(4096)
 def clauses_of(edition: Edition, duty: str, dealing: str, start: str | None) -> tuple[str, ...]:
-    """Return the clauses of a duty, the one that orders it first; the chapter's number where none is meant."""
+    """Return the clauses of a duty, the one that orders it first; none where the chapter has no such duty."""
     found = _from_facts(edition, duty, dealing, start)
     if found is not None:
         return found
-    by_chapter = _DUTIES.get(duty, {})
-    entry = by_chapter.get(edition.chapter, by_chapter.get("*", "{c}"))
+    by_chapter = DUTIES.get(duty, {})
+    entry = by_chapter.get(edition.chapter, by_chapter.get("*", ""))
     text = entry if isinstance(entry, str) else entry[dealing]
     return tuple(text.format(c=edition.chapter).split())
 
@@ -144,7 +145,7 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
     match duty:
         case "method" if method is not None:
             return (method.clause,)
-        case "deal" if method is not None and edition.chapter not in _DUTIES["deal"]:
+        case "deal" if method is not None and edition.chapter not in DUTIES["deal"]:
             return (method.clause,)
         case "count":
             return (edition.count.clause or edition.count.see[0],)
@@ -161,7 +162,7 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
             return (edition.close_clause,)
         case "opening":
             return (edition.opening[0].clause,)
-        case "idle_hand" | "idle_machine" if edition.chapter not in _DUTIES[duty]:
+        case "idle_hand" | "idle_machine" if edition.chapter not in DUTIES[duty]:
             return (edition.idle.clause,)
         case "idle":
             return (edition.idle.clause,)

@@ -14,10 +14,20 @@ class Event(msgspec.Struct, frozen=True, tag=True):
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who said something: a role, proved by a credential."""
+    """Who said something: a role, proved by a credential. One person may hold several credentials."""
 
     role: Role
     credential: str
+    person: str = ""  # as the people file names the holder; empty: the credential is a person of its own
+
+    @property
+    def identity(self) -> str:
+        """The person behind the credential, as two are compared."""
+        return (self.person or self.credential).casefold()
+
+    def same_person(self, other: Person) -> bool:
+        """Return whether two credentials are one person's: then they are not the two people that a rule wants."""
+        return self.identity == other.identity
 
 
 # --- people ----------------------------------------------------------------------------------------------------------
@@ -92,30 +102,69 @@ class SlotOrdered(Event, frozen=True):
 
 
 class MeterCorrected(Event, frozen=True):
-    """Two people correct the meter by an amount (micro-dollars, up or down); the document says why."""
+    """Two people correct the meter by an amount (micro-dollars, up or down), on a ground and for a reason.
+
+    `ground` and `reason` come from closed lists (`meters.GROUNDS`). A transfer also names, as `counterpart`, the other
+    meter's document.
+    """
 
     amount: int
     document: str
     who: Person
     second: Person
+    ground: str = ""
+    reason: str = ""
+    counterpart: str = ""
 
 
 class MeterReset(Event, frozen=True):
-    """Two people bring the meter to its seed; the document says where the rest of it goes."""
+    """Two people bring the meter to its seed, on the same grounds as a correction by the same amount."""
 
     document: str
     who: Person
     second: Person
+    ground: str = ""
+    reason: str = ""
+    counterpart: str = ""
 
 
 class MeterParameters(Event, frozen=True):
-    """Two people set what the text leaves open: the rate of progression, and the most that the meter may hold."""
+    """Two people set what the text leaves open: the rate of progression, and the most that the meter may hold.
+
+    A new rate names the Rules Submission that holds it.
+    """
 
     document: str
     who: Person
     second: Person
     rate_bp: int | None = None
     limit_cents: int | None = None
+    submission: str = ""
+
+
+class MeterClosed(Event, frozen=True):
+    """Two people close the meter to play: no round opens until two people open it again."""
+
+    document: str
+    who: Person
+    second: Person
+
+
+class MeterOpened(Event, frozen=True):
+    """Two people open the meter to play again."""
+
+    document: str
+    who: Person
+    second: Person
+
+
+class OverflowTransferred(Event, frozen=True):
+    """Two people bring an amount of the overflow (micro-dollars) back to the meter."""
+
+    amount: int
+    document: str
+    who: Person
+    second: Person
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------
@@ -290,21 +339,26 @@ class ButtonSeen(Event, frozen=True):
 
 
 class BetSensed(Event, frozen=True):
-    """A chip was laid on a sensor or taken away; `sequence` is the sensor's own."""
+    """What lies on a sensor, by a change or by its report; `sequence` is the sensor's own count of changes.
+
+    `placed`: exactly one chip. Not `clear`: neither clearly one chip nor nothing.
+    """
 
     seat: int
     sequence: int
     placed: bool
+    clear: bool = True
 
 
 class SeatLatched(Event, frozen=True):
-    """A sensor confirms its lock: which, up to which bet sequence, and whether a bet lies there."""
+    """A sensor confirms its lock: which, up to which bet sequence, and whether a bet lies there, if that is `clear`."""
 
     seat: int
     round: int
     lock: int
     sequence: int
     bet: bool
+    clear: bool = True
 
 
 class LatchStands(Event, frozen=True):
@@ -318,16 +372,27 @@ class LatchStands(Event, frozen=True):
 
 
 class LockRefused(Event, frozen=True):
-    """A sensor did not take a lock: it was not open, or for another round, or another lock stands."""
+    """A sensor did not take a lock: it was not open, or for another round, or another lock stands (`code`)."""
 
     seat: int
     lock: int
+    code: int = 0
 
 
 class LateBet(Event, frozen=True):
     """A chip was laid on a sensor that is locked; it does not count."""
 
     seat: int
+
+
+class SignShown(Event, frozen=True):
+    """A sign shows the amount that is on disk, or it does not, and why: stale, wrong_glass, refused, gone.
+
+    `sign` is the slot of a meter sign, or `/sign` for the panel's page. The box reports it whenever it changes.
+    """
+
+    sign: str
+    cause: str = ""
 
 
 # --- commands and time -----------------------------------------------------------------------------------------------
@@ -361,3 +426,22 @@ class BoxHalted(Event, frozen=True):
     """The box can go on no more (its journal fails): whatever moves is stopped, whatever is open is locked."""
 
     code: int
+
+
+# --- the second copy -------------------------------------------------------------------------------------------------
+
+
+class CopyAwaited(Event, frozen=True):
+    """A second copy is configured, and this start has not reached it: nobody knows yet whether another box has it."""
+
+
+class CopyReached(Event, frozen=True):
+    """The second copy was reached in this start, and no other box has taken it over."""
+
+
+class CopyAbsenceConfirmed(Event, frozen=True):
+    """Two people answer for it that the copy is out of reach and that no other box was made from it."""
+
+    document: str
+    who: Person
+    second: Person

@@ -1,6 +1,7 @@
 """From a claimed hand to its payment: who says what, in which order, and what is booked by it.
 
-The amount is frozen by the claim. A share of the meter is never paid from the table.
+A share of the meter is provisional until every earlier claim on it is validated or withdrawn; only a final amount is
+validated and paid, and never from the table.
 """
 
 from __future__ import annotations
@@ -61,9 +62,8 @@ def _lose_abandoned(c: Context) -> None:
 def _claims_open(c: Context) -> bool:
     """Whether a bet's outcome is not said, or a claim might still fall."""
     money = c.state.money
-    unsure = (mc.HIT_CLAIMED, mc.HIT_CONFIRMED, mc.HIT_LIGHT_SEEN)
     return any(bet.state == "open" for bet in money.bets.values()) or any(
-        hit.state in unsure for hit in money.hits.values()
+        hit.state in mc.HIT_UNSURE for hit in money.hits.values()
     )
 
 
@@ -73,7 +73,7 @@ def _ask_claims(c: Context) -> None:
     assert rules is not None
     for seat in settle_order(c):
         bet = money.bets.get(seat)
-        if bet is not None and bet.state == "open" and (seat in c.state.round.settled or money.settles):
+        if bet is not None and bet.state == "open" and (booking.may_claim(c, seat) or money.settles):
             hands = (award.hand for award in rules.awards)
             c.ask("progressive", "dealer", NO_WIN, *hands, seat=seat, clauses=c.clauses("claim"))
             return
@@ -87,12 +87,12 @@ def _ask_next(c: Context, hit: Hit) -> None:
             c.ask("hit_dark", "floorperson", "bet_recorded", "refuse", seat=hit.seat, clauses=c.clauses("hit_light"))
         case mc.HIT_CONFIRMED:
             c.ask("hit_light", "dealer", "lit", "dark", seat=hit.seat, clauses=c.clauses("hit_light"))
-        case mc.HIT_LIGHT_SEEN:
-            ways = ("hand_pay",) if hit.share else ("table", "hand_pay")
+        case mc.HIT_LIGHT_SEEN if c.state.money.is_final(hit):
+            ways = ("hand_pay",) if hit.on_meter else ("table", "hand_pay")
             c.ask("hit_validate", "floorperson", *ways, "refuse", seat=hit.seat, clauses=c.clauses("pay"))
         case mc.HIT_VALIDATED if not c.against("pay", seat=hit.seat):
             c.ask("hit_pay", "dealer", "paid", seat=hit.seat, clauses=c.clauses("award"))
-        case mc.HIT_HAND_PAY:
+        case mc.HIT_HAND_PAY if c.state.money.is_final(hit):
             c.ask("hand_pay", "floorperson", "documented", seat=hit.seat, number=True, least=1, most=_MOST_SLIPS,
                   clauses=c.clauses("hand_pay"))  # fmt: skip
 
@@ -138,12 +138,13 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     booking.settled(c, prompt.seat, "won", c.clauses("award"))
     number = c.state.round.number
     hit, entry = ledger.claim(money.book, rules, c.fresh_id(), number, prompt.seat, answer.choice)
+    hit.dealers = [answer.who.identity]
     money.hits[hit.id] = hit
-    c.out.append(HitClaimed(entry, hit.id, number, hit.seat, hit.hand, hit.fixed, hit.share))
+    c.out.append(HitClaimed(entry, hit.id, number, hit.seat, hit.hand, hit.fixed, hit.share, money.is_final(hit)))
 
 
 def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:
-    """A claim falls; the dealer is asked again what the hand is."""
+    """A claim falls; the dealer is asked again what the hand is. What he claims then comes after all other claims."""
     booking.withdraw(c, hit, prompt.clauses)
     c.state.money.bets[hit.seat].state = "open"
     c.finding("claim_withdrawn", f"seat {hit.seat}: {hit.hand} was claimed; {answer.who.credential}: {answer.choice}")
@@ -151,6 +152,7 @@ def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:
 
 def _confirmed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
+    hit.dealers.append(answer.who.identity)
     if answer.choice == "winning":
         booking.fire_hit(c, hit, "confirm")
     else:
@@ -160,6 +162,7 @@ def _confirmed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 def _light(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """The light burns, or a floorperson must look the bet up."""
     hit = _hit(c, prompt)
+    hit.dealers.append(answer.who.identity)
     if answer.choice == "lit":
         booking.fire_hit(c, hit, "see_light")
     else:
@@ -169,6 +172,7 @@ def _light(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 def _looked_up(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
+    hit.looked_up_by = answer.who.identity
     if answer.choice == "bet_recorded":
         booking.fire_hit(c, hit, "see_light")
     else:
@@ -180,6 +184,7 @@ def _validated(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     if answer.choice == "refuse":
         _refused(c, hit, prompt, answer)
         return
+    hit.validated_by = answer.who.identity
     booking.fire_hit(c, hit, "validate")
     if answer.choice == "hand_pay":
         booking.fire_hit(c, hit, "hand_pay")
@@ -195,6 +200,44 @@ def _documented(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     hit = _hit(c, prompt)
     booking.fire_hit(c, hit, "document")
     booking.book(c, ledger.pay_by_attendant(c.state.money.book, hit, prompt.clauses, f"slip {answer.number}"))
+
+
+# --- who may speak on a hit, and which slip is new --------------------------------------------------------------------
+
+
+def _another_than_the_dealer(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection if the person who claimed a hand, or confirmed it as dealer, would also pass it as floor."""
+    if answer.who.identity not in _hit(c, prompt).dealers:
+        return None
+    return (
+        f"seat {prompt.seat}: {answer.who.credential} is the person who spoke for this hand as dealer; a floorperson"
+        f" who is another person answers this ({c.clause('pay')})"
+    )
+
+
+def hand_pay_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection to a hand pay's documentation: by the wrong person, or under a number that is used."""
+    if against := _another_than_the_dealer(c, prompt, answer):
+        return against
+    if answer.who.identity == _hit(c, prompt).looked_up_by:
+        return (
+            f"seat {prompt.seat}: {answer.who.credential} is the person who looked this bet up; a floorperson who is"
+            f" another person documents the hand pay ({c.clause('hand_pay')})"
+        )
+    if answer.number is not None and c.state.money.book.has_slip(answer.number):
+        return f"slip {answer.number} has documented another hand pay; a slip number is used once"
+    return None
+
+
+def _another_than_the_floor(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
+    """Return an objection if the person who passed a payout as floorperson would also pay it as dealer."""
+    hit = _hit(c, prompt)
+    if answer.who.identity not in (hit.validated_by, hit.looked_up_by):
+        return None
+    return (
+        f"seat {prompt.seat}: {answer.who.credential} is the person who validated this payout or looked its bet up; a"
+        f" dealer who is another person pays it ({c.clause('pay')})"
+    )
 
 
 def _envy_line(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -241,4 +284,10 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "envy_line": _envy_line,
     "progressive_envy": _envy_paid,
 }
-CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"progressive_envy": envy_objection}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
+    "progressive_envy": envy_objection,
+    "hit_dark": _another_than_the_dealer,
+    "hit_validate": _another_than_the_dealer,
+    "hit_pay": _another_than_the_floor,
+    "hand_pay": hand_pay_objection,
+}

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 # What the core sees and no chapter names. The default ruling holds: stop, the floorperson decides.
 OwnTrigger = Literal[
-    "chips_differ", "bet_without_wager", "unordered_stack", "drawn_without_deal", "drawn_differs", "unknown_cards",
+    "chips_differ", "bet_without_wager", "unreasonable_contribution", "unordered_stack",
+    "drawn_without_deal", "drawn_differs", "unknown_cards",
     "wrong_number", "command_failed", "box_restarted", "stub_counts_differ", "other",
 ]  # fmt: skip
 
@@ -173,6 +174,8 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
             steps += ["let_out", "deck_counted"]
         elif outcome == "return_wagers" and "wagers_reversed" in hold.evidence:
             steps += ["wagers_reversed", "wagers_returned"]
+        elif outcome == "return_wagers" and _ante_alone(c, hold):
+            steps += ["ante_returned"]
         elif outcome == "settle_optional_wagers":
             steps += [*_hands_to_confirm(c, hold), "replacement", "optional_settled"]
         elif outcome == "reset_dealer_hand":
@@ -293,5 +296,21 @@ def return_hand(c: Context, hold: Hold) -> None:
     round_ = c.state.round
     round_.dead.append(hold.seat)
     round_.surrendered = [seat for seat in round_.surrendered if seat != hold.seat]  # nothing is taken from it
-    c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat))
-    booking.give_back(c, [hold.seat], hold.clauses)
+    c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat, _kept(c, hold)))
+    if round_.envy_paid and (hold.seat in round_.envy_hands or hold.seat in round_.envy):
+        c.finding("envy_void", f"seat {hold.seat}: its hand is void; the dealer takes envy paid for it or to it back")
+    booking.void_hand(c, hold.seat, hold.clauses)
+
+
+def _ante_alone(c: Context, hold: Hold) -> bool:
+    """Whether a dead hand gets its Ante back and nothing else, as the submission may have it (O9)."""
+    dead = hold.seat is not None and "void_round" not in hold.outcomes
+    return dead and c.submission.settings.get("dead_hand_returns") == "ante"
+
+
+def _kept(c: Context, hold: Hold) -> tuple[str, ...]:
+    """Return the wagers that this hand may have and that do not go back: its decision's, and those offered beside."""
+    if not _ante_alone(c, hold):
+        return ()
+    decided = c.state.round.decided.get(hold.seat or 0)
+    return tuple(wager.name for wager in c.edition.wagers if wager.name in (decided, *c.submission.wagers))

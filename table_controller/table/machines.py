@@ -122,7 +122,7 @@ PROGRESSIVE_TRANSITIONS: Final = [
 
 # --- a hit of the progressive -----------------------------------------------------------------------------------------
 
-HIT_CLAIMED: Final = "claimed"  # its amount is frozen, and out of the meter
+HIT_CLAIMED: Final = "claimed"  # its amount is out of the meter
 HIT_CONFIRMED: Final = "hand_confirmed"
 HIT_LIGHT_SEEN: Final = "light_seen"
 HIT_VALIDATED: Final = "validated"  # by a floorperson
@@ -130,10 +130,15 @@ HIT_PAID: Final = "paid"  # from the table
 HIT_HAND_PAY: Final = "hand_pay"  # the cards stay on the table
 HIT_DOCUMENTED: Final = "documented"
 HIT_WITHDRAWN: Final = "withdrawn"
+# Why a meter is closed to play.
+BY_PEOPLE: Final = "people"
+UNREASONABLE: Final = "unreasonable"
 
 HIT_STATES: Final = (
     HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_PAID, HIT_HAND_PAY, HIT_DOCUMENTED, HIT_WITHDRAWN,
 )  # fmt: skip
+# Not validated yet: the claim may fall by a person's answer.
+HIT_UNSURE: Final = (HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN)
 # Not paid yet.
 HIT_OPEN: Final = (HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_HAND_PAY)
 HIT_TRANSITIONS: Final = [
@@ -145,6 +150,7 @@ HIT_TRANSITIONS: Final = [
     ["document", HIT_HAND_PAY, HIT_DOCUMENTED],
     *(["withdraw", state, HIT_WITHDRAWN] for state in HIT_OPEN),  # the claim was wrong, or the round is void
     ["take_back", HIT_PAID, HIT_WITHDRAWN],  # the round is void
+    *(["revalidate", state, HIT_LIGHT_SEEN] for state in (HIT_VALIDATED, HIT_HAND_PAY)),  # its amount changed
 ]
 
 

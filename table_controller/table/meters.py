@@ -1,90 +1,218 @@
-"""What two people may do to the meter by hand: correct it, reset it, set its parameters. Each is its own authority."""
+"""What two people may do to the meter by hand: correct it, reset it, close and open it to play, set how it runs.
+
+Each is its own authority. What may lower a meter by hand is a closed list; the other grounds of a decrease, a prize
+paid and a prize claimed, are no deed of people but of `hits`.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import meter
-from table_controller.ledger.money import CENT, BadEntry, dollars
-from table_controller.table import booking
-from table_controller.table.decisions import MeterSet
+from table_controller.ledger.money import ACCOUNTS, CENT, BadEntry, dollars
+from table_controller.table import booking, contributions
+from table_controller.table import machines as mc
+from table_controller.table.decisions import MeterPlay, MeterSet
 
 if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
     from table_controller.ledger.money import Entry
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Order
 
-# Who does it, and who stands by with a credential of their own. Who may reset a meter may not set how it runs.
+    Corrects = ev.MeterCorrected | ev.MeterReset
+    ByHand = Corrects | ev.MeterParameters | ev.MeterClosed | ev.MeterOpened | ev.OverflowTransferred
+
+# Who does it, and whose credential it needs besides: people of two departments. Who may reset a meter may not set how
+# it runs.
 AUTHORITY: Final[dict[Order, tuple[str, str]]] = {
     "correct_meter": ("floorperson", "auditor"),
     "reset_meter": ("floorperson", "auditor"),
     "change_meter": ("technician", "auditor"),
+    "close_meter": ("floorperson", "auditor"),
+    "open_meter": ("floorperson", "auditor"),
+    "transfer_overflow": ("floorperson", "auditor"),
 }
-_WHOLE_BP: Final = 10_000  # hundredths of a percent
+# After an unreasonable contribution a technician has looked at the sensors before the meter is opened.
+_AFTER_UNREASONABLE: Final = ("floorperson", "technician")
+# On what ground people may correct a meter, and for which reasons. Twins of 605a.7 name four grounds of a decrease:
+# a prize paid, a prize claimed and pending, the correction of a malfunction, and a transfer to another meter.
+GROUNDS: Final[dict[str, tuple[str, ...]]] = {
+    "malfunction": ("sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"),
+    "transfer": ("to_other_meter", "from_other_meter"),
+}
 
 
-def _may(c: Context, act: Order, event: ev.MeterCorrected | ev.MeterReset | ev.MeterParameters) -> bool:
-    """Whether both people are who they must be, a document is named, and nothing is against it; else it is refused."""
-    first, second = AUTHORITY[act]
+def _may(c: Context, act: Order, event: ByHand) -> MeterRules | None:
+    """Return the meter's rules if both people may do this, with a document, and nothing is against it; else refuse."""
+    first, second = _AFTER_UNREASONABLE if _needs_technician(c, act) else AUTHORITY[act]
     if c.meter is None or not c.state.money.book.entries:
         c.refuse(f"{act}: this table has no meter, or none that was seeded")
-    elif (event.who.role, event.second.role) != (first, second) or event.who.credential == event.second.credential:
+    elif (event.who.role, event.second.role) != (first, second):
         c.refuse(f"{act} is for a {first} with the credential of an {second} besides")
+    elif event.who.same_person(event.second):
+        c.refuse(f"{act} is for two people: {event.who.credential} and {event.second.credential} are one person's")
     elif not event.document.strip():
         c.refuse(f"{act}: no document is named")
     elif reasons := c.against(act):
         c.refuse(act, *reasons)
     else:
-        return True
-    return False
+        return c.meter
+    return None
+
+
+def _needs_technician(c: Context, act: Order) -> bool:
+    return act == "open_meter" and c.state.money.closed == mc.UNREASONABLE
+
+
+# --- amounts ----------------------------------------------------------------------------------------------------------
 
 
 def corrected(c: Context, event: ev.MeterCorrected) -> None:
     """The meter is corrected by an amount."""
-    if _may(c, "correct_meter", event):
-        try:
-            entry = meter.correct(c.state.money.book, event.amount, event.document)
-        except BadEntry as wrong:
-            c.refuse(f"correct_meter: {wrong}")
-        else:
-            _tell(c, "meter_corrected", entry, event)
+    rules = _may(c, "correct_meter", event)
+    if rules is None:
+        return
+    why = _groundless(event, event.amount)
+    if why:
+        c.refuse(f"correct_meter: {why}")
+        return
+    try:
+        entry = meter.correct(c.state.money.book, event.amount, event.document, rules.limit)
+    except BadEntry as wrong:
+        c.refuse(f"correct_meter: {wrong}")
+    else:
+        _record(c, "meter_corrected", entry, event)
 
 
 def reset(c: Context, event: ev.MeterReset) -> None:
     """The meter is brought to its seed."""
-    if _may(c, "reset_meter", event):
-        assert c.meter is not None
-        _tell(c, "meter_reset", meter.reset(c.state.money.book, c.meter, event.document), event)
+    rules = _may(c, "reset_meter", event)
+    if rules is None:
+        return
+    why = _groundless(event, rules.seed - c.state.money.book.meters.current)
+    if why:
+        c.refuse(f"reset_meter: {why}")
+    else:
+        _record(c, "meter_reset", meter.reset(c.state.money.book, rules, event.document), event)
 
 
-def _tell(c: Context, what: str, entry: Entry, event: ev.MeterCorrected | ev.MeterReset) -> None:
+def _groundless(event: Corrects, amount: int) -> str:
+    """Return why people may not change the meter by this amount; empty if a ground of the closed list allows it."""
+    reasons = GROUNDS.get(event.ground)
+    if reasons is None:
+        return f"{event.ground or 'no ground'} is no ground to change a meter by hand; there are: {', '.join(GROUNDS)}"
+    if event.reason not in reasons:
+        return f"{event.reason or 'no reason'} is no reason of a {event.ground}; there are: {', '.join(reasons)}"
+    if event.ground == "transfer" and not event.counterpart.strip():
+        return "a transfer is documented on both sides: counterpart names the other meter's document"
+    if event.ground == "transfer" and (amount < 0) != (event.reason == "to_other_meter"):
+        return f"{event.reason} does not {'lower' if amount < 0 else 'raise'} the meter"
+    return ""
+
+
+def _record(c: Context, what: str, entry: Entry, event: Corrects) -> None:
     booking.book(c, entry)
     people = f"{event.who.credential} and {event.second.credential}"
     amounts = f"from {dollars(entry.meter_before)} to {dollars(entry.meter_after)}"
-    c.finding(what, f"{amounts} by {people}, {event.document}")
+    other = f", other side {event.counterpart}" if event.counterpart else ""
+    c.finding(what, f"{amounts} by {people}, {event.document}; {event.ground}: {event.reason}{other}")
+
+
+def transfer_overflow(c: Context, event: ev.OverflowTransferred) -> None:
+    """Overflow goes back to play, as far as the meter's limit leaves room."""
+    rules = _may(c, "transfer_overflow", event)
+    if rules is None:
+        return
+    try:
+        entry = meter.transfer_overflow(c.state.money.book, rules, event.amount, event.document)
+    except BadEntry as wrong:
+        c.refuse(f"transfer_overflow: {wrong}")
+        return
+    booking.book(c, entry)
+    people = f"{event.who.credential} and {event.second.credential}"
+    c.finding("overflow_transferred", f"{dollars(event.amount)} to the meter by {people}, {event.document}")
+
+
+# --- how it runs ------------------------------------------------------------------------------------------------------
+
+
+def advance(c: Context) -> None:
+    """Keep the rate with which a meter began, where the text leaves it open: another one is set by people only."""
+    rules, money = c.edition.progressive, c.state.money
+    if rules is not None and rules.rate == "submission" and money.rate_bp is None and money.book.entries:
+        money.rate_bp = c.submission.progressive_rate_bp
+
+
+def close(c: Context, event: ev.MeterClosed) -> None:
+    """The meter is closed to play by two people, with its accounts in the record."""
+    if _may(c, "close_meter", event) is None:
+        return
+    if c.state.money.closed:
+        c.refuse("close_meter: the meter is closed already")
+        return
+    contributions.close(c, mc.BY_PEOPLE, event.document, (event.who.credential, event.second.credential))
+
+
+def reopen(c: Context, event: ev.MeterOpened) -> None:
+    """The meter is opened to play again, if its accounts sum to zero."""
+    if _may(c, "open_meter", event) is None or not _reconciled(c, "open_meter"):
+        return
+    money = c.state.money
+    if not money.closed:
+        c.refuse("open_meter: the meter is open already")
+        return
+    cause, money.closed = money.closed, ""
+    people = (event.who.credential, event.second.credential)
+    c.out.append(MeterPlay(True, cause, contributions.accounts(c), event.document, people))
 
 
 def changed(c: Context, event: ev.MeterParameters) -> None:
-    """The meter's parameters are set, as far as the text leaves them open."""
-    if not _may(c, "change_meter", event):
+    """The meter's parameters are set, as far as the text leaves them open, while it is closed to play."""
+    rules, money = _may(c, "change_meter", event), c.state.money
+    if rules is None or not _reconciled(c, "change_meter"):
         return
-    rules, money, progressive = c.meter, c.state.money, c.edition.progressive
-    assert rules is not None
-    assert progressive is not None
-    if event.rate_bp is not None and progressive.rate != "submission":
-        c.refuse(f"change_meter: the rate of progression is printed ({c.clause('contribution')})")
-        return
-    if event.rate_bp is not None and not 0 < event.rate_bp <= _WHOLE_BP - rules.reserve_bp:
-        c.refuse(f"change_meter: a rate is 1 to {_WHOLE_BP - rules.reserve_bp} hundredths of a percent")
-        return
-    limit = None if event.limit_cents is None else event.limit_cents * CENT
-    if limit is not None and not max(rules.seed, money.book.meters.current) <= limit <= meter.MOST:
-        c.refuse(f"change_meter: a limit is at least what the meter holds, and at most {meter.MOST // CENT} cents")
+    why = _bad_rate(c, event) or _bad_limit(c, rules, event)
+    if why:
+        c.refuse(f"change_meter: {why}")
         return
     money.rate_bp = money.rate_bp if event.rate_bp is None else event.rate_bp
-    money.limit = money.limit if limit is None else limit
+    money.limit = money.limit if event.limit_cents is None else event.limit_cents * CENT
     rules = c.meter
     assert rules is not None
-    credentials = (event.who.credential, event.second.credential)
-    c.out.append(MeterSet(rules.rate_bp, rules.limit, event.document, credentials))
+    people = (event.who.credential, event.second.credential)
+    held = contributions.accounts(c)
+    c.out.append(MeterSet(rules.rate_bp, rules.limit, event.document, people, event.submission, held))
+
+
+def _reconciled(c: Context, act: Order) -> bool:
+    """Return whether the accounts sum to zero; if not, refuse."""
+    book = c.state.money.book
+    left = sum(book.at(account) for account in ACCOUNTS)
+    if left:
+        c.refuse(f"{act}: the accounts of the meter do not sum to zero, {dollars(left)} is left; call accounting")
+    return not left
+
+
+def _bad_rate(c: Context, event: ev.MeterParameters) -> str:
+    """Return why a rate may not be set; empty if it may, or none is named."""
+    progressive, submitted = c.edition.progressive, c.submission.progressive_rate_bp
+    assert progressive is not None
+    if event.rate_bp is None:
+        return ""
+    if progressive.rate != "submission":
+        return f"the rate of progression is printed ({c.clause('contribution')})"
+    if not event.submission.strip():
+        return "a new rate names the Rules Submission that holds it"
+    if event.rate_bp != submitted:
+        return f"the configured Rules Submission has a rate of {submitted} hundredths of a percent, no other is set"
+    return ""
+
+
+def _bad_limit(c: Context, rules: MeterRules, event: ev.MeterParameters) -> str:
+    """Return why a limit may not be set; empty if it may, or none is named."""
+    limit = None if event.limit_cents is None else event.limit_cents * CENT
+    if limit is not None and not max(rules.seed, c.state.money.book.meters.current) <= limit <= meter.MOST:
+        return f"a limit is at least what the meter holds, and at most {meter.MOST // CENT} cents"
+    return ""

@@ -26,19 +26,21 @@ _LOOKS: Final = (_COMPOSITION, "inspect", "verify_inspection")
 
 def received(c: Context, event: ev.DeckReceived) -> None:
     """A deck comes to the table: its age begins, and its opening."""
-    known = c.state.decks.get(event.deck)
     if event.who.role not in ("dealer", "floorperson"):
         c.refuse("a deck is brought by the dealer or a floorperson")
         return
-    if not event.deck or "/" in event.deck or len(event.deck) > 32:
+    color = decks.color_of(event.deck)
+    if not color or "/" in event.deck or len(event.deck) > 32:
         c.refuse("a deck is called by its back colour")
         return
-    if known is not None and known.state != mc.REMOVED:
-        c.refuse(f"deck {event.deck} is at the table already; two decks differ by back colour ({c.clause('colours')})")
-        return
-    if c.held(deck=event.deck):
-        c.refuse(f"an irregularity still names the deck {event.deck} that was here before")
-        return
+    alike = [deck for deck in c.state.decks.values() if decks.color_of(deck.name) == color]
+    for deck in alike:
+        if deck.state != mc.REMOVED:
+            c.refuse(_same_color(c, event.deck, deck.name))
+            return
+        if c.held(deck=deck.name):
+            c.refuse(f"an irregularity still names the deck {deck.name} that was here before")
+            return
     most = 2 if c.submission.two_decks else 1
     if len(c.decks_at_table()) >= most:
         c.refuse(f"this table plays with {most} deck{'s' * (most > 1)}")
@@ -47,6 +49,11 @@ def received(c: Context, event: ev.DeckReceived) -> None:
     c.state.book.receive(event.deck, c.edition.cards.count)
     for hours in sorted(set(c.edition.change_hours.values())):
         c.timer(decks.age_timer(event.deck, hours), hours * decks.HOUR)
+
+
+def _same_color(c: Context, name: str, known: str) -> str:
+    what = f"deck {name} is at the table already" if name == known else f"{name!r} has the back color of deck {known}"
+    return f"{what}; two decks differ by back colour ({c.clause('colours')})"
 
 
 def advance(c: Context) -> None:
@@ -108,7 +115,8 @@ def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         c.finding("not_whole", f"deck {deck.name} was found wrong at its inspection", deck.name)
         decks.removed(c, deck)
         return
-    deck.confirmed[prompt.kind.removeprefix("opening/")] = answer.who.credential
+    step = prompt.kind.removeprefix("opening/")
+    deck.confirmed[step], deck.persons[step] = answer.who.credential, answer.who.identity
     done = {name.partition("/")[0] for name in deck.confirmed}
     for name, trigger in _MOVED_BY:
         if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
@@ -122,12 +130,13 @@ def _still_asked(c: Context, deck: Deck) -> bool:
 
 
 def two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection if one person would confirm for two: dealer and floorperson are not the same credential."""
+    """Return an objection if one person would confirm for two: dealer and floorperson are not the same human."""
     deck = c.state.decks[prompt.deck or ""]
     role = prompt.kind.rpartition("/")[2]
     for name, credential in deck.confirmed.items():
         other = name.rpartition("/")[2]
-        if credential == answer.who.credential and {role, other} == {"dealer", "floorperson"}:
+        person = deck.persons.get(name, credential.casefold())
+        if person == answer.who.identity and {role, other} == {"dealer", "floorperson"}:
             return f"{credential} has confirmed {name.partition('/')[0]} as {other}; another person confirms this"
     return None
 

@@ -92,7 +92,7 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
         return f"seat {event.seat} has left already"
     if event.trigger == "surrender" and (c.stopped or not playing.may_surrender(c, event.seat or 0)):
-        return f"seat {event.seat} may not surrender now ({c.clause('surrender')})"
+        return f"seat {event.seat} may not surrender now{c.citation('surrender')}"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
         return f"seat {event.seat} has its cards"
     if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):

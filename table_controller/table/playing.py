@@ -14,7 +14,7 @@ from table_controller.table.irregularities import close_bets, irregular
 from table_controller.table.state import Round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from table_controller.table import events as ev
     from table_controller.table.context import Context
@@ -69,6 +69,8 @@ def _play(c: Context) -> None:
     waiting = [seat for seat in round_.seats if seat not in round_.dead and seat not in round_.decided]
     if not choices and not round_.hands_set:
         c.ask("hands_set", "dealer", clauses=c.clauses("set_hands"))
+    elif _collect_surrendered(c, [seat for seat, choice in round_.decided.items() if choice == "surrender"]):
+        return
     elif choices and waiting:  # from the far left clockwise
         c.ask("decide", "dealer", *choices, seat=waiting[0], clauses=c.clauses("decide"))
     elif "fold" in round_.decided.values() and not round_.folds_taken:
@@ -81,9 +83,9 @@ def _play(c: Context) -> None:
 
 def _settle(c: Context) -> None:
     """Seat by seat: the wager, what lies beside it, the hand; then envy, and hands that it kept on the table."""
-    if booking.holds_up(c):
-        return
     round_ = c.state.round
+    if _collect_surrendered(c, round_.surrendered) or booking.holds_up(c):
+        return
     counting = [seat for seat in round_.surrendered if seat not in round_.settled]
     if counting and not round_.envy:
         _count_surrendered(c, counting[0])
@@ -91,6 +93,8 @@ def _settle(c: Context) -> None:
     for seat in round_.settled:
         if not side.ask_after(c, seat):
             return
+        if seat not in round_.surrendered:
+            side.rack(c, seat)
     waiting = [seat for seat in settle_order(c) if seat not in round_.settled and seat not in round_.surrendered]
     if waiting:
         _settle_next(c, waiting[0])
@@ -99,6 +103,16 @@ def _settle(c: Context) -> None:
             _count_surrendered(c, counting[0])
         elif side.ask_collection(c):
             c.fire_round("finish")
+
+
+def _collect_surrendered(c: Context, seats: Iterable[int]) -> bool:
+    """Ask for the wager of a player who surrendered, at once; return whether one is still to be collected."""
+    round_ = c.state.round
+    for seat in seats:
+        if seat not in (*round_.surrender_collected, *round_.settled, *round_.dead):
+            c.ask("surrender_collected", "dealer", seat=seat, clauses=c.clauses("surrender_collect"))
+            return True
+    return False
 
 
 def _count_surrendered(c: Context, seat: int) -> None:
@@ -205,6 +219,11 @@ def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     side.rack(c, prompt.seat)
 
 
+def _surrender_collected(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
+    assert prompt.seat is not None
+    c.state.round.surrender_collected.append(prompt.seat)
+
+
 def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """A surrendered hand is counted face down before it is racked."""
     assert prompt.seat is not None
@@ -232,6 +251,7 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "reveal": _revealed,
     "additional_cards": _additional,
     "settled": _settled,
+    "surrender_collected": _surrender_collected,
     "surrender_count": _surrender_counted,
     "collected": _collected,
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook import DEFAULT_READING
 from table_controller.table import machines as mc
-from table_controller.table.betting import seat_of
+from table_controller.table.betting import connected, seat_of
 from table_controller.table.decisions import Command, Found
 from table_controller.table.irregularities import irregular
 from table_controller.table.state import Hold, Issued
@@ -38,6 +38,8 @@ def started(c: Context, event: ev.BoxStarted) -> None:
         slot.safe_due = True
     for issued in c.state.commands.values():
         issued.unknown = True
+    c.state.copy_awaited = False  # this start says anew whether it has a copy to wait for
+    c.state.signs.clear()  # what they show now, nobody has seen
     c.state.button_seen = None if c.start_slot is not None else c.state.button_seen
     if c.state.round.state == mc.BETTING and c.progressive:
         _close(c)
@@ -78,6 +80,7 @@ def appeared(c: Context, name: str) -> None:
     """A device is there again: before anything else it is stopped or locked, whatever it does."""
     slot = c.state.slots[name]
     if slot.kind == "bet_sensor":
+        connected(c, seat_of(name))
         _lock(c, name)
     elif slot.safe_due and slot.kind in STOPPABLE and not (slot.kind == "shoe" and c.state.round.counting):
         c.command("stop", name, safe=True)  # but a manual shoe moves nothing, and its count of the round must go on

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.service import ABSENT, FAULTED, SIGNED, UNSIGNED, UNVERIFIED
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table import restart, shuffling, stub
+from table_controller.table import restart, shuffling, signs, stub
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import OwnTrigger, irregular, irregular_each
 from table_controller.table.state import TRAY, Way
@@ -88,6 +88,8 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
         c.state.round.asked_start = c.state.round.start is not None  # what was armed or drawn is not known any more
     if event.trigger in ("appear", "vanish") and slot.kind == "button":
         c.state.button_seen = None
+    if event.trigger in ("appear", "vanish", "fault", "doubt") and slot.kind == "meter_sign":
+        signs.lost(c, event.slot)
 
 
 def way_back(c: Context, event: ev.WayBack) -> None:

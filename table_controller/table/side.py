@@ -136,7 +136,7 @@ def ask_after(c: Context, seat: int) -> bool:
     round_ = c.state.round
     if _hit_open(c, seat):
         return True  # its cards stay where they are; what follows is asked for when the hit is paid and documented
-    if has_any(c, seat) and seat not in round_.side_settled:
+    if booking.side_wager_due(c, seat):  # before the progressive bet of the same seat: (h)(1), (2), then (4)
         c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
         return False
     if round_.envy and seat not in round_.judged and booking.line_by_bet(c, seat) is None:
@@ -156,7 +156,9 @@ def _hit_open(c: Context, seat: int) -> bool:
 def rack(c: Context, seat: int) -> None:
     """A hand that nothing needs any more goes to the rack; with a Qualifying Wager at the table all of them wait."""
     round_ = c.state.round
-    due = (not has_any(c, seat) or seat in round_.side_settled) and not _hit_open(c, seat)
+    bet = c.state.money.bets.get(seat)
+    open_bet = bet is not None and bet.state == "open"
+    due = not booking.side_wager_due(c, seat) and not open_bet and not _hit_open(c, seat)
     one_by_one = c.everybody or c.edition.hand.second_deal
     if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
         return
@@ -178,7 +180,8 @@ def ask_envy(c: Context) -> bool:
     What a progressive bet brings is booked, and asked for with its seats in `hits`; this is what the others bring.
     """
     round_ = c.state.round
-    brings = round_.envy_hands or any(booking.line_by_bet(c, seat) for seat in round_.seats)
+    standing = [seat for seat in round_.seats if seat not in round_.dead]
+    brings = any(seat in round_.envy_hands or booking.line_by_bet(c, seat) for seat in standing)
     if brings and _others_opened(c) and not round_.envy_paid:
         c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"))
         return False
@@ -189,7 +192,8 @@ def _others_opened(c: Context) -> bool:
     """Whether a wager that lies on no sensor may have opened envy."""
     envy, round_ = c.edition.envy, c.state.round
     names = envy.wagers if envy is not None else ()
-    return any(seat in round_.side.get(name, ()) for name in names for seat in round_.envy)
+    standing = [seat for seat in round_.envy if seat not in round_.dead]
+    return any(seat in round_.side.get(name, ()) for name in names for seat in standing)
 
 
 def ask_collection(c: Context) -> bool:

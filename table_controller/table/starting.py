@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
 
 DICE_TIMER: Final = "dice_age"
-_DEALT: Final = (mc.STUB_CHECK, mc.PLAYING, mc.SETTLING, mc.COMPLETE)
+# The dealing procedures are over: the stub was counted or racked.
+_DEALT: Final = (mc.PLAYING, mc.SETTLING, mc.COMPLETE)
+# The dice lie open for the round in hand.
+_ROLLED: Final = (mc.DEALING, mc.STUB_CHECK, *_DEALT)
 
 
 def position_of_total(total: int) -> int:
@@ -44,6 +47,7 @@ def dice_aged(c: Context) -> None:
 def dice_read(c: Context, event: ev.DiceRead) -> None:
     """The dice lie: the dealer announces their total, and only the same total counts."""
     round_ = c.state.round
+    c.state.lid_off = True
     due = round_.state == mc.STARTING_POSITION and c.state.start == "shaker" and round_.asked_start
     if not due or round_.total is not None:
         c.finding("dice_out_of_turn", "dice were read when no starting position was due")
@@ -53,10 +57,10 @@ def dice_read(c: Context, event: ev.DiceRead) -> None:
 
 def no_roll(c: Context, event: ev.NoRoll) -> None:
     """No roll: the dice are shaken again, from under the lid: an open shaker cannot be armed."""
+    c.state.lid_off = True
     if event.trigger == "too_few_shakes":
         if _reshake(c):
             c.finding("no_roll", f"fewer shakes than the rule asks for ({c.clause('shakes')})")
-            _cover(c)
     else:
         declared_no_roll(c, event.trigger, event.slot)
 
@@ -76,18 +80,19 @@ def _reshake(c: Context) -> bool:
     return True
 
 
-def _cover(c: Context) -> None:
-    c.ask("cover_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("shakes"))
+def _cover_due(c: Context) -> bool:
+    """Whether the lid must go on before the next roll: it came off, and no round in hand needs the dice that lie there.
+
+    That is so after no roll, and after a round that was void before the shaker was put aside.
+    """
+    round_ = c.state.round
+    rolled = round_.asked_start if round_.state == mc.STARTING_POSITION else round_.state in _ROLLED
+    return c.state.lid_off and not rolled
 
 
-def _uncovered(c: Context) -> bool:
-    """Tell whether the dealer has been asked to cover the shaker for another roll, and has not said that it is."""
-    rolls = c.state.start == "shaker" and c.state.round.state == mc.STARTING_POSITION
-    return rolls and any(prompt.kind == "cover_shaker" for prompt in c.state.prompts.values())
-
-
-def _covered(_c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
+def _covered(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     """The next roll may begin; whether the lid is on, the shaker itself looks at when it is armed."""
+    c.state.lid_off = False
 
 
 def _announced(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
@@ -129,6 +134,7 @@ def _taken_over(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 
 def _parked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     c.state.round.parked = True
+    c.state.lid_off = False
 
 
 # --- number and button -----------------------------------------------------------------------------------------------
@@ -196,8 +202,8 @@ def _attend(c: Context) -> None:
         c.ask("dice", "floorperson", *choices, slot=c.start_slot, clauses=c.clauses("dice"))
     if c.state.shaker_for is not None:
         c.ask("take_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("attend"))
-    if _uncovered(c):
-        _cover(c)
+    if _cover_due(c):
+        c.ask("cover_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("shakes"))
 
 
 def _find(c: Context) -> None:
@@ -210,8 +216,10 @@ def _find(c: Context) -> None:
         c.ask("announce", "dealer", number=True, slot=slot, least=3, most=18, clauses=c.clauses("announce"))
     elif c.state.start == "flat_button":
         c.ask("move_button", "dealer", slot=slot, seat=dealing.place_of(c.state.button), clauses=c.clauses("button"))
-    elif slot is not None and not round_.asked_start and not _uncovered(c):
-        round_.asked_start = c.try_command("arm_dice" if c.state.start == "shaker" else "draw", slot, deck=round_.deck)
+    elif slot is not None and not round_.asked_start and c.state.start == "rng":
+        round_.asked_start = c.try_command("draw", slot, deck=round_.deck)
+    elif slot is not None and not round_.asked_start and not _cover_due(c):
+        round_.asked_start = c.state.lid_off = c.try_command("arm_dice", slot, deck=round_.deck)
 
 
 def _park(c: Context) -> None:

@@ -19,7 +19,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 
 # Counted up when a field means something else than before. A change of the fields themselves is seen without it.
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 StartName = Literal["shaker", "rng", "flat_button"]
 
@@ -55,6 +55,7 @@ class Deck(msgspec.Struct):
     cutter: int | None = None  # who cut it last since its shuffle: a seat, or 0 for the dealer
     idle: bool = False  # spread because the table stood idle, and not stacked again yet
     look_due: bool = False  # stored while the table stood idle: looked at before it is dealt
+    persons: dict[str, str] = {}  # opening steps, each with the person who confirmed it
 
 
 class Way(msgspec.Struct):
@@ -134,12 +135,20 @@ class Round(msgspec.Struct):
     envy_paid: bool = False
     hands_racked: list[int] = []  # seats whose hand lies in the rack
     hands_collected: bool = False  # the hands that envy kept on the table
+    surrender_collected: list[int] = []  # seats whose surrendered wager was collected
     # Of the deal, the stub and void or reopened hands.
     faces_in_stack: int = 0  # cards face up that the shoe has reported of the stack under way
     stub_off: int | None = None  # the shoe's count of the stub, less the expected number; None: it has not counted
     stub_disputed: bool = False  # dealer and shoe counted differently, and no floorperson has counted yet
     incomplete: list[int] = []  # seats whose hand was incomplete when the round became void (W19)
     reopened: list[int] = []  # seats whose wager is settled anew because the dealer's hand was set wrong
+
+
+class Spot(msgspec.Struct):
+    """What a sensor last reported of its spot, under the highest number of its own count, before it was locked."""
+
+    sequence: int = 0
+    lies: Literal["empty", "chip", "unclear"] = "empty"
 
 
 class SeatBets(msgspec.Struct):
@@ -152,6 +161,8 @@ class SeatBets(msgspec.Struct):
     bet: bool | None = None  # after the latch; None: undecided
     refused: bool = False  # it holds no latch and will give none: it was not open when it was locked
     lit: bool = False
+    doubt: str = ""  # why its confirmation does not decide: unclear, or against what the sensor reported before
+    changes: int = 0  # how often a chip was laid or taken while bets were open, as far as frames have come
 
 
 class Progressive(msgspec.Struct):
@@ -179,6 +190,12 @@ class Money(msgspec.Struct):
     envied: dict[int, str] = {}  # seats whose hand was looked at for envy, with the line that it pays; "": none
     envy_paid: list[int] = []  # seats whose hand was paid to the others
     envy: list[EnvyPaid] = []
+    closed: str = ""  # why the meter is closed to play: "people", "unreasonable"; empty while it is open
+
+    def is_final(self, hit: Hit) -> bool:
+        """Return whether a hit's amount can be paid: every earlier claim on the meter is validated or withdrawn."""
+        earlier = (other for other in self.hits.values() if other.id < hit.id and other.on_meter)
+        return not hit.on_meter or not any(other.state in mc.HIT_UNSURE for other in earlier)
 
     def hit_of(self, seat: int | None) -> Hit | None:
         """Return the hit that stands for a seat."""
@@ -250,6 +267,10 @@ class State(msgspec.Struct):
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
+    copy_awaited: bool = False  # the second copy was not reached in this start, and nobody has answered for that
+    spots: dict[int, Spot] = {}  # by seat; a sensor that connects anew has a count of its own
+    lid_off: bool = False  # the shaker was armed or read, and nobody has covered it since
+    signs: dict[str, str] = {}  # every sign that was heard of: why it does not show the meter; empty if it does
 
     @property
     def burn_due(self) -> int:

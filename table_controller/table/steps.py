@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # Who answers each step, and with what. A choice and the acknowledgement are asked of whom the ruling names.
 ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "wagers_returned": ("dealer", ("done",)),
+    "ante_returned": ("dealer", ("done",)),
     "wagers_reversed": ("floorperson", ("done",)),
     "hand_complete": ("floorperson", ("complete", "incomplete")),
     "replacement": ("dealer", ("done",)),

@@ -110,6 +110,21 @@ class View:
             i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values()
         )
 
+    # --- the meter and its signs -------------------------------------------------------------------------------------
+
+    @property
+    def meter_seen(self) -> bool:
+        """Whether at least one sign shows the amount of the meter: a device in service, or the panel's page."""
+        slots = self.state.slots
+        return any(not cause and (sign not in slots or self.serves(sign)) for sign, cause in self.state.signs.items())
+
+    @property
+    def rate_differs(self) -> bool:
+        """Whether the rate in force is another than the Rules Submission's, where the text leaves it open."""
+        rules, set_bp = self.edition.progressive, self.state.money.rate_bp
+        open_ = self.progressive and rules is not None and rules.rate == "submission"
+        return open_ and set_bp is not None and set_bp != self.submission.progressive_rate_bp
+
     # --- decks -------------------------------------------------------------------------------------------------------
 
     @property
@@ -219,8 +234,13 @@ class View:
         return clauses_of(self.edition, duty, self.state.dealing, self.state.start)
 
     def clause(self, duty: str) -> str:
-        """Return the clause that orders a duty."""
-        return self.clauses(duty)[0]
+        """Return the clause that orders a duty; empty where the chapter has no such duty."""
+        return next(iter(self.clauses(duty)), "")
+
+    def citation(self, duty: str) -> str:
+        """Return the clause that orders a duty as the end of a sentence; empty where the chapter has no such duty."""
+        clause = self.clause(duty)
+        return f" ({clause})" if clause else ""
 
     def lifted(self, clause: str) -> bool:
         """Tell whether a device approved to reshuffle by itself, in use, lifts a clause (X12)."""

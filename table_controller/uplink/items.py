@@ -91,16 +91,20 @@ class Noted(Item, frozen=True, kw_only=True, tag="finding"):
 
 
 class WagersBack(Item, frozen=True, kw_only=True, tag="wagers_returned"):
-    """Wagers of a void round, or of one seat in it, go back; `settled` are those that are settled all the same."""
+    """Wagers of a void round, or of one seat in it, go back; `settled` are those that are settled all the same.
+
+    Of one seat, `kept` are collected.
+    """
 
     round: int
     settled: tuple[str, ...]
     clauses: tuple[str, ...]
     seat: int | None = None
+    kept: tuple[str, ...] = ()
 
 
 class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):
-    """A hand was claimed: its fixed amount and its share of the meter are frozen."""
+    """A hand was claimed. Unless `final`, its share may change: `hit_rebooked` says so, until the hit is validated."""
 
     hit: int
     round: int
@@ -108,6 +112,19 @@ class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):
     hand: str
     fixed: int
     share: int
+    final: bool = True
+
+
+class HitRebooked(Item, frozen=True, kw_only=True, tag="hit_rebooked"):
+    """A claim has these amounts from now on: an earlier claim fell, or a bet of the round went back."""
+
+    hit: int
+    round: int
+    seat: int
+    hand: str
+    fixed: int
+    share: int
+    final: bool = True
 
 
 class HitMoved(Item, frozen=True, kw_only=True, tag="hit"):
@@ -143,6 +160,13 @@ class MeterTerms(Item, frozen=True, kw_only=True, tag="meter_terms"):
 
     rate_bp: int
     limit: int
+
+
+class MeterPlay(Item, frozen=True, kw_only=True, tag="meter_play"):
+    """The meter is closed to play, or open again; `cause` is why it was closed."""
+
+    open: bool
+    cause: str
 
 
 class CommandTrouble(Item, frozen=True, kw_only=True, tag="command"):
@@ -190,6 +214,6 @@ class Differs(Item, frozen=True, kw_only=True, tag="history_differs"):
 
 Items = (
     Opened | Started | RoundMoved | IrregularityFound | IrregularityCleared | ServiceMoved | DeckMoved | Refusal
-    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | CommandTrouble | ClockStepped | BoxNoted
-    | Recorded | Gap | Differs
+    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | MeterPlay | CommandTrouble | ClockStepped
+    | BoxNoted | HitRebooked | Recorded | Gap | Differs
 )  # fmt: skip

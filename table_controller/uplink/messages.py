@@ -157,6 +157,8 @@ class Meters(Body, frozen=True, kw_only=True):
     rate_bp: int
     limit: int
     shown: str
+    overflow: int = 0
+    closed: str = ""  # why it is closed to play; empty while it is open
 
 
 class Head(Body, frozen=True, kw_only=True):

@@ -147,12 +147,18 @@ def _refused(refused: d.Refused) -> it.Items:
 
 
 def _wagers(back: d.WagersReturned) -> it.Items:
-    return it.WagersBack(round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat)
+    return it.WagersBack(round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat, kept=back.kept)
 
 
 def _claimed(hit: d.HitClaimed) -> it.Items:
     return it.HitClaimed(
-        hit=hit.hit, round=hit.round, seat=hit.seat, hand=hit.hand, fixed=hit.fixed, share=hit.share
+        hit=hit.hit, round=hit.round, seat=hit.seat, hand=hit.hand, fixed=hit.fixed, share=hit.share, final=hit.final
+    )  # fmt: skip
+
+
+def _rebooked(hit: d.HitRebooked) -> it.Items:
+    return it.HitRebooked(
+        hit=hit.hit, round=hit.round, seat=hit.seat, hand=hit.hand, fixed=hit.fixed, share=hit.share, final=hit.final
     )  # fmt: skip
 
 
@@ -160,7 +166,11 @@ def _terms(terms: d.MeterSet) -> it.Items:
     return it.MeterTerms(rate_bp=terms.rate_bp, limit=terms.limit)
 
 
+def _play(play: d.MeterPlay) -> it.Items:
+    return it.MeterPlay(open=play.open, cause=play.cause)
+
+
 _TELLERS: Final[dict[type[Any], Callable[[Any], it.Items]]] = {
     d.Found: _found, d.Cleared: _cleared, d.Finding: _finding, d.Refused: _refused, d.WagersReturned: _wagers,
-    d.HitClaimed: _claimed, d.MeterSet: _terms,
+    d.HitClaimed: _claimed, d.HitRebooked: _rebooked, d.MeterSet: _terms, d.MeterPlay: _play,
 }  # fmt: skip

@@ -228,7 +228,7 @@ async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> N
 async def test_what_two_people_answer_for_is_said_by_two_people(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, box, talk):
         await talk.sign_on("F1", "A1", "A9")
-        amount = {"amount": 1_000_000, "document": "memo 7"}
+        amount = {"amount": 1_000_000, "document": "memo 7", "ground": "malfunction", "reason": "sensor_fault"}
         assert (await talk.say("MeterCorrected", **amount, by="F1")).startswith("PB-814")
         assert (await talk.say("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 are one")
         before = status_of(box).state

@@ -89,7 +89,7 @@ async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_n
     for line in (
         "deck            deck=TEXT [preshuffled=yes|no] [two_jokers=yes|no]",
         "slot            slot=TEXT act=acknowledge|clear|give_up|repair|sign",
-        "correct_meter   amount=N document=TEXT (two people: --second)",
+        "correct_meter   amount=N document=TEXT [ground=TEXT] [reason=TEXT] [counterpart=TEXT] (two people: --second)",
     ):
         assert line in page
     assert set(WORDS.values()) | {"Answer"} == {event.__name__ for event in PEOPLES}

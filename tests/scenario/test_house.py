@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from simulators.house.attempts import LANDINGS
-from simulators.house.dealer import FLOOR
+from simulators.house.dealer import DEALER, FLOOR
 from simulators.house.incidents import FACES, INCIDENTS, REPLAYS, Replay
 from simulators.house.table import CHOICES, House
 from table_controller.cli import USAGE, main
@@ -28,6 +30,32 @@ async def test_rounds_of_every_game_go_through_the_whole_stack(seed: int, game: 
         found = [d for _, decisions in house.log for d in decisions if isinstance(d, Found)]
         assert found == []
         assert house.notes == []
+    finally:
+        await house.close()
+
+
+@pytest.mark.parametrize("game", ["asia_poker", "face_up_pai_gow"])
+@pytest.mark.parametrize("phase", [mc.STARTING_POSITION, mc.DEALING, mc.STUB_CHECK])
+async def test_after_a_round_void_over_open_dice_the_next_roll_needs_no_floorperson(
+    seed: int, game: str, phase: str
+) -> None:
+    house = House(game, seed=seed)
+    try:
+        await house.open("blue", "red")
+        state = house.controller.table.state
+        open_dice = lambda: state.round.state == phase and state.lid_off  # noqa: E731
+        house.people.choices = {"choose": "void"}
+        playing = asyncio.get_running_loop().create_task(house.round(()))
+        await house.until(open_dice)
+        house.controller.submit(ev.Declared("other", DEALER))
+        await playing
+        await house.rest()
+        await house.round(())
+        assert (state.round.number, state.round.state, house.people.returned) == (2, mc.IDLE, [1])
+        found = [d for _, decisions in house.log for d in decisions if isinstance(d, Found)]
+        assert found[0].trigger == "other"
+        assert [d for d in found if d.slot == "shaker.1"] == [], "no roll is refused, and nobody has to let play go on"
+        assert "cover_shaker" in [prompt.kind for prompt in house.people.asked]
     finally:
         await house.close()
 

@@ -9,7 +9,7 @@ from simulators.house.dealer import DEALER
 from simulators.house.table import House
 from table_controller.controller.keypad import Keypad
 from table_controller.controller.numbers import ServiceNumbers
-from table_controller.controller.sign import Sign, amounts
+from table_controller.controller.sign import amounts
 from table_controller.ledger.money import CENT
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -34,7 +34,6 @@ class Joined(House):
         self.dealer: ev.Person | None = DEALER
         fresh = ServiceNumbers(self.clock).fresh
         self.pad = Keypad(self.controller, self.slots, lambda: self.dealer, fresh)
-        self.sign = Sign(self.controller, self.slots, fresh)
         self.by_keys: list[str] = []
 
     def _listener(self, slot: str, controller: Any) -> Any:
@@ -43,7 +42,6 @@ class Joined(House):
         def told(event: Any) -> None:
             take(event)
             self.pad.told(slot, event)
-            self.sign.told(slot, event)
 
         return told
 
@@ -67,7 +65,6 @@ class Joined(House):
 
     async def close(self) -> None:
         await self.pad.close()
-        await self.sign.close()
         await super().close()
 
 

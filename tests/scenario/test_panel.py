@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    import pytest
+
     from simulators.house.table import House
 
 
@@ -327,10 +329,13 @@ async def test_two_credentials_of_one_person_are_not_two_people(tmp_path: Path) 
     async with staged(tmp_path, "face_up_pai_gow") as stage:
         floor = await stage.person("floor-1")
         by, second = ({"id": id_, "pin": PINS[id_]} for id_ in ("floor-1", "audit-1"))
-        alone = await floor.say("correct_meter", amount=10_000, document="slip 4", by=by)
+        why = {"document": "slip 4", "ground": "malfunction", "reason": "sensor_fault"}
+        alone = await floor.say("correct_meter", amount=10_000, **why, by=by)
         assert alone.status == 403
         before = stage.state.money.book.meters.current
-        both = await floor.say("correct_meter", amount=10_000, document="slip 4", by=by, second=second)
+        groundless = await floor.say("correct_meter", amount=10_000, **why | {"ground": "gift"}, by=by, second=second)
+        assert groundless.status == 409
+        both = await floor.say("correct_meter", amount=10_000, **why, by=by, second=second)
         assert both.status == 200
         assert stage.state.money.book.meters.current == before + 10_000
 
@@ -340,15 +345,21 @@ async def test_the_meter_is_reset_and_set_by_the_two_people_whom_the_rules_name(
         floor, technician = await stage.person("floor-1"), await stage.person("tech-1")
         by, second = ({"id": id_, "pin": PINS[id_]} for id_ in ("floor-1", "audit-1"))
         other = {"id": "tech-1", "pin": PINS["tech-1"]}
-        assert (await floor.say("reset_meter", document="slip 1", by=by)).status == 403, "one person is not two"
-        assert (await floor.say("reset_meter", document="slip 1", by=by, second=other)).status == 409
-        assert (await floor.say("reset_meter", document="slip 1", by=by, second=second)).status == 200
+        why = {"document": "slip 1", "ground": "malfunction", "reason": "sensor_fault"}
+        assert (await floor.say("reset_meter", **why, by=by)).status == 403, "one person is not two"
+        assert (await floor.say("reset_meter", **why, by=by, second=other)).status == 409
+        assert (await floor.say("reset_meter", **why, by=by, second=second)).status == 200
         assert (await floor.say("set_meter", document="m 2", limit_cents=10**9, by=by, second=second)).status == 403
         body = {"document": "m 2", "limit_cents": 2 * 10**9, "by": other, "second": second}
+        assert (await technician.say("set_meter", **body)).status == 409, "the meter is open to play"
+        assert (await floor.say("close_meter", document="c 1", by=by, second=second)).status == 200
         assert (await technician.say("set_meter", **body)).status == 200
+        assert (await floor.say("open_round", by=by)).status == 403
+        assert (await floor.say("open_meter", document="o 1", by=by, second=second)).status == 200
+        assert (await floor.say("transfer_overflow", amount=1, document="t 1", by=by, second=second)).status == 409
         assert stage.state.money.limit == 2 * 10**9 * 10_000
         by_hand: list[Any] = [e for e, _ in stage.house.log if isinstance(e, ev.MeterReset | ev.MeterParameters)]
-        assert [event.who.credential for event in by_hand] == ["floor-1", "floor-1", "tech-1"], "the refused one, too"
+        assert [event.who.credential for event in by_hand] == ["floor-1", "floor-1", "tech-1", "tech-1"], "refused, too"
 
 
 async def test_the_cover_card_is_said_by_the_dealer_and_written_down_with_who(tmp_path: Path) -> None:
@@ -360,14 +371,17 @@ async def test_the_cover_card_is_said_by_the_dealer_and_written_down_with_who(tm
         assert said == ev.CoverCardOut(seat=3, who=ev.Person("dealer", "dealer-1"))
 
 
-async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_here_too(tmp_path: Path) -> None:
-    def guard(event: ev.Event) -> None:
-        if isinstance(event, ev.OpenRound):
-            raise StepRefused("dossier 1: count is not done")
+async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_here_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Strict:
+        def check(self, event: ev.Event) -> None:
+            if isinstance(event, ev.OpenRound):
+                raise StepRefused("dossier 1: count is not done")
 
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
-        stage.panel.box.guards.append(guard)
+        monkeypatch.setattr(type(stage.panel.box), "presence", Strict())
         answer = await dealer.say("open_round")
         assert (answer.status, answer.json["text"]) == (409, "dossier 1: count is not done")
         assert stage.state.round.state == mc.IDLE

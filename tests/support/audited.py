@@ -58,7 +58,14 @@ class Recorded:
         )
         if not first:
             self._timers = recover(self.store, floor.table, self.digests).timers
-        body = rec.Box("test", f"kernel {self.store.boot}", set=True, back=False, terms=terms_of(context))
+        body = rec.Box(
+            "test",
+            f"kernel {self.store.boot}",
+            set=True,
+            back=False,
+            terms=terms_of(context),
+            accounting=rec.ACCOUNTING,
+        )
         self._append(rec.BOX, rec.encode_body(body))
         step = floor.table.step
 
@@ -156,7 +163,7 @@ class Recorded:
 
     def correct_meter(self, amount: int) -> None:
         """Two people correct the meter."""
-        self.floor.step(ev.MeterCorrected(amount, "memo 7", FLOOR, AUDITOR))
+        self.floor.step(ev.MeterCorrected(amount, "memo 7", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
 
     def killed(self) -> None:
         """The box dies as it stands, starts again and is led on."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
+from table_controller.table.signs import PAGE
 from tests.support.core import AUDITOR, DEALER, FLOOR, TECH
 
 if TYPE_CHECKING:
@@ -61,9 +62,15 @@ def _people(floor: Floor) -> Iterator[ev.Event]:
 def _meter() -> Iterator[ev.Event]:
     """What two people may do to a meter by hand, if they are the right two."""
     for first, second in ((FLOOR, AUDITOR), (TECH, AUDITOR), (DEALER, FLOOR)):
-        yield ev.MeterCorrected(1_000_000, "slip 1", first, second)
-        yield ev.MeterReset("slip 2", first, second)
+        yield ev.MeterCorrected(1_000_000, "slip 1", first, second, "malfunction", "sensor_fault")
+        yield ev.MeterCorrected(-1_000_000, "slip 1", first, second)
+        yield ev.MeterReset("slip 2", first, second, "malfunction", "sensor_fault")
+        yield ev.OverflowTransferred(1_000_000, "slip 4", first, second)
+        yield ev.MeterClosed("slip 5", first, second)
         yield ev.MeterParameters("slip 3", first, second, limit_cents=9_000_000)
+        yield ev.MeterOpened("slip 6", first, second)
+    yield ev.SignShown(PAGE, "stale")
+    yield ev.SignShown(PAGE)
 
 
 def _one_of_each(floor: Floor) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from table_controller.table import events as ev
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, PLAIN, SLOTS, WILD_PROGRESSIVE, Floor
+from tests.support.core import DEALER, PLAIN, SLOTS, WILD_PROGRESSIVE, Floor, signs_show
 
 if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeviceFact
@@ -75,6 +75,7 @@ def powered(floor: Floor) -> Floor:
     """Have every device report, and bring no deck."""
     floor.play(*(ev.SlotChanged(slot, "appear") for slot in floor.state.slots))
     floor.play(*(ev.SlotChanged(slot, "verify") for slot in floor.state.slots))
+    floor.play(*signs_show(floor.table))
     return floor
 
 

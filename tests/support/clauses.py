@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 import pytest
 
 from table_controller import rulebook
+
+if TYPE_CHECKING:
+    from table_controller.rulebook import Edition
+    from table_controller.table.decisions import Decision
 
 
 def clauses(*ids: str) -> pytest.MarkDecorator:
@@ -12,3 +19,21 @@ def clauses(*ids: str) -> pytest.MarkDecorator:
     for name in ids:
         rulebook.clause(name)
     return pytest.mark.clauses(*ids)
+
+
+def is_cited(edition: Edition, cited: str) -> bool:
+    """Tell whether an id may be cited at a table: a clause of its chapter, or a reading of the text."""
+    return cited in _citable(edition.game)
+
+
+@cache
+def _citable(game: str) -> frozenset[str]:
+    own = (clause.id for clause in rulebook.clauses(game))
+    return frozenset([*own, *rulebook.readings(), rulebook.DEFAULT_READING])
+
+
+def wrong_citations(edition: Edition, decisions: list[Decision]) -> list[str]:
+    """Return what decisions cite that nobody can look up; a refusal without any clause is one, too."""
+    cited = [one for decision in decisions for one in getattr(decision, "clauses", ())]
+    cited += [reason.clause for decision in decisions for reason in getattr(decision, "reasons", ())]
+    return [one for one in cited if not is_cited(edition, one)]

@@ -12,6 +12,8 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
+from table_controller.table.signs import PAGE
+from tests.support.clauses import wrong_citations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +73,19 @@ SLOTS: Final[dict[str, dict[str, DeviceFact]]] = {
 def edition(game: str) -> Edition:
     """Return the edition that tests play by: the committed one, or a mutant of it."""
     return EDITIONS.get(game) or committed(game)
+
+
+def next_change(state: State, seat: int) -> int:
+    """Return a number for the change that a sensor latches: above all that it has reported."""
+    return state.spots[seat].sequence + 1 if seat in state.spots else 1
+
+
+def signs_show(table: Table) -> list[ev.Event]:
+    """Return how every sign of a table reports that it shows the meter: the panel's page, and each meter sign."""
+    if not table.context.progressive:
+        return []
+    slots = [name for name, slot in table.state.slots.items() if slot.kind == "meter_sign"]
+    return [ev.SignShown(sign) for sign in (PAGE, *slots)]
 
 
 class Floor:
@@ -146,6 +161,7 @@ class Floor:
     def step(self, event: ev.Event) -> list[Decision]:
         """One event, and nothing that follows from it."""
         decisions = self.table.step(event)
+        assert not wrong_citations(self.edition, decisions), decisions
         self.log.append((event, decisions))
         return decisions
 
@@ -185,6 +201,7 @@ class Floor:
         """Every device reports, and decks come to the table."""
         self.play(*(ev.SlotChanged(slot, "appear") for slot in self.state.slots))
         self.play(*(ev.SlotChanged(slot, "verify") for slot in self.state.slots))
+        self.play(*signs_show(self.table))
         for deck in decks or ("blue",):
             self.play(ev.DeckReceived(deck, DEALER))
         return self
@@ -293,7 +310,9 @@ class Floor:
                 return [ev.NumberDrawn(slot, 4)]
             case "lock":
                 seat = int(slot.rpartition(".")[2])
-                return [ev.SeatLatched(seat, command.number, command.id, 1, seat in self.bets)]
+                return [
+                    ev.SeatLatched(seat, command.number, command.id, next_change(self.state, seat), seat in self.bets)
+                ]
             case "return_to_service":
                 return []
             case _:
@@ -322,7 +341,7 @@ class Floor:
             "cards_together": self.edition.cards.count,
             "deck_counted": self.edition.cards.count,
             "count_deck": self.edition.cards.count,
-            "hand_pay": 1,
+            "hand_pay": max((last for _, last in self.state.money.book.slips), default=0) + 1,
         }[prompt.kind]
 
     def _seats(self, prompt: Prompt) -> tuple[int, ...]:

@@ -53,7 +53,10 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     money = state.money  # amounts only grow; the next states follow from what is open
     kept["money"] = (
         sorted((seat, bet.state) for seat, bet in money.bets.items()),
-        sorted((hit.seat, hit.hand, hit.state, hit.dark) for hit in money.hits.values() if hit.state != "withdrawn"),
+        [
+            (hit.seat, hit.hand, hit.state, hit.dark, hit.id <= money.book.last_paid)
+            for hit in money.hits.values() if hit.state != "withdrawn"
+        ],
         money.settles, sorted(money.envied.items()), money.envy_paid, bool(money.envy),
     )  # fmt: skip
     if state.dealing == "continuous_shuffler":
@@ -79,6 +82,7 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     for deck in kept["decks"].values():
         deck["rounds"] = deck["doubted"] = 0
         deck["confirmed"] = sorted(deck["confirmed"])
+        del deck["persons"]
     for bets in kept["progressive"]["seats"].values():
         bets["lock"] = bets["lock"] > 0
     held = [

@@ -23,7 +23,7 @@ class BettingFloor(Floor):
     def __init__(self, table: str, bets: tuple[int, ...] = (1, 3), **more: Any) -> None:
         game = PROGRESSIVES[table][0]
         super().__init__(game, **choices(table, **more))
-        self.monitor = Monitor.of(self.edition)
+        self.monitor = Monitor.of(self.edition, self.table.context.meter)
         self.start("blue", "red")
         self.bets = set(bets)
 

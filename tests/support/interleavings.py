@@ -1,8 +1,9 @@
 """Every order in which one seat's bets, its lock and the frames between sensor and host can happen. No tests here.
 
-One player's hands, one sensor's real memory (`simulators.twins.latch`), the host's real fold (`devices.bets`), and
-between them frames that arrive in any order, once, twice or never. Every history is tried, not some: the state is
-frozen, so a state that was reached before is not tried again, and its histories are counted all the same.
+One player's hands, one sensor's real memory (`simulators.twins.latch`), and the box's own decision: what its driver
+reports goes through `controller.translate` into the table core (`tests.support.latching`), which also writes the locks
+and lights. Between them frames arrive in any order, once, twice or never. Every history is tried, not some: the state
+is frozen, so a state that was reached before is not tried again, and its histories are counted all the same.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from typing import Any, Final
 
 import msgspec
 
-from devices import bets
 from devices.bet_sensor import messages as m
 from simulators.twins import latch
+from tests.support.latching import LOCK_ID, ROUND, Host, Seat
 
-ROUND: Final = 7
-ASKED: Final = bets.Asked(ROUND, 901)
-STRAYS: Final = {"lock with another id": m.Lock(ROUND, 902), "lock of another round": m.Lock(ROUND + 1, 903)}
+STRAYS: Final = {
+    "lock with another id": m.Lock(ROUND, LOCK_ID + 1000),
+    "lock of another round": m.Lock(ROUND + 1, LOCK_ID + 1001),
+}
 LEVEL: Final = {m.Lies.EMPTY: 100, m.Lies.CHIP: 700, m.Lies.SEVERAL: 920}
 
 
@@ -56,15 +58,14 @@ class World(msgspec.Struct, frozen=True, cache_hash=True):
     half: bool = False  # only a sensor that latches in two steps: the first is done
     to_device: tuple[Any, ...] = ()
     to_host: tuple[Any, ...] = ()
-    seat: bets.Seat = bets.Seat()
+    seat: Seat = Seat()
     truth: Truth | None = None
     confirmed: m.Latch | None = None
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """The parts under test. A planted mistake replaces one of them."""
+    """The sensor's parts under test. A planted mistake replaces one of them; the box has its own."""
 
-    fold: Callable[[bets.Seat, Any], bets.Seat] = bets.fold
     lock: Callable[..., tuple[latch.Spot, Any]] = latch.lock
     look: Callable[..., tuple[latch.Spot, m.Changed | None]] = latch.look
     rebooted: Callable[[latch.Spot], latch.Spot] = latch.rebooted
@@ -80,6 +81,7 @@ class Explorer:
 
     def __init__(self, parts: Parts | None = None) -> None:
         self._parts = parts or Parts()
+        self._host = Host()
         self._counted: dict[World, int] = {}
 
     @property
@@ -126,9 +128,9 @@ class Explorer:
                 yield f"{name} written", _put(_change(world, rest=less), "to_device", stray)
         if world.half:
             yield "second step of the latch", self._second_step(world)
-        if rest.deadlines and world.seat.asked is not None:
-            unheard = self._parts.fold(world.seat, bets.Unheard("too late"))
-            yield "deadline", _change(world, seat=unheard, rest=_less(rest, "deadlines"))
+        if rest.deadlines and world.seat.asked:
+            overdue, _ = self._host.due(world.seat)
+            yield "deadline", _change(world, seat=overdue, rest=_less(rest, "deadlines"))
         for frame in dict.fromkeys(world.to_device):
             yield from self._fates(world, frame, "to_device", self._at_device)
         for frame in dict.fromkeys(world.to_host):
@@ -173,13 +175,13 @@ class Explorer:
         if self._parts.two_steps and world.spot.open:
             return _change(world, spot=msgspec.structs.replace(world.spot, open=False), half=True)
         spot, answer = self._parts.lock(world.spot, frame.round, frame.lock_id)
-        if frame.lock_id != ASKED.lock_id:
+        if frame.lock_id != LOCK_ID:
             return _change(world, spot=spot)  # its answer goes to whoever sent it
         return self._confirm(world, spot, answer)
 
     def _second_step(self, world: World) -> World:
         opened = msgspec.structs.replace(world.spot, open=True)
-        spot, answer = self._parts.lock(opened, ROUND, ASKED.lock_id)
+        spot, answer = self._parts.lock(opened, ROUND, LOCK_ID)
         return self._confirm(_change(world, half=False), spot, answer)
 
     def _confirm(self, world: World, spot: latch.Spot, answer: Any) -> World:
@@ -189,37 +191,42 @@ class Explorer:
     # --- the host ----------------------------------------------------------------------------------------------------
 
     def _write_lock(self, world: World) -> World:
-        seat = world.seat if world.seat.asked else self._parts.fold(world.seat, ASKED)
-        return _put(
-            _change(world, seat=seat, rest=_less(world.rest, "locks")), "to_device", m.Lock(ROUND, ASKED.lock_id)
-        )
+        """The dealer calls no more bets; later, the link breaks and comes back, and a lock in doubt goes out again."""
+        seat, frames = self._host.call(world.seat) if not world.seat.asked else self._host.connect_again(world.seat)
+        return self._send(_change(world, seat=seat, rest=_less(world.rest, "locks")), frames)
 
     def _at_host(self, world: World, frame: Any) -> World:
-        """Fold; then light what a host would light: acknowledged what is placed, accepted what counts."""
-        seat = self._parts.fold(world.seat, frame)
-        after = _change(world, seat=seat)
-        if isinstance(frame, m.Changed) and frame.change is m.Change.PLACED and seat.asked is None:
+        """The box takes what its driver reports; a bench would also light acknowledged what is placed."""
+        seat, frames = self._host.hear(world.seat, frame)
+        after = self._send(_change(world, seat=seat), frames)
+        if isinstance(frame, m.Changed) and frame.change is m.Change.PLACED and not seat.asked:
             return _put(after, "to_device", m.SetLight(1, m.Light.ACKNOWLEDGED, frame.sequence))
-        if isinstance(seat.decision, bets.Bet) and world.seat.decision is None:
-            return _put(after, "to_device", m.SetLight(2, m.Light.ACCEPTED, seat.decision.sequence))
         return after
+
+    @staticmethod
+    def _send(world: World, frames: tuple[Any, ...]) -> World:
+        for frame in frames:
+            world = _put(world, "to_device", frame)
+        return world
 
     # --- promises ----------------------------------------------------------------------------------------------------
 
     def _check(self, before: World, what: str, world: World) -> None:
-        decision, truth = world.seat.decision, world.truth
-        assert before.seat.decision in (None, decision), "a decision was changed"
+        seat, truth = world.seat, world.truth
+        assert before.seat.decision in (None, seat.decision), "a decision was changed"
         assert before.confirmed in (None, world.confirmed), "the same lock was confirmed twice, differently"
-        if isinstance(decision, bets.Bet):
+        assert seat.accepted == (seat.decision == "bet"), "what is booked is not what was decided"
+        if seat.decision == "bet":
             assert truth is not None, "a bet counts that was never latched"
             assert len(truth.chips) == 1, f"{len(truth.chips)} chips lay there at the latch, and a bet counts"
-            assert decision.sequence == truth.placed, "another bet counts than the one that lay there"
-        if isinstance(decision, bets.NoBet):
+            assert seat.sequence == truth.placed, "another bet counts than the one that lay there"
+        if seat.decision == "no bet":
             assert truth is not None, "no bet was latched, and none is said to be"
             assert not truth.chips, "a chip lay there at the latch, and no bet counts"
         in_time = what == "Locked arrives" and before.seat.decision is None
-        if in_time and truth is not None and len(truth.chips) < 2:
-            assert not isinstance(decision, bets.Undecided), "confirmed in time, and still undecided"
+        if in_time and truth is not None:
+            wanted = "undecided" if len(truth.chips) > 1 else "bet" if truth.chips else "no bet"
+            assert seat.decision == wanted, f"confirmed in time, and {seat.decision} instead of {wanted}"
         self._check_late(before, world)
         self._check_lights(world)
 
@@ -236,11 +243,11 @@ class Explorer:
 
     @staticmethod
     def _check_lights(world: World) -> None:
-        spot, decision = world.spot, world.seat.decision
+        spot, seat = world.spot, world.seat
         if spot.light is m.Light.ACCEPTED:
-            assert isinstance(decision, bets.Bet), "the accepted light burns, and no bet counts"
+            assert seat.accepted, "the accepted light burns, and no bet counts"
             assert spot.latch is not None, "the accepted light burns, and nothing is latched"
-            assert (spot.latch.lies, spot.latch.last) == (m.Lies.CHIP, decision.sequence)
+            assert (spot.latch.lies, spot.latch.last) == (m.Lies.CHIP, seat.sequence)
         if spot.light is m.Light.ACKNOWLEDGED:
             lay = world.truth.chips if spot.latch is not None and world.truth is not None else world.chips
             assert len(lay) == 1, "the acknowledged light burns where no bet lies"

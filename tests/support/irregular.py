@@ -71,6 +71,7 @@ def _declared_again(floor: Floor, trigger: str) -> list[Decision]:
 def _surrendered(floor: Floor, _trigger: str) -> list[Decision]:
     """A hand is surrendered, and counted before it is racked: a card is missing."""
     floor.say("settled", "surrendered")
+    floor.say("surrender_collected")
     return floor.say("surrender_count", number=floor.edition.hand.cards - 1)
 
 

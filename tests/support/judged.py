@@ -14,7 +14,7 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Command, Moved, Prompt, PromptClosed, Refused
-from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, Floor
+from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, Floor, signs_show
 from tests.support.monitor import Monitor
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Judged(Floor):
     def __init__(self, game: str, slots: dict[str, DeviceFact] | None = None, **choices: Any) -> None:
         super().__init__(game, slots, **choices)
         self.twin = self._fresh()
-        self.monitor = Monitor.of(self.edition)
+        self.monitor = Monitor.of(self.edition, self.table.context.meter)
         self.open: dict[int, str] = {}  # commands that have not ended, with their slots
         self.ended: dict[int, str] = {}
         self.last_id = 0
@@ -159,6 +159,8 @@ class Judged(Floor):
                 back = self._towards_service(name, slot.state)
                 if back is not None:
                     return [back]
+        if not self.table.context.meter_seen and (showing := signs_show(self.table)):
+            return showing
         for prompt in state.prompts.values():
             return self.answer(prompt)
         return self._hands_do()

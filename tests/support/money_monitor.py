@@ -1,7 +1,8 @@
 """Watches the money of a table from outside: keeps its own accounts by decisions alone. Part of the monitor.
 
 Promised: accounts sum to zero and move by decisions only; every accepted bet adds once, before its light, and ends
-once; the meter falls only where it may; a void round leaves no trace.
+once; the meter falls only where it may; a void round leaves no trace. After every step the accounts are what is owed
+on the bets and claims that stand, as a second bookkeeping in fractions works it out from scratch.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from simulators.house.plain_money import PlainMoney
 from table_controller.table import decisions as de
 
 if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
     from table_controller.ledger.money import Entry
     from table_controller.table.state import State
 
-_MAY_FALL: Final = ("hit", "correction", "reset", "bet_returned")
+_MAY_FALL: Final = ("hit", "hit_rebooked", "hit_withdrawn", "hit_reversed", "correction", "reset", "bet_returned")
+_UNSURE: Final = ("claimed", "hand_confirmed", "light_seen")
 _ENDS: Final = ("paid", "documented")
 
 
@@ -27,36 +31,78 @@ class MoneyMonitor(msgspec.Struct):
     accounts: dict[str, int] = {}
     entries: int = 0
     before: dict[str, int] = {}  # the accounts before the first bet of the round
-    low: bool = False  # the meter stood below its seed at some time in this round
     fates: dict[int, str] = {}  # of this round's bets, by seat: accepted, lost, won, returned
     hits: dict[str, int] = {}  # that stand, with their seat
     paid: list[int] = []  # seats whose hit was paid
     documented: bool = False  # an attendant has paid one: that is not undone
     settles: bool = False  # the round is void, and its bets are settled all the same
+    owed: PlainMoney | None = None  # what is owed; None: this table has no meter
+    life: dict[str, str] = {}  # how far each hit on the meter is that stands, in the order of claims
+    slips: list[str] = []
+
+    @classmethod
+    def of(cls, rules: MeterRules | None) -> MoneyMonitor:
+        """Return a monitor of a meter that was not seeded yet."""
+        return cls(owed=None if rules is None else PlainMoney.of(rules))
 
     def key(self) -> object:
         """Return what tells this monitor from others; amounts are left out."""
-        return sorted(self.fates.items()), sorted(self.hits.values()), sorted(self.paid), self.settles, self.low
+        return sorted(self.fates.items()), sorted(self.hits.values()), sorted(self.paid), self.settles
 
     def watch(self, decisions: list[de.Decision], latched: dict[int, bool], state: State) -> None:
         """Take one step; AssertionError for a broken promise."""
         void = False
         for decision in decisions:
             if isinstance(decision, de.Booked):
-                self._booked(decision.entry, state)
+                self._booked(decision.entry)
             void = self._decision(decision, latched) or void
+        self._owe(decisions)
         held = {account: amount for account, amount in state.money.book.held.items() if amount}
         ours = {account: amount for account, amount in self.accounts.items() if amount}
         assert held == ours, "money moved without a decision"
         assert sum(ours.values()) == 0, f"the accounts sum to {sum(ours.values())}"
         if void:
             self._void(ours)
+        if self.owed is not None and self.entries and any(isinstance(d, (de.Booked, de.Moved)) for d in decisions):
+            due = {account: amount for account, amount in self.owed.accounts().items() if amount}
+            assert ours == due, f"the accounts hold {ours}, and {due} is owed"
 
-    def _booked(self, entry: Entry, state: State) -> None:
+    def _owe(self, decisions: list[de.Decision]) -> None:
+        """Tell the second bookkeeping what came, what was claimed, what fell and what was paid; no amounts of hits."""
+        owed = self.owed
+        if owed is None:
+            return
+        falling = [_hit_number(d) for d in decisions if isinstance(d, de.Moved) and _falls(d)]
+        back = [d.seat for d in decisions if isinstance(d, de.BetReturned)]
+        if falling or back:
+            owed.undo(falling, back)
+        for decision in decisions:
+            match decision:
+                case de.BetAccepted():
+                    owed.bet(decision.seat)
+                case de.HitClaimed():
+                    owed.claim(decision.hit, decision.seat, decision.hand)
+                case de.Moved(state="paid" | "documented") if decision.what.startswith("hit "):
+                    owed.pay(_hit_number(decision), "table" if decision.state == "paid" else "hand")
+                case de.Moved(what="round", state="idle"):
+                    owed.end_round()
+                case de.MeterSet():
+                    owed.rate_bp, owed.limit = decision.rate_bp, decision.limit
+                case de.Booked():
+                    change = _change(decision.entry)
+                    owed.envy += change["envy"]
+                    owed.corrections -= change["corrections"]
+                    if decision.entry.kind == "transfer":
+                        owed.transfer_overflow(change["meter"])
+                    elif decision.entry.kind in ("correction", "reset"):
+                        owed.meter += change["meter"]
+                        owed.seeded -= change["seed"]
+
+    def _booked(self, entry: Entry) -> None:
         assert entry.number == self.entries + 1, "an entry is missing, or is there twice"
         self.entries = entry.number
         if entry.kind == "bet" and not self.fates:
-            self.before, self.low = dict(self.accounts), False
+            self.before = dict(self.accounts)
         assert entry.meter_before == self.accounts.get("meter", 0), "the meter moved without an entry"
         for transfer in entry.transfers:
             assert type(transfer.amount) is int
@@ -67,9 +113,9 @@ class MoneyMonitor(msgspec.Struct):
         if entry.meter_after < entry.meter_before:
             assert entry.kind in _MAY_FALL, f"the meter fell by a {entry.kind}"
             assert entry.hit or entry.document or (entry.round and entry.clauses), "it fell, and nothing says why"
-        self.low = self.low or min(entry.meter_before, entry.meter_after) < state.money.book.seed
-        if entry.kind == "seed":
-            self.low = False
+        if entry.kind == "hand_pay_paid":
+            assert entry.document not in self.slips, f"{entry.document} documents two hand pays"
+            self.slips.append(entry.document)
 
     def _decision(self, decision: de.Decision, latched: dict[int, bool]) -> bool:
         """Take one decision; tell whether it makes the round void, bets and all."""
@@ -90,6 +136,8 @@ class MoneyMonitor(msgspec.Struct):
                 assert self.fates[decision.seat] == "won", "a hit without a winning bet"
                 assert decision.seat not in self.hits.values(), "two hits for one bet"
                 self.hits[f"hit {decision.hit}"] = decision.seat
+                if decision.share:
+                    self.life[f"hit {decision.hit}"] = "claimed"
             case de.Moved() if decision.what.startswith("hit "):
                 self._hit_moved(decision)
             case de.Moved(what="round", state="idle"):
@@ -104,8 +152,14 @@ class MoneyMonitor(msgspec.Struct):
 
     def _hit_moved(self, moved: de.Moved) -> None:
         seat = self.hits[moved.what]
+        if moved.what in self.life:
+            earlier = [life for hit, life in self.life.items() if int(hit[4:]) < int(moved.what[4:])]
+            final = not any(life in _UNSURE for life in earlier)
+            assert final or moved.state not in ("validated", *_ENDS), "a provisional amount is validated or paid"
+            self.life[moved.what] = moved.state
         if moved.state == "withdrawn":
             del self.hits[moved.what]
+            self.life.pop(moved.what, None)
             self.paid = [paid for paid in self.paid if paid != seat]
         elif moved.state in _ENDS:
             assert seat not in self.paid, f"seat {seat} is paid twice"
@@ -118,7 +172,7 @@ class MoneyMonitor(msgspec.Struct):
             return
         assert set(self.fates.values()) <= {"returned"}, f"a void round keeps bets: {self.fates}"
         assert not self.hits, "a void round keeps hits"
-        if self.fates and not self.low:
+        if self.fates:
             before = {account: amount for account, amount in self.before.items() if amount}
             assert ours == before, "a void round left a trace"
 
@@ -127,7 +181,15 @@ class MoneyMonitor(msgspec.Struct):
         assert set(self.fates.values()) <= {"lost", "won", "returned"}, f"a bet was never settled: {self.fates}"
         won = sorted(seat for seat, fate in self.fates.items() if fate == "won")
         assert sorted(self.hits.values()) == won == sorted(self.paid), "a hit was not paid, or not won"
-        self.fates, self.hits, self.paid, self.documented, self.settles = {}, {}, [], False, False
+        self.fates, self.hits, self.paid, self.documented, self.settles, self.life = {}, {}, [], False, False, {}
+
+
+def _falls(moved: de.Moved) -> bool:
+    return moved.what.startswith("hit ") and moved.state == "withdrawn"
+
+
+def _hit_number(moved: de.Moved) -> int:
+    return int(moved.what.partition(" ")[2])
 
 
 def _change(entry: Entry) -> Counter[str]:

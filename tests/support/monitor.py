@@ -21,6 +21,7 @@ from table_controller.table.decisions import (
 from tests.support.money_monitor import MoneyMonitor
 
 if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition
     from table_controller.table.decisions import Decision
     from table_controller.table.state import State
@@ -29,7 +30,7 @@ _DEALS: Final = ("dispense", "start_round")
 _BARRED_WHILE_UNSIGNED: Final = ("load", *_DEALS, "arm_dice", "draw", "open_bets")
 # Questions that only a round that still plays may ask.
 _OF_PLAY: Final = ("dealt", "additional_cards", "hands_set", "decide", "reveal", "settled", "chips", "announce")
-_OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_count")
+_OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_collected", "surrender_count")
 _RESHUFFLES: Final = ("reshuffle", "reshuffle_with_dealt", "hold_deck", "remove_deck")
 
 
@@ -75,13 +76,15 @@ class Monitor(msgspec.Struct):
     old_dice: bool = False
     ordered: dict[int, int] = {}  # cards that a shoe was told to give out
     moving: dict[int, str] = {}  # commands that deal and have not ended, with their slots
+    sensed: dict[int, tuple[int, bool]] = {}  # what each sensor reported before it was locked: number, whether a bet
 
     @classmethod
-    def of(cls, edition: Edition) -> Monitor:
+    def of(cls, edition: Edition, rules: MeterRules | None = None) -> Monitor:
         """Return a monitor that has seen nothing."""
         return cls(
-            edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts)
-        )
+            edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts),
+            money=MoneyMonitor.of(rules),
+        )  # fmt: skip
 
     def key(self) -> object:
         """Return what tells this monitor from others, ids left out."""
@@ -92,7 +95,7 @@ class Monitor(msgspec.Struct):
             sorted(self.latched.items()), sorted(self.locks), [deck or "" for deck in self.holds.values()],
             sorted(self.returned), self.optional, len(self.moving), sorted(self.latches), self.seen_to,
             sorted(self.about.values()),
-            self.old_dice, sorted(self.ordered.values()), self.money.key(),
+            self.old_dice, sorted(self.ordered.values()), self.money.key(), sorted(self.sensed.items()),
         )  # fmt: skip
 
     # --- what happens -------------------------------------------------------------------------------------------------
@@ -147,8 +150,18 @@ class Monitor(msgspec.Struct):
                 self.old_dice = True
             case ev.NumberDrawn(number=number):
                 self.position = 1 <= number <= 7
+            case ev.SlotChanged(trigger="appear") if event.slot.startswith("bet_sensor."):
+                self.sensed.pop(int(event.slot.rpartition(".")[2]), None)  # it may be another one
+            case ev.BetSensed() if not self.closed:
+                self.sensed[event.seat] = max(self.sensed.get(event.seat, (0, False)), (event.sequence, event.placed))
             case ev.SeatLatched() if event.lock == self.locks.get(event.seat) and not self.overdue:
-                self.latched.setdefault(event.seat, event.bet)
+                if not self._contradicted(event):
+                    self.latched.setdefault(event.seat, event.bet)
+
+    def _contradicted(self, latch: ev.SeatLatched) -> bool:
+        """Whether a sensor had reported before the call what its latch knows nothing of."""
+        sequence, placed = self.sensed.get(latch.seat, (0, False))
+        return latch.sequence < sequence or (latch.sequence == sequence and latch.bet != placed)
 
     def _answered(self, event: ev.Answer, prompt: Prompt) -> None:
         """A question was answered: what does that say of a deck, of the position, of a bet?"""
@@ -217,7 +230,7 @@ class Monitor(msgspec.Struct):
             case WagersReturned():
                 assert self.optional or not decision.settled, f"{decision.settled} are settled in a void round"
                 self.void, self.closed, self.position, self.overdue = True, False, False, False
-                self.locks, self.latched = {}, {}
+                self.locks, self.latched, self.sensed = {}, {}, {}
             case Command():
                 self._command(decision, state)
             case Moved():
@@ -301,7 +314,7 @@ class Monitor(msgspec.Struct):
         if to == "betting":
             self.closed = self.position = self.void = self.overdue = self.optional = False
             self.returned = []
-            self.locks, self.latched = {}, {}
+            self.locks, self.latched, self.sensed = {}, {}, {}
             cards = self.decks[state.round.deck or ""]
             limit = min(self.hours.values()) if cards.by_hand else self.hours[state.dealing]
             assert limit not in cards.old, f"a round opens with a deck that is {limit} hours old"
@@ -338,6 +351,11 @@ class Monitor(msgspec.Struct):
     def _always(self, state: State) -> None:
         for seat in state.progressive.accepted:
             assert self.latched.get(seat), f"a bet of seat {seat} is accepted that no latch confirmed in time"
+        for seat, bets in state.progressive.seats.items():
+            if bets.latched:
+                assert seat in self.latched, (
+                    f"seat {seat} is decided by a latch that contradicts its sensor, or by nobody"
+                )
         for prompt in state.prompts.values():
             if prompt.kind in ("dealt", "additional_cards"):
                 self._deal(state)

@@ -13,7 +13,7 @@ from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGN
 from table_controller.table import booking, dealing, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.core import DEALER, FLOOR, PEOPLE, TECH
+from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, next_change, signs_show
 from tests.support.monitor import Monitor
 from tests.support.trouble import SHAKER, Move, Trouble, troubles
 
@@ -41,7 +41,7 @@ class Model:
 
     def prepared(self) -> Monitor:
         """Bring the devices into service and, unless their opening is searched too, the decks; return who watched."""
-        monitor = Monitor.of(self.table.context.edition)
+        monitor = Monitor.of(self.table.context.edition, self.table.context.meter)
 
         def take(*events: ev.Event) -> None:
             for event in events:
@@ -49,6 +49,7 @@ class Model:
 
         for slot in self.table.state.slots:
             take(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
+        take(*signs_show(self.table))
         for deck in () if self.trouble.opening else self.decks:
             take(ev.DeckReceived(deck, DEALER))
             while True:
@@ -132,6 +133,8 @@ class Model:
             case "stub" | "stub_recount":
                 right = stub.expected(c)
                 wrong = right + 1
+            case "hand_pay":  # the next slip of the book
+                right = wrong = max((last for _, last in c.state.money.book.slips), default=0) + 1
             case "chips":
                 right = len(c.state.progressive.accepted)
                 wrong = right + 1
@@ -208,8 +211,10 @@ class Model:
             case "lock":
                 seat = int(slot.rpartition(".")[2])
                 if slot in self.apart and self.trouble.variety:
-                    yield "no bet", (ev.SeatLatched(seat, issued.number, id_, 1, bet=False),)
-                events = (ev.SeatLatched(seat, issued.number, id_, 1, bet=True),)
+                    yield "no bet", (ev.SeatLatched(seat, issued.number, id_, next_change(c.state, seat), bet=False),)
+                if slot in self.apart and self.trouble.contradicts and seat in c.state.spots:
+                    yield "no bet 3", (ev.SeatLatched(seat, issued.number, id_, 3, bet=False),)
+                events = (ev.SeatLatched(seat, issued.number, id_, next_change(c.state, seat), bet=True),)
         yield "done", events
 
     def _stops(self, issued: Issued) -> tuple[ev.Event, ...]:

@@ -25,6 +25,7 @@ ASIA: Final = "asia_poker"
 SAIGON: Final = "saigon_5_card"
 OVER: Final = "over_under"
 PAI_GOW: Final = "face_up_pai_gow"
+WILD: Final = "dj_wild"
 SHOE: Final = "shoe.1"
 SHUFFLER: Final = "shuffler.1"
 SHAKER: Final = "shaker.1"
@@ -109,6 +110,12 @@ def _cleared(floor: Floor, slot: str) -> Floor:
     return floor
 
 
+def _closed(floor: Floor) -> Floor:
+    """Two people closed the meter to play."""
+    floor.state.money.closed = mc.BY_PEOPLE
+    return floor
+
+
 def _void_but_settled(floor: Floor) -> Floor:
     """The round is void and not cleared yet; its optional wagers are settled all the same (X13)."""
     floor.state.round.state, floor.state.money.settles = mc.VOID, True
@@ -155,7 +162,11 @@ GRANTED: Final[dict[str, Callable[[], Asked]]] = {
     "collect": lambda: Asked(at(PAI_GOW, "auto", "complete"), "collect", deck="blue"),
     "correct_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "correct_meter"),
     "reset_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "reset_meter"),
-    "change_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "change_meter"),
+    "change_meter": lambda: Asked(_closed(at(PAI_GOW, "auto", "idle")), "change_meter"),
+    "close_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "close_meter"),
+    "open_meter": lambda: Asked(_closed(at(PAI_GOW, "auto", "idle")), "open_meter"),
+    "transfer_overflow": lambda: Asked(at(PAI_GOW, "auto", "idle"), "transfer_overflow"),
+    "open for a submitted rate": lambda: Asked(at(WILD, "wild", "idle"), "open_bets", deck="blue"),
 }  # fmt: skip
 
 
@@ -189,6 +200,25 @@ def _set(**values: Any) -> Callable[[Asked], None]:
     def tweak(asked: Asked) -> None:
         for name, value in values.items():
             setattr(asked.floor.state, name, value)
+
+    return tweak
+
+
+def _money(**values: Any) -> Callable[[Asked], None]:
+    """What is kept of the meter is another."""
+
+    def tweak(asked: Asked) -> None:
+        for name, value in values.items():
+            setattr(asked.floor.state.money, name, value)
+
+    return tweak
+
+
+def _sign(cause: str) -> Callable[[Asked], None]:
+    """No sign shows the meter."""
+
+    def tweak(asked: Asked) -> None:
+        asked.floor.state.signs = dict.fromkeys(asked.floor.state.signs, cause)
 
     return tweak
 
@@ -313,6 +343,12 @@ def hit_is(state: str) -> Callable[[Asked], None]:
     return tweak
 
 
+def _claimed_before(asked: Asked) -> None:
+    """The hit wins a part of the meter, and so does an earlier claim that nobody has validated."""
+    _hit(asked).share = DOLLAR
+    asked.floor.state.money.hits[1] = Hit(1, 1, 6, "five_aces", 0, DOLLAR, 0, percent=10)
+
+
 def _share_of_meter(asked: Asked) -> None:
     """The hit wins a part of the meter, and not a fixed award alone."""
     _hit(asked).share = DOLLAR
@@ -386,8 +422,14 @@ STANDS: Final[dict[str, Callable[[Asked], None]]] = {
     "hand_not_confirmed": hit_is(mc.HIT_CLAIMED),
     "light_not_seen": hit_is(mc.HIT_CONFIRMED),
     "not_validated": hit_is(mc.HIT_LIGHT_SEEN),
+    "amount_provisional": _claimed_before,
     "not_from_table": _share_of_meter,
     "hand_pay_open": hit_is(mc.HIT_HAND_PAY),
     "bets_not_settled": _unsettled,
+    "copy_not_reached": _set(copy_awaited=True),
     "meter_in_play": _round(state=mc.COMPLETE),
+    "meter_not_seen": _sign("stale"),
+    "meter_closed": _money(closed=mc.UNREASONABLE),
+    "rate_differs": _money(rate_bp=1_499),
+    "meter_not_closed": _money(closed=""),
 }

@@ -237,6 +237,11 @@ MISTAKES: Final[dict[str, Mistake]] = {
     "any latch counts": Mistake(
         BETS, Trouble(bets=True, slow=("bet_sensor.1",)), _handle(ev.SeatLatched, _latched_any)
     ),
+    "a sensor that contradicts itself is believed": Mistake(
+        BETS,
+        Trouble(contradicts=True, slow=("bet_sensor.1",)),
+        _put(betting, "_contradiction", lambda *_given: ""),
+    ),
     "a late chip is a bet": Mistake(
         BETS, Trouble(bets=True, slow=("bet_sensor.1",), variety=True), _handle(ev.LateBet, _late_counts)
     ),

@@ -16,7 +16,7 @@ from table_controller.journal.versions import digests_of
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import BetAccepted, BetReturned, Command, HitClaimed
-from tests.support.core import DEALER, FLOOR, TECH, WILD_PROGRESSIVE, Floor
+from tests.support.core import DEALER, FLOOR, TECH, WILD_PROGRESSIVE, Floor, signs_show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,8 @@ class Run:
         self.digests = digests_of(context.edition, context.submission, dict(floor.slots))
         self._timers = Timers()
         self._store = self.disk.open(version=rec.VERSION, digests=self.digests)
-        self._append(rec.BOX, rec.encode_body(rec.Box("test", "kernel", set=True, back=False, terms=terms_of(context))))
+        body = rec.Box("test", "kernel", set=True, back=False, terms=terms_of(context), accounting=rec.ACCOUNTING)
+        self._append(rec.BOX, rec.encode_body(body))
         self._since = 0
         step = floor.table.step
 
@@ -135,6 +136,8 @@ def restart(floor: Floor, boot: int, rng: Random) -> None:
         floor.step(ev.SlotChanged(slot, "verify"))
         if floor.state.slots[slot].kind == "shoe":
             floor.step(ev.StackTaken(slot))  # its report says that nothing lies there
+    for event in signs_show(floor.table):
+        floor.step(event)
 
 
 def lead_on(floor: Floor) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from devices.service import IN_SERVICE, SIGNED, UNSIGNED, UNVERIFIED
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.core import DEALER, FLOOR
+from tests.support.core import DEALER, FLOOR, next_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +42,7 @@ class Trouble(msgspec.Struct, frozen=True):
     orders: bool = False  # whatever a floorperson may order, also without need
     ages: bool = False  # decks and dice grow old
     bets: bool = False  # sensors that confirm late or never, chips after the lock-out
+    contradicts: bool = False  # a slow sensor that confirms what it had contradicted before
     money: bool = False  # hands that win the progressive
     variety: bool = False  # other seats, other results, other choices of players
     opening: bool = False  # the opening of decks step by step, found wrong too
@@ -69,6 +70,8 @@ def troubles(table: Table, trouble: Trouble, decks: tuple[str, ...]) -> Iterator
             yield Move(f"no roll: {what}", (ev.NoRoll(SHAKER, what),), trouble=True)
     if trouble.bets:
         yield from _bets(table)
+    if trouble.contradicts and state.progressive.state == mc.OPEN:
+        yield Move("bet 5 sensed", (ev.BetSensed(1, 5, placed=True),), trouble=True)
     if trouble.ages:
         yield from _ages(table)
 
@@ -130,7 +133,7 @@ def _bets(table: Table) -> Iterator[Move]:
     if state.progressive.overdue and state.progressive.state == mc.LOCKING:
         for seat, bets in state.progressive.seats.items():
             if not bets.latched:
-                latch = ev.SeatLatched(seat, state.round.number, bets.lock, 1, bet=True)
+                latch = ev.SeatLatched(seat, state.round.number, bets.lock, next_change(state, seat), bet=True)
                 yield Move(f"latch of {seat} after its time", (latch,), trouble=True)
 
 

@@ -1,35 +1,160 @@
-"""Every clause that binds the controller is named by a test; what waits may only become less."""
+"""Every clause that binds the controller is named by a test, and its word claims no more than its witness shows."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tomllib
-
-import pytest
+from typing import TYPE_CHECKING
 
 from table_controller import rulebook
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from tests.support import evidence
+from tests.support.core import DEALER, FLOOR, TECH, Floor
+from tests.support.tools import need
 from tools import clause_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def test_every_binding_clause_is_named_by_a_test_or_waits_for_something() -> None:
     assert clause_table.unnamed() == []
 
 
-def test_what_waits_binds_and_is_named_by_no_test() -> None:
+def test_what_waits_binds_and_is_named_by_no_test_unless_a_part_of_it_waits() -> None:
     binding = {clause for game in rulebook.GAMES for clause in clause_table.binding(game)}
     assert sorted(clause_table.due().keys() - binding) == []
-    assert sorted(clause_table.due().keys() & clause_table.named().keys()) == [], "named: take it out of the list"
+    whole = clause_table.due().keys() - clause_table.due_in_part()
+    assert sorted(whole & clause_table.named().keys()) == [], "named: take it out of the list"
+
+
+def test_a_clause_comes_to_wait_only_by_a_review_that_names_it() -> None:
+    for clause, page in clause_table.reviewed().items():
+        assert f"`{clause}`" in (clause_table.ROOT / page).read_text(), f"{page} does not name {clause}"
 
 
 def test_what_waits_has_only_become_less() -> None:
-    """Every version that was ever committed has at least the clauses of this one."""
+    """Every version that was ever committed has at least the clauses of this one, but for what a review found."""
     path = clause_table.DUE.relative_to(clause_table.ROOT).as_posix()
     asked = ["git", "-C", str(clause_table.ROOT)]
     log = subprocess.run([*asked, "log", "--format=%H", "--", path], capture_output=True, text=True, check=False)
-    if log.returncode != 0:
-        pytest.skip("the history is not here; clone the repository with git to compare with it")
+    need(log.returncode == 0, "the history is not here; clone the repository with git to compare with it")
     for commit in log.stdout.split():
         old = subprocess.run([*asked, "show", f"{commit}:{path}"], capture_output=True, text=True, check=False)
         if old.returncode == 0:
             before = {c for wait in tomllib.loads(old.stdout).get("waits", []) for c in wait["clauses"]}
-            assert sorted(clause_table.due().keys() - before) == [], f"new since {commit}"
+            new = clause_table.due().keys() - before - clause_table.reviewed().keys()
+            assert sorted(new) == [], f"new since {commit}"
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+ANEW = "write it anew: python -m tools.clause_table --record"
+
+
+def test_every_witness_is_a_test_that_is_marked_with_its_clause() -> None:
+    gone = [
+        (clause, witness["test"])
+        for clause, witness in evidence.witnesses().items()
+        if witness["test"] not in clause_table.cases().get(clause, ())
+    ]
+    assert gone == [], ANEW
+
+
+def test_every_named_clause_has_a_witness() -> None:
+    assert sorted(clause_table.named().keys() - evidence.witnesses().keys()) == [], ANEW
+
+
+def test_the_product_knows_the_words_that_follow_from_the_witnesses() -> None:
+    assert clause_table.ENFORCEMENT.read_text() == clause_table.enforcement_text(), ANEW
+    for game in rulebook.GAMES:
+        for clause in rulebook.clauses(game):
+            assert rulebook.enforcement(clause.id) == clause_table.word_of(clause)
+
+
+def test_a_part_that_is_not_done_is_told_whatever_tests_name_the_rest() -> None:
+    assert rulebook.enforcement("688a.2(d)") == "not yet"
+
+
+def test_what_hands_are_worth_is_computed_on_request_and_no_more() -> None:
+    """Live play never looks at a hand: people judge it, and the core asks them."""
+    for clause in ("575.11(f)(1)", "680a.12(b)", "686a.8(b)", "687a.12(b)", "688a.12(b)"):
+        assert rulebook.enforcement(clause) == "computed on request", clause
+
+
+def test_what_binds_nobody_here_is_outside() -> None:
+    outside = [c for game in rulebook.GAMES for c in rulebook.clauses(game) if c.enforce in ("outside", "record")]
+    assert {rulebook.enforcement(clause.id) for clause in outside} == {"outside"}
+
+
+# --- what a test shows ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def seen() -> Iterator[evidence.Evidence]:
+    watched = evidence.begin()
+    yield watched
+    evidence.end(watched, "nobody's", [])
+
+
+def test_without_the_live_core_a_clause_is_computed(seen: evidence.Evidence) -> None:
+    rulebook.clause("575.3(a)")
+    assert seen.shows("575.3(a)") == evidence.COMPUTED
+
+
+def test_a_question_that_cites_a_clause_is_a_prompt_and_no_enforcement(seen: evidence.Evidence) -> None:
+    floor = Floor("asia_poker").start("blue", "red").to(mc.SETTLING)
+    (asked,) = floor.prompts("settled")
+    assert seen.shows("575.11(e)") == evidence.ASKED
+    for who in (FLOOR, TECH):
+        floor.step(ev.Answer(asked.id, "settled", who))
+    floor.step(ev.Answer(asked.id, "nonsense", DEALER))
+    assert seen.shows("575.11(e)") == evidence.ASKED, "that others may not answer enforces no clause"
+
+
+def test_a_refusal_that_cites_a_clause_is_enforcement(seen: evidence.Evidence) -> None:
+    floor = Floor("asia_poker").start("blue", "red")
+    assert seen.shows("575.3(b)(1)") == evidence.ASKED
+    floor.step(ev.DeckReceived("Blue", DEALER))
+    assert seen.shows("575.3(b)(1)") == evidence.REFUSED
+
+
+def test_a_table_that_is_stopped_by_a_clause_enforces_it(seen: evidence.Evidence) -> None:
+    floor = Floor("asia_poker").start("blue", "red").to(mc.DEALING)
+    assert seen.shows("575.13(m)") != evidence.REFUSED
+    floor.step(ev.ShoeFault("shoe.1", 1))
+    assert seen.shows("575.13(m)") == evidence.REFUSED
+
+
+def test_what_the_core_does_without_a_citation_is_driven(seen: evidence.Evidence) -> None:
+    Floor("asia_poker").start("blue", "red")
+    assert seen.shows("575.5(g)(1)(iii)") == evidence.DRIVEN
+
+
+def test_a_witness_that_shows_less_than_is_claimed_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(evidence.RECORD, raising=False)
+    claims = {"575.3(a)": {"test": "this", "shows": evidence.ASKED}}
+    monkeypatch.setattr(evidence, "witnesses", lambda: claims)
+    assert evidence.end(evidence.begin(), "another", ["575.3(a)"]) is None
+    short = evidence.end(evidence.begin(), "this", ["575.3(a)"])
+    assert short is not None
+    assert "claims 'asked' of this test; it shows 'computed'" in short
+    claims["575.3(a)"]["shows"] = evidence.COMPUTED
+    assert evidence.end(evidence.begin(), "this", ["575.3(a)"]) is None
+
+
+def test_the_witness_is_the_test_that_shows_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(type(evidence.WITNESSES), "write_text", lambda _, text: written.append(text))
+    clause_table.write_witnesses([
+        {"test": "a", "shown": {"575.3(a)": evidence.ASKED}},
+        {"test": "b", "shown": {"575.3(a)": evidence.REFUSED}},
+        {"test": "c", "shown": {"575.3(a)": evidence.REFUSED, "575.3(b)": evidence.COMPUTED}},
+    ])  # fmt: skip
+    found = tomllib.loads(written[0])
+    assert json.loads(json.dumps(found)) == {
+        "575.3(a)": {"shows": "refused", "test": "b"},
+        "575.3(b)": {"shows": "computed", "test": "c"},
+    }

@@ -302,11 +302,26 @@ def test_a_device_that_the_rules_submission_needs_is_missed(tmp_path: Path, slot
 
 
 def test_devices_that_people_can_do_without_are_not_missed(tmp_path: Path) -> None:
-    text = PAI_GOW
-    for slot in ("keypad.1", "meter_sign.1"):
-        before, _, after = text.partition(f"[device.{slot}]")
-        text = before + after.partition("\n\n")[2]
-    assert load_config(lay_out(tmp_path, text)).warnings == ()
+    assert load_config(lay_out(tmp_path, _without("keypad.1"))).warnings == ()
+
+
+def _without(slot: str) -> str:
+    before, _, after = PAI_GOW.partition(f"[device.{slot}]")
+    return before + after.partition("\n\n")[2]
+
+
+@pytest.mark.clauses("688a.2(d)")
+def test_a_progressive_without_any_sign_is_refused(tmp_path: Path) -> None:
+    (problem,) = _refused(tmp_path, _without("meter_sign.1") + "\n[panel]\nenabled = false\n")
+    assert "device.meter_sign.1 is missing, and panel.enabled = false leaves no /sign page" in str(problem)
+    assert "688a.2(d)" in str(problem)
+
+
+def test_a_progressive_whose_only_sign_is_the_page_is_mentioned(tmp_path: Path) -> None:
+    (said,) = load_config(lay_out(tmp_path, _without("meter_sign.1"))).warnings
+    assert "no round opens unless a display shows the panel's /sign page" in said
+    with_device = PAI_GOW + "\n[panel]\nenabled = false\n"
+    assert load_config(lay_out(tmp_path, with_device)).warnings == ()
 
 
 def test_a_sensor_without_a_seat_and_a_second_shuffler_are_told(tmp_path: Path) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pytest
 
-from devices import bets
 from devices.bet_sensor import messages as m
-from devices.report import LinkUp
-from firmware_bridge.messages import DeviceHello
 from simulators.twins import latch
-from tests.support.interleavings import ASKED, ROUND, Broken, Explorer, Parts, Rest, World
+from table_controller.table import betting, core
+from table_controller.table import events as ev
+from tests.support.interleavings import Broken, Explorer, Parts, Rest, World
+from tests.support.latching import SEAT
+
+if TYPE_CHECKING:
+    from table_controller.table.context import Context
 
 # A bet, its withdrawal, a second bet; the lock; a restart; one frame lost and one doubled, whichever; the deadline.
 USUAL: Final = Rest()
@@ -62,28 +65,39 @@ def test_larger_mixtures_agree_as_well() -> None:
 # --- planted mistakes: the search must find each -------------------------------------------------------------
 
 
-def _by_arrival(seat: bets.Seat, event: Any) -> bets.Seat:
-    """A host that counts what it had heard when the confirmation arrived."""
-    if isinstance(event, m.Changed) and seat.decision is None:
-        return msgspec.structs.replace(seat, heard=event.sequence, lay=event.lies)
-    if isinstance(event, m.Locked) and seat.asked is not None and seat.decision is None:
-        lay = seat.lay is m.Lies.CHIP
-        return msgspec.structs.replace(seat, decision=bets.Bet(seat.heard) if lay else bets.NoBet())
-    return bets.fold(seat, event)
+def _by_arrival(c: Context, event: ev.SeatLatched) -> None:
+    """A box that counts what it had heard when the confirmation arrived."""
+    bets = c.state.progressive.seats[event.seat]
+    waits = not bets.latched and not c.state.progressive.overdue and not bets.refused
+    if event.seat == SEAT and event.lock == bets.lock and waits:
+        bets.latched, bets.bet = True, bets.placed
+    elif event.seat != SEAT:
+        betting.latched(c, event)
 
 
-def _hopeful(seat: bets.Seat, event: Any) -> bets.Seat:
-    """A host that takes silence for "no bet"."""
-    if isinstance(event, bets.Unheard) and seat.asked is not None and seat.decision is None:
-        return msgspec.structs.replace(seat, decision=bets.NoBet())
-    return bets.fold(seat, event)
+def _hopeful(c: Context, event: ev.Due) -> None:
+    """A box that takes silence for "no bet"."""
+    bets = c.state.progressive.seats[SEAT]
+    if event.timer == "lock" and not bets.latched and not bets.refused and not bets.doubt:
+        bets.latched, bets.bet = True, False
 
 
-def _late_word_counts(seat: bets.Seat, event: Any) -> bets.Seat:
-    """A host that changes its mind when the confirmation comes after all."""
-    if isinstance(event, m.Locked) and isinstance(seat.decision, bets.Undecided):
-        return msgspec.structs.replace(seat, decision=bets.Bet(event.latch.last))
-    return bets.fold(seat, event)
+def _late_word_counts(c: Context, event: ev.SeatLatched) -> None:
+    """A box that changes its mind when the confirmation comes after all."""
+    c.state.progressive.overdue, overdue = False, c.state.progressive.overdue
+    betting.latched(c, event)
+    c.state.progressive.overdue = overdue
+
+
+def _unclear_is_none(c: Context, event: ev.SeatLatched) -> None:
+    """A box that takes what lies there unclearly for "no bet"."""
+    betting.latched(c, msgspec.structs.replace(event, clear=True))
+
+
+def _doubts_what_comes_late(c: Context, event: ev.BetSensed) -> None:
+    """A box that takes a change after the lock for one before it, and so doubts honest sensors."""
+    betting._hear(c, event)
+    betting.sensed(c, event)
 
 
 def _forgetful(spot: latch.Spot) -> latch.Spot:
@@ -115,10 +129,7 @@ def _any_light(_spot: latch.Spot, _light: m.Light, _sequence: int) -> m.Reason:
 @pytest.mark.parametrize(
     ("parts", "rest", "why"),
     [
-        (Parts(fold=_by_arrival), USUAL, "chip"),
-        (Parts(fold=_hopeful), USUAL, "none is said to be"),
-        (Parts(fold=_late_word_counts), USUAL, "a decision was changed"),
-        (Parts(two_steps=True), USUAL, "at the latch"),
+        (Parts(two_steps=True), USUAL, "at the latch|confirmed in time"),
         (Parts(rebooted=_forgetful), Rest(locks=2), "nothing is latched|differently"),
         (Parts(lock=_latches_again), Rest(locks=2), "differently"),
         (Parts(look=_unnumbered), USUAL, "number that counts"),
@@ -126,96 +137,34 @@ def _any_light(_spot: latch.Spot, _light: m.Light, _sequence: int) -> m.Reason:
     ],
     ids=lambda value: None,
 )
-def test_the_search_finds_a_planted_mistake(parts: Parts, rest: Rest, why: str) -> None:
+def test_the_search_finds_a_planted_mistake_of_the_sensor(parts: Parts, rest: Rest, why: str) -> None:
     with pytest.raises(Broken, match=why) as found:
         explore(rest, parts)
     print(found.value)
 
 
-def test_counting_by_arrival_fails_even_where_nothing_is_lost() -> None:
-    calm = Rest(reboots=0, losses=0, doubles=0, deadlines=0)
-    explore(calm)
-    with pytest.raises(Broken):
-        explore(calm, Parts(fold=_by_arrival))
-
-
-# --- the fold, word by word ----------------------------------------------------------------------------------
-
-
-def told(*events: Any) -> bets.Seat:
-    seat = bets.NOTHING_ASKED
-    for event in events:
-        seat = bets.fold(seat, event)
-    return seat
-
-
-def locked(last: int, lies: m.Lies, number: int = ROUND, lock_id: int = ASKED.lock_id) -> m.Locked:
-    return m.Locked(m.Latch(number, lock_id, last, lies))
-
-
-def changed(sequence: int, lies: m.Lies) -> m.Changed:
-    return m.Changed(sequence, ROUND, m.Change.PLACED if lies else m.Change.WITHDRAWN, lies, 700)
-
-
 @pytest.mark.parametrize(
-    ("events", "why"),
+    ("kind", "handler", "why"),
     [
-        ([locked(3, m.Lies.CHIP, number=ROUND + 1), bets.Unheard("no word")], "no word"),
-        ([locked(3, m.Lies.CHIP, lock_id=5), bets.Unheard("no word")], "no word"),
-        ([m.LockRefused(5, m.Reason.NOT_OPEN, 7, None), bets.Unheard("no word")], "no word"),
-        ([m.Health(m.Lies.CHIP, 700, 450, 6, 96, True), bets.Unheard("no word")], "no word"),
-        ([locked(3, m.Lies.EDGE)], "edge"),
-        ([locked(3, m.Lies.SEVERAL)], "several"),
-        ([locked(3, m.Lies.FOREIGN)], "foreign"),
-        ([locked(3, m.Lies.UNREAD)], "unread"),
-        ([m.LockRefused(901, m.Reason.NOT_OPEN, 7, None)], "not open"),
-        ([bets.Unheard("the dog ate it"), locked(3, m.Lies.CHIP)], "the dog ate it"),
+        (ev.SeatLatched, _by_arrival, "chip|instead of"),
+        (ev.Due, _hopeful, "none is said to be|a chip lay there"),
+        (ev.SeatLatched, _late_word_counts, "a decision was changed"),
+        (ev.SeatLatched, _unclear_is_none, "a chip lay there|chips lay there"),
+        (ev.BetSensed, _doubts_what_comes_late, "instead of"),
     ],
 )
-def test_whatever_is_not_a_clear_confirmation_in_time_leaves_the_seat_undecided(events: list[Any], why: str) -> None:
-    seat = told(ASKED, *events)
-    assert isinstance(seat.decision, bets.Undecided)
-    assert why in seat.decision.why
+def test_the_search_finds_a_planted_mistake_of_the_box(
+    kind: type, handler: Any, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(core._HANDLERS, kind, handler)
+    with pytest.raises(Broken, match=why) as found:
+        explore(USUAL)
+    print(found.value)
 
 
-def test_a_sensor_that_contradicts_what_it_told_before_the_lock_is_not_believed() -> None:
-    before = changed(4, m.Lies.CHIP)
-    assert isinstance(told(before, ASKED, locked(3, m.Lies.EMPTY)).decision, bets.Undecided)
-    assert isinstance(told(before, ASKED, locked(4, m.Lies.EMPTY)).decision, bets.Undecided)
-    assert told(before, ASKED, locked(4, m.Lies.CHIP)).decision == bets.Bet(4)
-    assert told(before, ASKED, locked(5, m.Lies.EMPTY)).decision == bets.NoBet()
-
-
-def test_what_is_heard_after_the_lock_was_written_may_be_on_either_side_of_the_latch() -> None:
-    after = changed(4, m.Lies.CHIP)
-    assert told(ASKED, after, locked(3, m.Lies.EMPTY)).decision == bets.NoBet()
-    assert told(ASKED, after, locked(4, m.Lies.CHIP)).decision == bets.Bet(4)
-
-
-def test_a_late_confirmation_is_kept_as_evidence_and_decides_nothing() -> None:
-    latched = locked(3, m.Lies.CHIP)
-    status = m.Status(m.State.LOCKED, ROUND, m.Lies.CHIP, 3, m.Light.OFF, latched.latch, m.Reason.NONE)
-    for late in (latched, status):
-        seat = told(ASKED, bets.Unheard("too late"), late)
-        assert seat.decision == bets.Undecided("too late")
-        assert seat.late == latched.latch
-    other = told(ASKED, bets.Unheard("too late"), locked(3, m.Lies.CHIP, lock_id=5))
-    assert other.late is None
-
-
-def test_the_next_lock_begins_anew_and_knows_what_was_heard() -> None:
-    seat = told(changed(4, m.Lies.CHIP), ASKED, locked(4, m.Lies.CHIP), changed(5, m.Lies.EMPTY))
-    assert seat.decision == bets.Bet(4)
-    following = bets.fold(seat, bets.Asked(ROUND + 1, 950))
-    assert (following.decision, following.heard, following.lay) == (None, 5, m.Lies.EMPTY)
-    assert isinstance(bets.fold(following, locked(4, m.Lies.CHIP, ROUND + 1, 950)).decision, bets.Undecided)
-
-
-def test_another_sensor_in_the_same_place_has_a_count_of_its_own() -> None:
-    hello = DeviceHello(m.KIND, "another", "PB-B1", "1", bytes(32), [m.LATCHES], 1, bytes(16))
-    seat = told(changed(900, m.Lies.CHIP), LinkUp(hello), changed(1, m.Lies.EMPTY), ASKED, locked(2, m.Lies.CHIP))
-    assert seat.decision == bets.Bet(2)
-
-
-def test_without_a_lock_nothing_is_decided() -> None:
-    assert told(changed(4, m.Lies.CHIP), locked(4, m.Lies.CHIP), bets.Unheard("x")).decision is None
+def test_counting_by_arrival_fails_even_where_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    calm = Rest(reboots=0, losses=0, doubles=0, deadlines=0)
+    explore(calm)
+    monkeypatch.setitem(core._HANDLERS, ev.SeatLatched, _by_arrival)
+    with pytest.raises(Broken):
+        explore(calm)

@@ -10,7 +10,19 @@ from typing import NamedTuple
 import pytest
 
 from table_controller.ledger import hits, meter
-from table_controller.ledger.money import BETS, CENT, DOLLAR, FIXED, HAND_PAYS, HOUSE, METER, PENDING, RESERVE, STAKES
+from table_controller.ledger.money import (
+    BETS,
+    CENT,
+    DOLLAR,
+    FIXED,
+    HAND_PAYS,
+    HOUSE,
+    METER,
+    PENDING,
+    RESERVE,
+    SEED,
+    STAKES,
+)
 from table_controller.rulebook import GAMES, default_submission, edition
 from table_controller.rulebook.cards import parse
 from table_controller.rulebook.settlement import Seat
@@ -224,8 +236,8 @@ def test_a_claim_that_is_withdrawn_leaves_no_trace(name: str) -> None:
         assert {account: held for account, held in book.held.items() if held} == {k: v for k, v in before.items() if v}
 
 
-def test_a_withdrawn_claim_never_lowers_the_meter() -> None:
-    """A whole win while the meter stood below its seed: the claim was wrong, and the meter keeps what it was given."""
+def test_a_wrong_claim_does_not_raise_a_meter_that_stands_below_its_seed() -> None:
+    """A whole win while the meter stood below its seed: the claim was wrong, and its re-seed goes back with it."""
     rules = rules_of("688a-progressive-1")
     book = opened(rules)
     hits.claim(book, rules, 1, 1, 6, "five_aces")
@@ -233,7 +245,8 @@ def test_a_withdrawn_claim_never_lowers_the_meter() -> None:
     whole, _ = hits.claim(book, rules, 2, 1, 5, "seven_card_straight_flush_any")
     assert book.at(METER) == 10_000 * DOLLAR
     hits.withdraw(book, whole, ())
-    assert book.at(METER) == 10_000 * DOLLAR
+    assert book.at(METER) == 9_000 * DOLLAR
+    assert book.at(SEED) == -10_000 * DOLLAR
 
 
 @pytest.mark.parametrize("name", list(PRINTED))
@@ -261,17 +274,19 @@ def test_a_bet_goes_back_once() -> None:
 def test_what_the_meter_cannot_give_back_above_its_seed_the_reserve_gives_and_then_the_house() -> None:
     rules = rules_of("688a-progressive-4")
     book = opened(rules)
-    bets = [meter.accept(book, rules, 1, seat, ())[0] for seat in (1, 2)]  # 5 cents each to meter and to reserve
-    paid, _ = hits.claim(book, rules, 1, 1, 3, "seven_card_natural_straight_flush")  # the reserve went into the seed
+    bets = [meter.accept(book, rules, 1, seat, ())[0] for seat in (1, 2, 4)]  # 5 cents each to meter and to reserve
+    paid, _ = hits.claim(book, rules, 1, 1, 3, "royal_flush_plus_royal_match")  # a fifth of the meter, and no seed
     hits.pay_by_attendant(book, paid, (), "slip 1")
-    meter.accept(book, rules, 2, 4, ())  # of another round: 5 cents above the seed, 5 in the reserve
+    meter.correct(book, rules.seed + 5 * CENT - book.at(METER), "MC-1")
     house = book.at(HOUSE)
     first = meter.give_back(book, bets[0], 1, ("688a.13(l)",))
-    assert (first.meter_before - first.meter_after, book.at(RESERVE)) == (5 * CENT, 0)
+    assert (first.meter_before - first.meter_after, book.at(RESERVE)) == (5 * CENT, 10 * CENT)
     assert house - book.at(HOUSE) == 490 * CENT
     second = meter.give_back(book, bets[1], 1, ("688a.13(l)",))
     assert second.meter_after == second.meter_before == rules.seed
-    assert house - book.at(HOUSE) == 990 * CENT
+    assert (book.at(RESERVE), house - book.at(HOUSE)) == (0, 980 * CENT)
+    meter.give_back(book, bets[2], 1, ("688a.13(l)",))
+    assert (book.at(METER), house - book.at(HOUSE)) == (rules.seed, 1480 * CENT)
 
 
 def test_corrections_and_resets_move_the_meter_as_their_document_says() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from devices.meter_sign.messages import MOST_CENTS
 from table_controller.ledger import hits, meter
@@ -30,7 +32,7 @@ from table_controller.ledger.money import (
 from tests.support.meters import opened, rules_of
 
 # Every kind of entry, with whatever evidence it could want.
-EVIDENCE: dict[str, Any] = {"round": 7, "seat": 2, "hit": 9, "clauses": ("688a.13(l)",), "document": "MC-1"}
+EVIDENCE: dict[str, Any] = {"round": 7, "seat": 2, "hit": 9, "clauses": ("688a.13(l)",), "document": "slip 1"}
 KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
 
 
@@ -40,15 +42,73 @@ def standing(**held: int) -> MoneyBook:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_meter_falls_only_by_a_hit_a_documented_correction_or_a_bet_that_goes_back(kind: Kind) -> None:
+def test_the_meter_falls_only_by_a_hit_its_reversal_a_documented_correction_or_a_bet_that_goes_back(kind: Kind) -> None:
     book = standing(meter=10 * DOLLAR)
     book.seed = 5 * DOLLAR
+    book.claims[9] = (Transfer(PENDING, METER, 1),)
+    book.bets, book.bets_round = {2: (Transfer(PENDING, METER, 1),)}, 7
     if kind in LOWERS:
         assert book.post(kind, Transfer(METER, PENDING, 1), **EVIDENCE).meter_after == 10 * DOLLAR - 1
     else:
         with pytest.raises(BadEntry, match="does not fall"):
             book.post(kind, Transfer(METER, PENDING, 1), **EVIDENCE)
         assert book.at(METER) == 10 * DOLLAR
+
+
+@pytest.mark.parametrize("kind", ["hit_withdrawn", "hit_reversed"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"share": 10_000 * DOLLAR + 1},
+        {"share": 10_000 * DOLLAR - CENT},
+        {"from_seed": 10_000 * DOLLAR - CENT},
+        {"from_seed": 0},
+        {"from_seed": 0, "from_reserve": 10_000 * DOLLAR},
+        {"fixed": CENT},
+        {"id": 2},
+    ],
+)
+def test_a_claim_is_undone_by_its_exact_reversal_and_by_nothing_else(kind: Any, wrong: dict[str, int]) -> None:
+    rules = rules_of("688a-progressive-1")
+    book = opened(rules, 10_000 * DOLLAR)
+    hit, _ = hits.claim(book, rules, 1, 1, 3, "seven_card_straight_flush_any")
+    before = dict(book.held)
+    with pytest.raises(BadEntry, match=r"exact reversal|no unpaid claim|cannot pay"):
+        hits.withdraw(book, replace(hit, **wrong), (), kind)
+    assert book.held == before
+    hits.withdraw(book, hit, (), kind)
+    with pytest.raises(BadEntry, match=r"no unpaid claim|cannot pay"):
+        hits.withdraw(book, hit, (), kind)
+
+
+def test_a_bet_goes_back_exactly_as_it_was_split_also_below_the_seed() -> None:
+    rules = rules_of("688a-progressive-4")
+    book = opened(rules, 9_000 * DOLLAR)
+    before = {account: held for account, held in book.held.items() if held}
+    bet, _ = meter.accept(book, rules, 1, 1, ())
+    with pytest.raises(BadEntry, match="exact reversal"):
+        meter.give_back(book, replace(bet, to_meter=0), 1, ("688a.13(l)",))
+    meter.give_back(book, bet, 1, ("688a.13(l)",))
+    assert {account: held for account, held in book.held.items() if held} == before
+
+
+def test_a_slip_number_documents_one_hand_pay_for_ever() -> None:
+    rules = rules_of("688a-progressive-1")
+    book = opened(rules)
+    for id_, slip in enumerate((7, 9, 8, 3), 1):
+        hit, _ = hits.claim(book, rules, id_, id_, 3, "five_aces")
+        hits.pay_by_attendant(book, hit, (), f"slip {slip}")
+    assert book.slips == [(3, 3), (7, 9)], "a slip book is one run"
+    for used in (3, 7, 8, 9):
+        hit, _ = hits.claim(book, rules, 9, 9, 3, "full_house")
+        with pytest.raises(BadEntry, match=f"slip {used} has documented another"):
+            hits.pay_by_attendant(book, hit, (), f"slip {used}")
+        hits.withdraw(book, hit, ())
+    for wrong in ("slip", "receipt 4", "slip four"):
+        hit, _ = hits.claim(book, rules, 9, 9, 3, "full_house")
+        with pytest.raises(BadEntry, match="its slip"):
+            hits.pay_by_attendant(book, hit, (), wrong)
+        hits.withdraw(book, hit, ())
 
 
 @pytest.mark.parametrize(
@@ -63,6 +123,7 @@ def test_the_meter_falls_only_by_a_hit_a_documented_correction_or_a_bet_that_goe
 def test_what_lowers_the_meter_names_its_evidence(kind: Kind, without: str) -> None:
     book = standing(meter=10 * DOLLAR)
     book.seed = 0
+    book.bets, book.bets_round = {2: (Transfer(BETS, METER, 1),)}, 7
     evidence = {name: value for name, value in EVIDENCE.items() if name != without}
     with pytest.raises(BadEntry, match="names its"):
         book.post(kind, Transfer(METER, BETS, 1), **evidence)
@@ -74,8 +135,15 @@ def test_a_hand_pay_names_its_slip() -> None:
         standing(pending=5).post("hand_pay_paid", Transfer(PENDING, HOUSE, 5), hit=1)
 
 
-def test_a_bet_that_goes_back_does_not_take_the_meter_below_its_seed() -> None:
+def test_a_bet_that_never_came_does_not_go_back() -> None:
     book = standing(meter=DOLLAR)
+    with pytest.raises(BadEntry, match="no bet of seat 2"):
+        book.post("bet_returned", Transfer(METER, BETS, 1), **EVIDENCE)
+
+
+def test_after_a_share_was_paid_a_bet_that_goes_back_does_not_take_the_meter_below_its_seed() -> None:
+    book = standing(meter=DOLLAR)
+    book.bets, book.bets_round, book.last_paid_round = {2: (Transfer(BETS, METER, 2),)}, 7, 7
     with pytest.raises(BadEntry, match="seed"):
         book.post("bet_returned", Transfer(METER, BETS, 1), **EVIDENCE)
 
@@ -190,10 +258,36 @@ def test_a_meter_holds_no_more_than_its_sign_can_show() -> None:
     rules = rules_of("688a-progressive-3")
     book = opened(rules, meter.MOST - 10 * CENT)
     bet, _ = meter.accept(book, rules, 1, 1, ())
-    assert (bet.to_meter, bet.to_reserve) == (10 * CENT, 19 * CENT)  # what does not fit waits for the next seed
+    assert (bet.to_meter, bet.to_reserve, bet.to_overflow) == (10 * CENT, 0, 19 * CENT)  # on a meter of its own
     full, _ = meter.accept(book, rules, 1, 2, ())
-    assert (full.to_meter, full.to_reserve) == (0, 29 * CENT)
+    assert (full.to_meter, full.to_reserve, full.to_overflow) == (0, 0, 29 * CENT)
+    assert (book.at(METER), book.meters.overflow) == (meter.MOST, 48 * CENT)
+    meter.give_back(book, full, 1, ("688a.13(l)",))
+    assert (book.at(METER), book.meters.overflow) == (meter.MOST, 19 * CENT)  # exactly what this bet had added
+
+
+def test_no_correction_takes_the_meter_above_what_its_sign_can_show() -> None:
+    book = opened(rules_of("688a-progressive-3"), meter.MOST)
+    with pytest.raises(BadEntry, match="its limit is"):
+        meter.correct(book, 1, "MC-1")
     assert book.at(METER) == meter.MOST
+
+
+def test_overflow_returns_to_the_meter_as_far_as_there_is_room() -> None:
+    rules = rules_of("688a-progressive-3")
+    book = opened(rules, meter.MOST - 10 * CENT)
+    meter.accept(book, rules, 1, 1, ())
+    for amount, why in ((19 * CENT, "its limit is"), (0, "moves nothing"), (-1, "moves nothing")):
+        with pytest.raises(BadEntry, match=why):
+            meter.transfer_overflow(book, rules, amount, "MT-1")
+    meter.correct(book, -50 * CENT, "MC-1")
+    with pytest.raises(BadEntry, match="overflow cannot pay"):
+        meter.transfer_overflow(book, rules, 20 * CENT, "MT-1")
+    with pytest.raises(BadEntry, match="names its document"):
+        meter.transfer_overflow(book, rules, 19 * CENT, "")
+    entry = meter.transfer_overflow(book, rules, 19 * CENT, "MT-1")
+    assert (entry.kind, entry.document, book.meters.overflow) == ("transfer", "MT-1", 0)
+    assert book.at(METER) == meter.MOST - 31 * CENT
 
 
 def test_every_account_is_used_by_something() -> None:
@@ -206,6 +300,7 @@ def test_every_account_is_used_by_something() -> None:
     hits.pay_envy(book, rules, 1, 1, "seven_card_natural_straight_flush", (2,), ())
     hits.claim(book, rules, 3, 1, 3, "straight")
     meter.accept(book, rules, 1, 4, ())
+    meter.accept(book, msgspec.structs.replace(rules, limit=rules.seed), 1, 5, ())
     assert set(book.held) == set(ACCOUNTS)
     assert all(book.held.values())
     assert book.at(SEED) == -(rules.seed + rules.reseed - 5 * CENT)  # the reserve gave what it had

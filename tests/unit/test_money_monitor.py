@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from table_controller.ledger import hits as ledger_hits
 from table_controller.ledger import meter
-from table_controller.ledger.money import METER, PENDING, Transfer
+from table_controller.ledger.money import METER, PENDING, SEED, MoneyBook, Transfer
 from table_controller.table import betting, booking
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import BetAccepted
-from tests.support.core import DEALER
+from table_controller.table.state import Money
+from tests.support.core import AUDITOR, DEALER, FLOOR
 from tests.support.hits import BettingFloor
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def _half_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
         return give_back(book, replace(bet, to_meter=0, to_reserve=0), *rest)
 
     monkeypatch.setattr(meter, "give_back", half)
+    monkeypatch.setattr(MoneyBook, "_check_return", lambda *_: None)
 
 
 def _silent_booking(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +73,8 @@ def _light_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _kept_hit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(booking, "withdraw", lambda *_: None)
+    monkeypatch.setattr(booking, "_fall", lambda *_: None)
+    monkeypatch.setattr(MoneyBook, "_check", lambda *_: None)  # the book itself would not take what follows
 
 
 def _raided_meter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +87,51 @@ def _raided_meter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger_hits, "claim", raided)
 
 
+def _no_rebooking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(booking, "_can_move", lambda *_: False)
+
+
+def _any_amount_final(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Money, "is_final", lambda *_: True)
+
+
+def _inexact_withdrawal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the edition before did it: the re-seed goes back only as far as the meter does not fall."""
+
+    def inexact(book: Any, hit: Any, clauses: Any, kind: Any = "hit_withdrawn") -> Any:
+        back = min(hit.from_seed, hit.share)
+        transfers = (Transfer(PENDING, METER, hit.share), Transfer(METER, SEED, back))
+        return book.post(kind, *transfers, round=hit.round, seat=hit.seat, hit=hit.id, clauses=clauses)
+
+    monkeypatch.setattr(MoneyBook, "_check_withdrawal", lambda *_: None)  # the book itself would not take it
+    monkeypatch.setattr(ledger_hits, "withdraw", inexact)
+
+
+def _slip_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MoneyBook, "has_slip", lambda *_: False)
+
+
+def _old_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later claims are booked again in the wrong order."""
+    rebook, waiting = booking._rebook, []
+
+    def late(c: Any, hit: Any) -> None:
+        waiting.append(hit)
+        if len(waiting) == 2:
+            for each in reversed(waiting):
+                rebook(c, each)
+
+    monkeypatch.setattr(booking, "_rebook", late)
+
+
 _ACCEPT = booking.accept
+CLAIMS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
+    "later claims are not booked again": (_no_rebooking, "is owed"),
+    "later claims are booked again in another order": (_old_order, "is owed"),
+    "a provisional amount is validated and paid": (_any_amount_final, "a provisional amount"),
+    "a withdrawal is not exact": (_inexact_withdrawal, "is owed"),
+    "a slip serves twice": (_slip_twice, "documents two hand pays"),
+}
 SABOTAGE: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
     "bets of a void round are kept": (_no_reversal, "keeps bets"),
     "contributions of a void round are kept": (_half_reversal, "left a trace"),
@@ -105,8 +152,41 @@ def play() -> None:
     floor.declare("wrong_card_count")
 
 
+def play_claims() -> None:
+    """Three claims on a low meter, all seen; the first falls, the others are paid if the table lets them be."""
+    floor = BettingFloor("688a-progressive-1", bets=(1, 3, 6))
+    floor.step(ev.MeterCorrected(-1_900 * 1_000_000, "test 1", FLOOR, AUDITOR))
+    floor.settling()
+    for seat, hand in ((6, "seven_card_straight_flush_any"), (3, "five_aces"), (1, "five_aces")):
+        while not [prompt for prompt in floor.prompts("progressive") if prompt.seat == seat]:
+            prompt = next(each for each in floor.prompts() if not each.kind.startswith("hit_"))
+            for event in floor.answer(prompt):
+                floor.step(event)
+        floor.say_seat("progressive", seat, hand)
+    for seat in (3, 1):
+        floor.say_seat("hit_hand", seat)
+        floor.say_seat("hit_light", seat)
+    for prompt in floor.prompts("hit_validate"):
+        floor.say_seat("hit_validate", prompt.seat or 0)
+    floor.say_seat("hit_hand", 6, "not_winning")
+    for seat in (3, 1):
+        floor.say_seat("hit_validate", seat)
+    for prompt in floor.prompts("hand_pay"):
+        floor.step(ev.Answer(prompt.id, "documented", FLOOR, 7))
+    floor.finish()
+
+
 def test_the_round_breaks_no_promise_by_itself() -> None:
     play()
+    play_claims()
+
+
+@pytest.mark.parametrize("what", list(CLAIMS))
+def test_a_broken_promise_about_claims_is_seen(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sabotage, said = CLAIMS[what]
+    sabotage(monkeypatch)
+    with pytest.raises(AssertionError, match=said):
+        play_claims()
 
 
 @pytest.mark.parametrize("what", list(SABOTAGE))

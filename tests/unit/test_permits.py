@@ -80,10 +80,16 @@ BARS: Final = {
     "hand_not_confirmed": "pay",
     "light_not_seen": "pay",
     "not_validated": "pay",
+    "amount_provisional": "pay",
     "not_from_table": "pay",
     "hand_pay_open": "collect",
     "bets_not_settled": "collect",
-    "meter_in_play": "correct_meter reset_meter change_meter",
+    "copy_not_reached": "open_bets",
+    "meter_in_play": "correct_meter reset_meter change_meter close_meter open_meter transfer_overflow",
+    "meter_not_seen": "open_bets open-for-a-submitted-rate",
+    "meter_closed": "open_bets open-for-a-submitted-rate",
+    "rate_differs": "open-for-a-submitted-rate",
+    "meter_not_closed": "change_meter",
 }
 # What comes with a reason of its own nature, where it cannot stand alone.
 BESIDES: Final = {
@@ -92,6 +98,7 @@ BESIDES: Final = {
     # One step after another: who has not verified the hand has not looked at the light either.
     ("hand_not_confirmed", "pay"): {"light_not_seen", "not_validated"},
     ("light_not_seen", "pay"): {"not_validated"},
+    ("amount_provisional", "pay"): {"not_from_table"},  # a fixed amount is final at once
 }
 # Of a refusal: the clause, who may clear it, and with what evidence; at the first table of `BARS`.
 TOLD: Final = """
@@ -153,11 +160,17 @@ not_claimed | 688a.11(h)(4)(i)(A) | dealer | the claim
 hand_not_confirmed | 688a.11(h)(4)(i)(B)(1) | dealer | the hand, verified
 light_not_seen | 688a.11(h)(4)(i)(B)(2) | dealer | the light, or the bet's record seen by a floorperson
 not_validated | 688a.11(h)(4)(i)(B)(3) | floorperson | the validation
+amount_provisional | 688a.11(h)(4)(i)(B)(3) | floorperson | the earlier claim, validated or withdrawn
 not_from_table | 688a.11(h)(4)(i)(B)(4)/1 | floorperson | the hand pay
 hand_pay_open | 688a.11(h)(4)(i)(B)(4)/2 | floorperson | the documentation
 bets_not_settled | 688a.11(h)(4)(i)(A) | dealer | every bet settled, every hit paid
+copy_not_reached | 688a.2(d) | floorperson | the copy reached, or its absence confirmed by floorperson and technician
 meter_in_play | 688a.2(d) | dealer | the round ended
-"""
+meter_not_seen | 688a.2(d) | floorperson | a meter sign in service, or the /sign page on a display at the table, that shows the amount (/sign: stale)
+meter_closed | 688a.2(d) | floorperson | opened by two people with a document: a floorperson and a technician, after an unreasonable contribution
+rate_differs | 687a.12(c)/1 | technician | the meter closed, the rate set by two people with the Rules Submission, the meter opened
+meter_not_closed | 688a.2(d) | floorperson | the meter closed by two people
+"""  # noqa: E501 - a table that is read
 SAID: Final = {
     key: rest for key, *rest in ([part.strip() for part in line.split("|")] for line in TOLD.strip().splitlines())
 }
@@ -172,7 +185,7 @@ PROVES: Final = {
     "dealer_burn_due": "686a.7(c)/2", "shaker_unattended": "688a.2(c)(1)",
     "hand_not_confirmed": "688a.11(h)(4)(i)(B)(1)", "light_not_seen": "688a.11(h)(4)(i)(B)(2)",
     "not_validated": "688a.11(h)(4)(i)(B)(3)", "not_from_table": "688a.11(h)(4)(i)(B)(4)/1",
-    "hand_pay_open": "688a.11(h)(4)(i)(B)(4)/2",
+    "hand_pay_open": "688a.11(h)(4)(i)(B)(4)/2", "meter_not_seen": "688a.2(d)",
 }  # fmt: skip
 PAIRS: Final = [(key, table.replace("-", " ")) for key, tables in BARS.items() for table in tables.split()]
 
@@ -271,7 +284,7 @@ def test_cards_stay_on_the_table_until_a_hit_is_paid_or_has_fallen(state: str, k
     assert asked.keys() == keys
 
 
-@pytest.mark.parametrize("act", ["correct_meter", "reset_meter", "change_meter"])
+@pytest.mark.parametrize("act", ["correct_meter", "reset_meter", "change_meter", "close_meter", "transfer_overflow"])
 def test_no_hand_is_at_the_meter_while_bets_are_open_or_locked(act: str) -> None:
     for state in (mc.OPEN, mc.LOCKING, mc.BETS_LOCKED, mc.VERIFIED):
         asked = GRANTED[act]()

@@ -50,6 +50,7 @@ def test_a_clause_with_its_duty_its_enforcement_and_its_row(capsys: pytest.Captu
         "Face Up Pai Gow Poker (proposed, rulemaking 125-223)",
         "shoe_fault: the automated shoe jams",
         "dealing is automated_shoe",
+        "enforced in play: the live table refuses what breaks it, stops, or carries it out itself",
         "device: seen or blocked on the wire",
         "void_round: all hands of the round are void",
         "betting to settling",
@@ -60,6 +61,13 @@ def test_a_clause_with_its_duty_its_enforcement_and_its_row(capsys: pytest.Captu
     (found,) = data(capsys, "show", "688a.13(l)")
     assert found["clause"]["outcome"] == ["void_round", "return_wagers", "reshuffle_with_dealt"]
     assert [row["id"] for row in found["rows"]] == ["688a.13(l)", "688a:X18"]
+
+
+def test_a_clause_that_is_not_done_or_only_computed_is_shown_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "not yet: not done, or a part of it is not" in printed(capsys, "show", "688a.2(d)")
+    assert "computed on request: code works it out for whoever asks" in printed(capsys, "show", "688a.12(b)")
+    (found,) = data(capsys, "show", "688a.2(d)")
+    assert found["in_play"] == "not yet"
 
 
 def test_a_clause_without_a_row_still_tells_its_readings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +82,8 @@ def test_a_subsection_shows_its_parts_and_a_section_a_line_for_each(capsys: pyte
     assert "688a.13(e)/1  Face" in shown
     assert "688a.13(e)/2  Face" in shown
     lines = printed(capsys, "show", "686a.9").splitlines()
-    assert lines[0].split() == ["clause", "enforced", "duty"]
+    assert lines[0].split() == ["clause", "in", "play", "duty"]
+    assert lines[1].split()[1:4] == ["enforced", "in", "play"]
     assert [line.split()[0] for line in lines[1:]] == [
         "686a.9(a)/1", "686a.9(a)/2", "686a.9(b)", "686a.9(c)", "686a.9(d)", "686a.9(e)",
     ]  # fmt: skip

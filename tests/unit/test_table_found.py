@@ -249,12 +249,12 @@ def test_an_open_shaker_is_covered_whatever_else_is_held_or_lost() -> None:
     assert acts(floor.say("cover_shaker")) == ["arm_dice"]
 
 
-def test_nobody_covers_a_shaker_for_a_round_that_is_void() -> None:
+def test_an_open_shaker_is_covered_also_when_its_round_is_void() -> None:
     floor = few_shakes()
     floor.declare("other")
     floor.say("choose", "void")
     assert floor.phase == mc.VOID
-    assert not floor.prompts("cover_shaker")
+    assert floor.prompt("cover_shaker").role == "dealer"
 
 
 def test_a_deck_that_was_said_to_have_left_is_noticed_in_the_shuffler_that_reports_it() -> None:

@@ -21,7 +21,7 @@ WHOLE = "seven_card_straight_flush_any"  # 100 % of the meter in 688a-progressiv
 def standing_at(floor: BettingFloor, dollars: int) -> BettingFloor:
     """Bring the meter to an amount, as if it had been played for long."""
     amount = dollars * DOLLAR - floor.book.at(METER)
-    floor.step(ev.MeterCorrected(amount, "test 1", FLOOR, AUDITOR))
+    floor.step(ev.MeterCorrected(amount, "test 1", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
     return floor
 
 

@@ -82,6 +82,7 @@ STATED: Final[dict[str, tuple[str, dict[str, str]]]] = {
             "document": "hand_pay>documented",
             "withdraw": "claimed,hand_confirmed,light_seen,validated,hand_pay>withdrawn",
             "take_back": "paid>withdrawn",
+            "revalidate": "validated,hand_pay>light_seen",
         },
     ),
     "service": (

@@ -1,29 +1,53 @@
-"""What people do to the meter by hand: who may, with what, and never while bets are open."""
+"""What people do to the meter by hand: who may, on what ground, and never while bets are open."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from table_controller.ledger.money import CENT, CORRECTIONS, DOLLAR, METER
+from table_controller.ledger.meter import MOST
+from table_controller.ledger.money import ACCOUNTS, CENT, CORRECTIONS, DOLLAR, METER, OVERFLOW
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Booked, MeterSet, Refused
+from table_controller.table.core import Table
+from table_controller.table.decisions import Booked, MeterPlay, MeterSet, Refused
 from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, Floor, findings, of, refused
 from tests.support.hits import BettingFloor
 
 PEOPLE = (DEALER, FLOOR, TECH, AUDITOR)
+GROUND: Any = {"ground": "malfunction", "reason": "sensor_fault"}
 
 
 def correct(who: ev.Person = FLOOR, second: ev.Person = AUDITOR, amount: int = DOLLAR) -> ev.Event:
-    return ev.MeterCorrected(amount, "MC-7", who, second)
+    return ev.MeterCorrected(amount, "MC-7", who, second, **GROUND)
 
 
 def reset(who: ev.Person = FLOOR, second: ev.Person = AUDITOR) -> ev.Event:
-    return ev.MeterReset("MR-7", who, second)
+    return ev.MeterReset("MR-7", who, second, **GROUND)
 
 
 def change(who: ev.Person = TECH, second: ev.Person = AUDITOR, limit: int = 5_000_000) -> ev.Event:
     return ev.MeterParameters("MP-7", who, second, limit_cents=limit)
+
+
+def close(who: ev.Person = FLOOR, second: ev.Person = AUDITOR) -> ev.Event:
+    return ev.MeterClosed("ML-7", who, second)
+
+
+def reopen(who: ev.Person = FLOOR, second: ev.Person = AUDITOR) -> ev.Event:
+    return ev.MeterOpened("MO-7", who, second)
+
+
+def transfer(who: ev.Person = FLOOR, second: ev.Person = AUDITOR, amount: int = CENT) -> ev.Event:
+    return ev.OverflowTransferred(amount, "MT-7", who, second)
+
+
+def with_limit(floor: BettingFloor, limit_cents: int) -> BettingFloor:
+    """Set a limit, as two people may while the meter is closed to play."""
+    for event in (close(), change(limit=limit_cents), reopen()):
+        assert not of(Refused, floor.step(event))
+    return floor
 
 
 @pytest.mark.parametrize("who", PEOPLE)
@@ -31,34 +55,358 @@ def change(who: ev.Person = TECH, second: ev.Person = AUDITOR, limit: int = 5_00
 def test_each_deed_has_its_own_two_credentials(who: ev.Person, second: ev.Person) -> None:
     by_floor = (who, second) == (FLOOR, AUDITOR)
     by_tech = (who, second) == (TECH, AUDITOR)
-    for make, allowed in ((correct, by_floor), (reset, by_floor), (change, by_tech)):
-        floor = BettingFloor("688a-progressive-1")
+    deeds = ((correct, by_floor), (reset, by_floor), (close, by_floor), (change, by_tech), (reopen, by_floor))
+    for make, allowed in (*deeds, (transfer, by_floor)):
+        floor = with_limit(BettingFloor("688a-progressive-1"), 1_000_000)
+        floor.round()
+        if make in (change, reopen):
+            floor.step(close())
+        if make is transfer:
+            floor.step(correct(amount=-DOLLAR))
+        entries = floor.book.entries
         decisions = floor.step(make(who, second))
-        assert bool(of(Refused, decisions)) is not allowed
+        assert bool(of(Refused, decisions)) is not (allowed and make is not correct)
         if not allowed:
             assert "credential" in refused(decisions)
-            assert floor.book.entries == 1
+            assert floor.book.entries == entries
 
 
 def test_two_roles_of_one_credential_are_one_person() -> None:
     floor = BettingFloor("688a-progressive-1")
     same = ev.Person("auditor", FLOOR.credential)
-    assert "credential" in refused(floor.step(correct(second=same)))
+    two_badges = ev.Person("auditor", "A7", person="f1")
+    for make in (correct, reset, close, transfer):
+        assert "one person" in refused(floor.step(make(second=same)))
+        assert "one person" in refused(floor.step(make(second=two_badges)))
 
 
-@pytest.mark.parametrize("event", [ev.MeterCorrected(1, " ", FLOOR, AUDITOR), ev.MeterReset("", FLOOR, AUDITOR)])
+@pytest.mark.parametrize(
+    "event",
+    [
+        ev.MeterCorrected(1, " ", FLOOR, AUDITOR, **GROUND), ev.MeterReset("", FLOOR, AUDITOR, **GROUND),
+        ev.MeterClosed("", FLOOR, AUDITOR), ev.OverflowTransferred(1, "", FLOOR, AUDITOR),
+    ],
+)  # fmt: skip
 def test_without_a_document_nothing_is_done(event: ev.Event) -> None:
     assert "document" in refused(BettingFloor("688a-progressive-1").step(event))
 
 
-def test_a_correction_is_booked_with_its_document_and_its_people() -> None:
+def test_a_correction_is_booked_with_its_document_its_people_and_its_ground() -> None:
     floor = BettingFloor("688a-progressive-1")
     decisions = floor.step(correct(amount=-3 * DOLLAR))
     (booked,) = of(Booked, decisions)
     assert (booked.entry.kind, booked.entry.document) == ("correction", "MC-7")
     assert (floor.book.at(METER), floor.book.at(CORRECTIONS)) == (9_997 * DOLLAR, 3 * DOLLAR)
     (found,) = findings(decisions, "meter_corrected")
-    assert found.text == "from $10,000.00 to $9,997.00 by F1 and A1, MC-7"
+    assert found.text == "from $10,000.00 to $9,997.00 by F1 and A1, MC-7; malfunction: sensor_fault"
+
+
+# --- grounds and bounds -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("amount", [-DOLLAR, DOLLAR])
+@pytest.mark.parametrize(
+    ("ground", "reason", "counterpart", "said"),
+    [
+        ("", "", "", "no ground"),
+        ("prize_paid", "sensor_fault", "", "no ground"),
+        ("prize_pending", "sensor_fault", "", "no ground"),
+        ("promotion", "", "", "no ground"),
+        ("malfunction", "", "", "no reason"),
+        ("malfunction", "to_other_meter", "", "no reason"),
+        ("transfer", "sensor_fault", "T-2", "no reason"),
+        ("transfer", "to_other_meter", " ", "both sides"),
+        ("transfer", "from_other_meter", "", "both sides"),
+    ],
+)
+def test_a_meter_changes_by_hand_only_on_a_ground_of_the_list(
+    amount: int, ground: str, reason: str, counterpart: str, said: str
+) -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.round()
+    before = floor.held()
+    event = ev.MeterCorrected(amount, "MC-7", FLOOR, AUDITOR, ground, reason, counterpart)
+    assert said in refused(floor.step(event))
+    assert said in refused(floor.step(ev.MeterReset("MR-7", FLOOR, AUDITOR, ground, reason, counterpart)))
+    assert floor.held() == before
+
+
+@pytest.mark.parametrize(("amount", "reason"), [(DOLLAR, "to_other_meter"), (-DOLLAR, "from_other_meter")])
+def test_a_transfer_goes_the_direction_that_it_names(amount: int, reason: str) -> None:
+    floor = BettingFloor("688a-progressive-1")
+    wrong = ev.MeterCorrected(amount, "MC-7", FLOOR, AUDITOR, "transfer", reason, "T-2")
+    assert "does not" in refused(floor.step(wrong))
+    right = ev.MeterCorrected(-amount, "MC-7", FLOOR, AUDITOR, "transfer", reason, "T-2")
+    (found,) = findings(floor.step(right), "meter_corrected")
+    assert found.text.endswith(f"transfer: {reason}, other side T-2")
+
+
+def test_a_reset_that_lowers_the_meter_is_no_transfer_to_it() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.round()
+    event = ev.MeterReset("MR-7", FLOOR, AUDITOR, "transfer", "from_other_meter", "T-2")
+    assert "does not lower" in refused(floor.step(event))
+
+
+def test_no_correction_takes_the_meter_above_its_limit_or_the_digits_of_its_sign() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    assert "its limit is" in refused(floor.step(correct(amount=MOST)))
+    with_limit(floor, 1_000_100)
+    assert "its limit is $10,001.00" in refused(floor.step(correct(amount=DOLLAR + 1)))
+    floor.step(correct(amount=DOLLAR))
+    assert floor.book.at(METER) == 10_001 * DOLLAR
+
+
+# --- overflow ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_does_not_fit_under_the_limit_has_its_own_meter_and_returns_by_two_people() -> None:
+    floor = with_limit(BettingFloor("688a-progressive-1", bets=(1, 3)), 1_000_030)
+    floor.round()
+    meters = floor.book.meters
+    assert (meters.current, meters.overflow, meters.reserve) == (10_000 * DOLLAR + 30 * CENT, 26 * CENT, 0)
+    assert "its limit is" in refused(floor.step(transfer(amount=26 * CENT)))
+    floor.step(correct(amount=-30 * CENT))
+    assert "overflow cannot pay" in refused(floor.step(transfer(amount=27 * CENT)))
+    (booked,) = of(Booked, floor.step(transfer(amount=26 * CENT)))
+    assert (booked.entry.kind, booked.entry.document) == ("transfer", "MT-7")
+    assert (floor.book.at(METER), floor.book.at(OVERFLOW)) == (10_000 * DOLLAR + 26 * CENT, 0)
+
+
+def test_a_void_round_takes_its_overflow_back_to_the_last_cent() -> None:
+    floor = with_limit(BettingFloor("688a-progressive-1", bets=(1, 3)), 1_000_030)
+    floor.round()
+    before = floor.held()
+    floor.to(mc.DEALING)
+    assert floor.book.at(OVERFLOW) == (26 + 56) * CENT
+    floor.declare("wrong_card_count")
+    assert floor.held() == before
+    floor.settle()
+    assert floor.held() == before
+
+
+# --- unreasonable contributions ---------------------------------------------------------------------------------------
+
+
+def chattering(changes: int) -> BettingFloor:
+    """Bets are open, and the sensor of seat 3 has reported so many changes."""
+    floor = BettingFloor("688a-progressive-1", bets=(1, 3))
+    floor.to(mc.BETTING)
+    for sequence in range(1, changes + 1):
+        floor.step(ev.BetSensed(3, sequence, bool(sequence % 2)))
+    return floor
+
+
+def test_a_bet_of_a_sensor_that_chatters_is_not_booked_and_closes_the_meter() -> None:
+    floor = chattering(101)
+    decided = floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, MeterPlay))
+    (found,) = findings(decided, "unreasonable_contribution")
+    assert "101 changes" in found.text
+    assert set(floor.state.money.bets) == {1}
+    assert floor.book.at(METER) == 10_000 * DOLLAR + 28 * CENT
+    assert floor.hold("unreasonable_contribution").seat == 3
+    floor.settle()
+    floor.clear_holds()
+    floor.settle()
+    assert floor.phase == mc.IDLE
+    assert "meter_closed" in floor.against_opening()
+    assert "technician" in refused(floor.step(reopen()))
+    (play,) = of(MeterPlay, floor.step(reopen(second=TECH)))
+    assert (play.open, play.cause, play.credentials) == (True, mc.UNREASONABLE, ("F1", "T1"))
+    assert "meter_closed" not in floor.against_opening()
+
+
+def test_a_hundred_changes_of_a_chip_are_still_a_hand() -> None:
+    floor = chattering(100)
+    floor.play(ev.NoMoreBets(DEALER))
+    assert not floor.state.money.closed
+    assert floor.book.at(METER) == 10_000 * DOLLAR + 56 * CENT
+
+
+def test_changes_whose_frames_were_lost_count() -> None:
+    floor = chattering(1)
+    floor.step(ev.BetSensed(3, 102, placed=True))
+    floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, MeterPlay))
+    assert floor.state.money.closed == mc.UNREASONABLE
+
+
+@pytest.mark.parametrize("rate", [0, -5, 10_001])
+def test_a_rate_that_no_bet_can_give_books_nothing(rate: int) -> None:
+    floor = BettingFloor("687a-progressive-1", bets=(3,))
+    floor.to(mc.BETTING)
+    floor.state.money.rate_bp = rate  # as a damaged state would have it
+    before = floor.held()
+    floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, MeterPlay))
+    assert floor.state.money.closed == mc.UNREASONABLE
+    assert floor.held() == before
+
+
+def test_a_bet_at_a_seat_that_the_table_does_not_have_is_not_booked() -> None:
+    slots: Any = {**Floor("face_up_pai_gow").slots, "bet_sensor.7": "bet_sensor"}
+    floor = Floor("face_up_pai_gow", slots).start()
+    floor.bets = {1, 7}
+    floor.play(ev.OpenRound(DEALER), ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, MeterPlay))
+    assert set(floor.state.money.bets) == {1}
+    assert floor.state.money.closed == mc.UNREASONABLE
+
+
+# --- closed to play ---------------------------------------------------------------------------------------------------
+
+
+def test_a_closed_meter_bars_opening_and_its_accounts_are_in_the_record() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.round()
+    (play,) = of(MeterPlay, floor.step(close()))
+    assert (play.open, play.cause, play.document, play.credentials) == (False, mc.BY_PEOPLE, "ML-7", ("F1", "A1"))
+    assert play.accounts == {account: floor.book.at(account) for account in ACCOUNTS}
+    assert sum(play.accounts.values()) == 0
+    assert floor.against_opening() == {"meter_closed"}
+    assert "closed already" in refused(floor.step(close()))
+    floor.step(reopen())
+    assert floor.against_opening() == set()
+    assert "open already" in refused(floor.step(reopen()))
+
+
+def test_accounts_that_do_not_sum_to_zero_keep_the_meter_closed() -> None:
+    floor = Floor("face_up_pai_gow").start()
+    floor.step(close())
+    floor.state.money.book.held[METER] += 1
+    for event in (reopen(), change()):
+        assert "do not sum to zero" in refused(floor.step(event))
+    assert floor.state.money.closed == mc.BY_PEOPLE
+
+
+def test_a_closed_meter_stays_closed_over_a_restart() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.step(close())
+    again = Table(floor.edition, floor.table.context.submission, floor.slots)
+    again.restore(floor.table.snapshot())
+    again.step(ev.BoxStarted(2))
+    assert again.state.money.closed == mc.BY_PEOPLE
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+
+def another_rate(floor: BettingFloor, rate_bp: int) -> None:
+    """Continue the table under a Rules Submission with another rate, as an edited table.toml does."""
+    from msgspec.structs import replace
+
+    submission = replace(floor.table.context.submission, progressive_rate_bp=rate_bp)
+    floor.table = Table(floor.edition, submission, floor.slots, state=floor.state)
+
+
+def set_rate(rate_bp: int, submission: str = "RS-2027/3") -> ev.Event:
+    return ev.MeterParameters("MP-7", TECH, AUDITOR, rate_bp=rate_bp, submission=submission)
+
+
+def test_a_rate_changes_only_with_the_rules_submission_and_with_the_meter_closed() -> None:
+    floor = BettingFloor("687a-progressive-1", bets=(3,))
+    floor.round()
+    assert floor.book.at(METER) == 2_000 * DOLLAR + 15 * CENT
+    another_rate(floor, 2_050)
+    assert floor.against_opening() == {"rate_differs"}
+    (said,) = of(Refused, floor.step(set_rate(2_050)))
+    assert [reason.key for reason in said.reasons] == ["meter_not_closed"]
+    floor.step(close())
+    assert "names the Rules Submission" in refused(floor.step(set_rate(2_050, "")))
+    assert "has a rate of 2050" in refused(floor.step(set_rate(2_000)))
+    (told,) = of(MeterSet, floor.step(set_rate(2_050)))
+    assert (told.rate_bp, told.document, told.credentials) == (2_050, "MP-7", ("T1", "A1"))
+    assert (told.submission, sum(told.accounts.values())) == ("RS-2027/3", 0)
+    assert told.accounts[METER] == floor.book.at(METER)
+    floor.step(reopen())
+    floor.round()
+    assert floor.book.at(METER) == 2_000 * DOLLAR + 15 * CENT + 205_000
+
+
+def test_another_rate_in_the_configuration_moves_no_cent_by_itself() -> None:
+    floor = BettingFloor("687a-progressive-1", bets=(3,))
+    another_rate(floor, 2_050)
+    assert floor.table.context.meter is not None
+    assert floor.table.context.meter.rate_bp == 1_500
+    (said,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+    assert [reason.key for reason in said.reasons] == ["rate_differs"]
+
+
+def test_a_limit_is_set_only_with_the_meter_closed() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    (said,) = of(Refused, floor.step(change()))
+    assert [reason.key for reason in said.reasons] == ["meter_not_closed"]
+    assert floor.state.money.limit is None
+
+
+def test_an_unreasonable_contribution_is_no_closing_by_people() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.state.money.closed = mc.UNREASONABLE
+    (said,) = of(Refused, floor.step(change()))
+    assert [reason.key for reason in said.reasons] == ["meter_not_closed"]
+
+
+# --- signs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.clauses("688a.2(d)")
+@pytest.mark.parametrize("cause", ["stale", "PB-498", "gone"])
+def test_no_round_opens_while_no_sign_shows_the_meter(cause: str) -> None:
+    floor = BettingFloor("688a-progressive-1")
+    (found,) = findings(floor.step(ev.SignShown("/sign", cause)), "meter_not_seen")
+    assert cause in found.text
+    (said,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+    (reason,) = said.reasons
+    assert (reason.key, reason.clears) == ("meter_not_seen", "floorperson")
+    assert cause in reason.evidence
+    assert findings(floor.step(ev.SignShown("/sign")), "meter_seen")
+    assert floor.against_opening() == set()
+
+
+def test_one_good_sign_is_enough_and_a_device_must_be_in_service() -> None:
+    slots: Any = {**Floor("face_up_pai_gow").slots, "meter_sign.1": "meter_sign"}
+    floor = Floor("face_up_pai_gow", slots).start()
+    floor.step(ev.SignShown("/sign", "stale"))
+    assert floor.against_opening() == set()
+    floor.step(ev.SlotChanged("meter_sign.1", "fault"))
+    assert "meter_not_seen" in floor.against_opening()
+    floor.step(ev.SignShown("meter_sign.1"))  # its glass is right again, and nobody has returned it to service
+    assert "meter_not_seen" in floor.against_opening()
+    floor.step(ev.SlotOrdered("meter_sign.1", "clear", TECH))
+    floor.play(ev.SlotOrdered("meter_sign.1", "acknowledge", FLOOR))
+    assert floor.against_opening() == set()
+    floor.step(ev.SlotChanged("meter_sign.1", "vanish"))
+    assert floor.against_opening() == {"meter_not_seen"}
+    floor.play(ev.SlotChanged("meter_sign.1", "appear"), ev.SlotChanged("meter_sign.1", "verify"))
+    assert floor.against_opening() == {"meter_not_seen"}, "it is back, and has shown nothing yet"
+    floor.step(ev.SignShown("meter_sign.1"))
+    assert floor.against_opening() == set()
+
+
+def test_a_start_of_the_box_knows_of_no_sign() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.step(ev.BoxStarted(2))
+    assert "meter_not_seen" in floor.against_opening()
+
+
+def test_a_round_that_is_open_goes_on_when_its_sign_is_lost() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.to(mc.BETTING)
+    floor.step(ev.SignShown("/sign", "stale"))
+    floor.play(ev.NoMoreBets(DEALER))
+    assert floor.phase == mc.IDLE
+    assert floor.book.at(METER) == 10_000 * DOLLAR + 56 * CENT
+
+
+def test_a_table_without_a_meter_needs_no_sign() -> None:
+    assert Floor("saigon_5_card").start().against_opening() == set()
+
+
+@pytest.mark.parametrize("sign", ["shoe.1", "meter_sign.1"])
+def test_what_is_no_sign_shows_nothing(sign: str) -> None:
+    floor = BettingFloor("688a-progressive-1")
+    assert "no meter sign" in refused(floor.step(ev.SignShown(sign)))
+    assert sign not in floor.state.signs
+
+
+# --- amounts and bounds -----------------------------------------------------------------------------------------------
 
 
 def test_no_correction_takes_what_is_not_there() -> None:
@@ -80,16 +428,19 @@ def test_nobody_touches_the_meter_while_bets_are_open_or_unsettled(phase: str) -
     floor = BettingFloor("688a-progressive-1")
     floor.to(phase)
     before = floor.held()
-    for act, event in (("correct_meter", correct()), ("reset_meter", reset()), ("change_meter", change())):
-        assert floor.keys(act) == {"meter_in_play"}
+    deeds = (("correct_meter", correct()), ("reset_meter", reset()), ("change_meter", change()))
+    more = (("close_meter", close()), ("open_meter", reopen()), ("transfer_overflow", transfer()))
+    for act, event in (*deeds, *more):
+        assert "meter_in_play" in floor.keys(act)
         (said,) = of(Refused, floor.step(event))
-        assert [reason.key for reason in said.reasons] == ["meter_in_play"]
+        assert "meter_in_play" in [reason.key for reason in said.reasons]
     assert floor.held() == before
     assert floor.state.money.limit is None
 
 
 def test_a_printed_rate_cannot_be_set() -> None:
     floor = BettingFloor("688a-progressive-1")
+    floor.step(close())
     event = ev.MeterParameters("MP-7", TECH, AUDITOR, rate_bp=100)
     assert "printed (688a.12(d)/2)" in refused(floor.step(event))
 
@@ -97,30 +448,14 @@ def test_a_printed_rate_cannot_be_set() -> None:
 @pytest.mark.parametrize("rate", [0, -1, 10_001])
 def test_a_rate_is_a_part_of_a_bet(rate: int) -> None:
     floor = BettingFloor("687a-progressive-1")
-    assert "a rate is" in refused(floor.step(ev.MeterParameters("MP-7", TECH, AUDITOR, rate_bp=rate)))
-
-
-def test_an_open_rate_is_set_between_rounds_and_holds_for_the_next_bets() -> None:
-    floor = BettingFloor("687a-progressive-1", bets=(3,))
-    floor.round()
-    assert floor.book.at(METER) == 2_000 * DOLLAR + 15 * CENT
-    (told,) = of(MeterSet, floor.step(ev.MeterParameters("MP-7", TECH, AUDITOR, rate_bp=2_050)))
-    assert (told.rate_bp, told.document, told.credentials) == (2_050, "MP-7", ("T1", "A1"))
-    floor.round()
-    assert floor.book.at(METER) == 2_000 * DOLLAR + 15 * CENT + 205_000
-
-
-def test_a_limit_holds_the_meter_and_the_rest_waits_for_the_next_seed() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(1, 3))
-    floor.step(change(limit=1_000_030))
-    floor.round()
-    meters = floor.book.meters
-    assert (meters.current, meters.reserve) == (10_000 * DOLLAR + 30 * CENT, 26 * CENT)
+    floor.step(close())
+    assert "has a rate of 1500" in refused(floor.step(set_rate(rate)))
 
 
 @pytest.mark.parametrize("limit", [999_999, 10**10])
 def test_a_limit_is_not_below_what_is_there_and_not_above_what_the_sign_shows(limit: int) -> None:
     floor = BettingFloor("688a-progressive-1")
+    floor.step(close())
     assert "a limit is" in refused(floor.step(change(limit=limit)))
 
 

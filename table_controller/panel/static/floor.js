@@ -55,8 +55,8 @@ function findingLine(one) {
 function meterCard() {
   const meter = view.meter;
   if (!meter) return null;
-  return h("section", { class: "card stack" }, h("h2", {}, `Meter ${meter.text}`),
-    h("div", { class: "facts" }, h("span", {}, `reserve ${meter.reserve}`), h("span", {}, `pending ${meter.pending || "nothing"}`), h("span", {}, `ever paid ${meter.paid}`)),
+  return h("section", { class: "card stack" }, h("h2", {}, `Meter ${meter.text}${meter.closed ? ", closed to play" : ""}`),
+    h("div", { class: "facts" }, h("span", {}, `reserve ${meter.reserve}`), h("span", {}, `overflow ${meter.overflow}`), h("span", {}, `pending ${meter.pending || "nothing"}`), h("span", {}, `ever paid ${meter.paid}`)),
     meter.hits.map((hit) => h("div", { class: "line" }, h("b", {}, `seat ${hit.seat}: ${hit.hand} ${hit.amount}`), ` ${hit.state}`)),
     h("div", { class: "facts" }, h("span", {}, `seed ${view.meter_rules.seed}`), h("span", {}, `rate ${view.meter_rules.rate}`), h("span", {}, `limit ${view.meter_rules.limit}`)),
     h("div", { class: "row" }, Object.entries(METER).map(([act, [title]]) =>
@@ -65,10 +65,20 @@ function meterCard() {
 }
 
 // What is done to the meter by hand: who does it, who stands by, and what is asked. Amounts go out as whole numbers.
+// On what ground people may change the amount, each with its reasons; the box knows the same list.
+const GROUNDS = {
+  malfunction: ["sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"],
+  transfer: ["to_other_meter", "from_other_meter"],
+};
+const WHY = [["why", "Ground and reason", Object.entries(GROUNDS).flatMap(([ground, reasons]) => reasons.map((reason) => `${ground}: ${reason}`))], ["counterpart", "Document of the other meter, for a transfer", null]];
 const METER = {
-  correct_meter: ["Correct the meter", "floorperson", "auditor", [["amount", "By how much (dollars, - lowers)", 6]]],
-  reset_meter: ["Reset the meter to its seed", "floorperson", "auditor", []],
-  set_meter: ["Parameters of the meter", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["limit_cents", "Limit (dollars), if it changes", 2]]],
+  correct_meter: ["Correct the meter", "floorperson", "auditor", [["amount", "By how much (dollars, - lowers)", 6], ...WHY]],
+  reset_meter: ["Reset the meter to its seed", "floorperson", "auditor", WHY],
+  close_meter: ["Close the meter to play", "floorperson", "auditor", []],
+  set_meter: ["Parameters of the meter, while it is closed", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["submission", "Rules Submission that holds the rate", null], ["limit_cents", "Limit (dollars), if it changes", 2]]],
+  open_meter: ["Open the meter to play", "floorperson", "auditor", []],
+  transfer_overflow: ["Transfer overflow to the meter", "floorperson", "auditor", [["amount", "How much (dollars)", 6]]],
+  confirm_copy_absent: ["Copy out of reach: confirm that no other box was made from it", "floorperson", "technician", []],
 };
 
 // A decimal as a whole number of its smallest unit; null if it is none.
@@ -79,17 +89,22 @@ function whole(text, digits) {
 }
 
 function meterDialog(act) {
-  const [title, first, other, fields] = METER[act];
+  const [title, first, second, fields] = METER[act];
+  const other = act === "open_meter" && view.meter.closed === "unreasonable" ? "technician" : second;
   const paper = h("input", { id: "paper", maxlength: 200 });
-  const inputs = fields.map(([name, label, digits]) => [name, digits, label, h("input", { id: name, inputmode: "decimal" })]);
+  const inputs = fields.map(([name, label, form]) => [name, form, label, Array.isArray(form)
+    ? h("select", { id: name }, form.map((text) => h("option", { value: text }, text.replaceAll("_", " "))))
+    : h("input", form === null ? { id: name, maxlength: 200 } : { id: name, inputmode: "decimal" })]);
   const wrong = h("p", { class: "said", role: "alert" });
-  dialog(h("h2", {}, title), h("p", { class: "soft" }, `A ${first} and an ${other}, each with their own PIN.`),
+  dialog(h("h2", {}, title), h("p", { class: "soft" }, `The ${first} and the ${other}, each with their own PIN.`),
     inputs.map(([name, , label, input]) => [h("label", { for: name }, label), input]), h("label", { for: "paper" }, "Document"), paper, wrong,
     h("div", { class: "row" }, h("button", { type: "button", class: "go", id: "goon", onclick: async (event) => {
       const body = { document: paper.value.trim() };
-      for (const [name, digits, label, input] of inputs) {
+      for (const [name, form, label, input] of inputs) {
         if (!input.value.trim()) continue;
-        body[name] = whole(input.value, digits);
+        if (name === "why") { [body.ground, body.reason] = input.value.split(": "); continue; }
+        if (form === null) { body[name] = input.value.trim(); continue; }
+        body[name] = whole(input.value, form);
         if (body[name] === null) { wrong.textContent = `${label}: this is no amount.`; input.focus(); return; }
       }
       if (!body.document) { wrong.textContent = "Name the document that says why."; paper.focus(); return; }
@@ -122,7 +137,7 @@ function deckLine(deck) {
 const draw = steady(() => {
   if (!view) return;
   show($("bar"), h("span", { class: "name" }, view.table), h("span", { class: "soft" }, view.game || ""), h("span", { class: "grow" }),
-    h("a", { href: "/technician" }, "Machines"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
+    view.meter ? h("a", { href: "/hits" }, "Hits") : null, h("a", { href: "/technician" }, "Machines"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
   if (view.halted) show($("halted"), h("section", { class: "card hold" }, h("h2", {}, `The box is locked: ${view.halted.code}`), h("p", {}, view.halted.text), h("p", { class: "soft" }, view.halted.act)));
   else show($("halted"));
   if (!view.round) return;

@@ -23,7 +23,7 @@ function run(now) {
   const part = Math.min(1, (now - moving.since) / MOTION);
   shown = part === 1 ? moving.to : moving.from + (moving.to - moving.from) * (1 - (1 - part) ** 3);
   write(shown);
-  if (part === 1) { moving = null; $("value").classList.remove("moving"); } else requestAnimationFrame(run);
+  if (part === 1) { moving = null; $("value").classList.remove("moving"); report(); } else requestAnimationFrame(run);
 }
 
 function go(amount) {
@@ -43,10 +43,22 @@ function mark() {
 
 function won(hit) {
   const paid = ["paid", "documented", "hand pay paid"].includes(hit.state);
-  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} wins ${hit.amount}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", being verified"}`));
+  const wins = hit.final ? `wins ${hit.amount}` : "claims a win";
+  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} ${wins}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", being verified"}`));
 }
 
-follow("/api/sign", { state: (now) => {
+// Report what can be read in this very document: the table opens no round while no sign shows the amount.
+let page = null;
+const REPORT = 1000; // how often (ms)
+async function report() {
+  if (!page || lost || moving || document.hidden || shown === null) return;
+  try {
+    await fetch("/api/sign_shown", { method: "POST", cache: "no-store", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ page, text: $("value").textContent }) });
+  } catch { /* the box does not hear us: it counts this sign as stale by itself */ }
+}
+setInterval(report, REPORT);
+
+follow("/api/sign", { page: (now) => { page = now.page; }, state: (now) => {
   heard = new Date();
   halted = Boolean(now.halted);
   mark();

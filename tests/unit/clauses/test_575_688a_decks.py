@@ -9,7 +9,7 @@ from table_controller.rulebook import check_submission
 from table_controller.rulebook import edition as committed
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Deadline, Finding, Refused
+from table_controller.table.decisions import Command, Deadline, Finding, Refused
 from tests.support.core import DEALER, FLOOR, Floor, acts, findings, of, refused
 from tests.support.two_games import both, each_method, floor, silent
 
@@ -68,6 +68,38 @@ def test_two_decks_have_two_back_colours_and_the_dealer_says_so(game: str) -> No
     assert (asked.deck, asked.role) == ("red", "dealer")
     assert f"{chapter(table)}.3(b)(1)" in asked.clauses
     assert [d.name for d in table.table.context.decks_at_table()] == ["blue", "red"]
+
+
+@both("575.3(b)(1)", "688a.3(b)(1)")
+@pytest.mark.parametrize("name", ["Blue", "BLUE ", " blue", "\uff42\uff4c\uff55\uff45", "b\u200blue", "bl-ue"])
+def test_one_color_in_another_spelling_is_no_second_color(game: str, name: str) -> None:
+    table = floor(game, two_decks=True).start("blue")
+    before = table.table.snapshot()
+    said = refused(table.step(ev.DeckReceived(name, DEALER)))
+    assert "has the back color of deck blue" in said
+    assert f"{chapter(table)}.3(b)(1)" in said
+    assert table.table.snapshot() == before
+
+
+@both("575.3(b)(1)", "688a.3(b)(1)")
+@pytest.mark.parametrize("name", ["", " ", "--", "\u200b"])
+def test_a_deck_without_a_color_is_no_deck(game: str, name: str) -> None:
+    table = floor(game, two_decks=True).start("blue")
+    assert refused(table.step(ev.DeckReceived(name, DEALER))) == "a deck is called by its back colour"
+
+
+@both("575.3(b)(1)", "688a.3(b)(1)")
+def test_a_color_comes_back_only_when_no_irregularity_names_it_in_any_spelling(game: str) -> None:
+    table = floor(game, two_decks=True).start("blue", "red")
+    table.step(ev.Declared("count_wrong", DEALER, deck="red"))
+    while table.deck("red").state != mc.REMOVED:
+        (asked,) = (prompt for prompt in table.prompts() if prompt.hold is not None)
+        choice = "remove" if "remove" in asked.choices else asked.choices[0]
+        table.step(ev.Answer(asked.id, choice, FLOOR))
+        table.twist = silent("acknowledge")
+        table.play(*(e for i, cmd in table.state.commands.items() for e in table.answer(Command(i, cmd.slot, cmd.act))))
+    assert table.hold().deck == "red"
+    assert "an irregularity still names" in refused(table.step(ev.DeckReceived("Red", DEALER)))
 
 
 @both("575.3(b)(2)", "688a.3(b)(2)")

@@ -10,7 +10,7 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, acts, found, of, refused
+from tests.support.core import DEALER, FLOOR, acts, found, of, refused
 from tests.support.rounds import only, seat, settled, terms
 from tests.support.two_games import ALL_WAGERS, ASIA, BONUS, PAI_GOW, both, floor, silent
 
@@ -101,6 +101,7 @@ def test_surrender_is_open_from_the_dealers_set_hand_until_the_own_one_is_shown(
     assert "needs a seat whose hand is played" in refused(table.declare("surrender", seat=2))
     table.declare("surrender", seat=1)
     assert table.round_.surrendered == [1], "at once, though seat 3 is next"
+    table.say("surrender_collected")
     assert table.prompt("surrender_count").seat == 1
 
 
@@ -142,10 +143,24 @@ def test_side_wagers_are_entered_before_the_deal_and_only_for_seats_in_the_round
 
 
 @both("575.11(d)/2", "688a.11(d)/2")
+def test_a_surrendered_wager_is_collected_at_once_before_its_hand_is_counted(game: str) -> None:
+    table = playing(game, "settled", "surrender_collected", "surrender_count")
+    table.say("settled", "surrendered")
+    asked = table.prompt("surrender_collected")
+    assert (asked.seat, asked.role, asked.clauses) == (6, "dealer", (f"{table.edition.chapter}.11(d)/2",))
+    assert not table.prompts("settled")
+    assert not table.prompts("surrender_count")
+    assert "for the dealer" in refused(table.step(ev.Answer(asked.id, "done", FLOOR)))
+    table.say("surrender_collected")
+    assert table.prompt("surrender_count").seat == 6
+
+
+@both("575.11(d)/2", "688a.11(d)/2")
 def test_a_surrendered_hand_is_counted_face_down_before_it_is_racked(game: str) -> None:
     table = playing(game, "settled", "surrender_count")
     before = table.state.book.at("blue", "rack")
     table.say("settled", "surrendered")
+    table.say("surrender_collected")
     asked = table.prompt("surrender_count")
     assert (asked.seat, asked.number, asked.clauses) == (6, True, (f"{table.edition.chapter}.11(d)/2",))
     assert not table.prompts("settled"), "at once, before the next hand"
@@ -154,6 +169,7 @@ def test_a_surrendered_hand_is_counted_face_down_before_it_is_racked(game: str) 
     assert table.state.book.at("blue", "rack") == before + 7
     assert table.prompt("settled").seat == 3
     table.say("settled", "surrendered")
+    table.say("surrender_collected")
     decided = table.say("surrender_count", number=6)
     assert (found(decided).trigger, table.phase) == ("wrong_card_count", mc.VOID)
 

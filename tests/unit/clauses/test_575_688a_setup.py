@@ -103,7 +103,8 @@ def test_a_roll_of_other_than_three_dice_finds_no_position(game: str) -> None:
     assert "no_roll_reshake" in table.hold("die_out_of_shaker").outcomes
     assert not acts(decided), "nothing is armed while the dice are not inside"
     assert "dice_inside" in table.prompt("acknowledge").evidence
-    assert acts(table.say("acknowledge")) == ["arm_dice"]
+    assert not acts(table.say("acknowledge")), "an open shaker is not armed"
+    assert acts(table.say("cover_shaker")) == ["arm_dice"]
 
 
 @both("575.2(c)(1)(i)/2", "688a.2(c)(1)(i)/2")

@@ -119,6 +119,77 @@ def test_after_the_deal_the_shaker_is_covered_shaken_once_and_put_aside(game: st
     assert table.phase == mc.IDLE
 
 
+@both("575.5(g)(1)(iv)", "688a.5(i)(1)(iv)")
+def test_the_shaker_is_not_put_aside_before_the_stub_check_is_over(game: str) -> None:
+    table = floor(game).start("blue")
+    table.seats = (1, 2, 3, 4, 5, 6)
+    table.twist = silent("park_shaker", "stub", "hands_set")
+    table.to(mc.STUB_CHECK)
+    table.settle()
+    assert table.phase == mc.STUB_CHECK
+    assert table.prompts("stub")
+    assert not table.prompts("park_shaker"), "counting the stub is part of the dealing procedures"
+    table.say("stub")
+    assert table.phase == mc.PLAYING
+    assert table.prompt("park_shaker").role == "dealer"
+
+
+def void(table: Floor) -> None:
+    """A floorperson voids the round, and people do all that this asks for, but for the shaker."""
+    table.declare("other")
+    table.say("choose", "void")
+    table.clear_holds()
+
+
+@both("575.5(g)(1)(i)", "688a.5(i)(1)(i)")
+@pytest.mark.parametrize("phase", [mc.STARTING_POSITION, mc.DEALING, mc.STUB_CHECK])
+def test_after_a_round_void_with_the_lid_off_the_dealer_covers_the_shaker_before_the_next_roll(
+    game: str, phase: str
+) -> None:
+    table = floor(game).start("blue")
+    table.twist = silent("cover_shaker", "announce")
+    table.to(mc.BETTING)
+    table.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, Command) and d.act == "arm_dice")
+    table.twist = silent("cover_shaker")
+    if phase != mc.STARTING_POSITION:
+        table.to(phase)
+    void(table)
+    asked = table.prompt("cover_shaker")
+    assert (asked.role, asked.slot) == ("dealer", "shaker.1")
+    assert asked.clauses == (f"{table.edition.chapter}.5({'g' if game == ASIA else 'i'})(1)(i)",)
+    table.settle()
+    assert table.phase == mc.IDLE
+    assert table.prompt("cover_shaker"), "the question outlives the round"
+    assert "arm_dice" not in acts(table.step(ev.OpenRound(DEALER)))
+    assert table.phase == mc.IDLE, "no round opens over an open shaker"
+    table.say("cover_shaker")
+    table.twist = lambda _: None
+    table.settle()
+    assert "arm_dice" in acts(table.round())
+    assert table.phase == mc.IDLE
+
+
+@both("575.5(g)(1)(i)", "688a.5(i)(1)(i)")
+def test_after_a_round_void_with_the_shaker_put_aside_nobody_covers_it_again(game: str) -> None:
+    table = floor(game).start("blue")
+    table.twist = silent("hands_set")
+    table.to(mc.PLAYING)
+    table.say("park_shaker")
+    void(table)
+    assert not table.prompts("cover_shaker")
+
+
+@both("575.13(b)", "688a.13(b)")
+def test_after_dice_that_do_not_lie_flat_the_lid_goes_on_before_they_are_shaken_again(game: str) -> None:
+    table = floor(game).start("blue")
+    table.twist = silent("cover_shaker", "announce")
+    table.to(mc.BETTING)
+    table.play(ev.NoMoreBets(DEALER))
+    table.declare("dice_not_flat", slot="shaker.1")
+    assert "arm_dice" not in acts(table.clear_holds()), "an open shaker cannot be armed"
+    assert "arm_dice" in acts(table.say("cover_shaker"))
+
+
 @both("575.5(g)(2)", "688a.5(i)(2)")
 @pytest.mark.parametrize("number", range(1, 8))
 def test_the_generators_number_is_the_position(game: str, number: int) -> None:

@@ -11,7 +11,7 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.settlement import Terms
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command
+from table_controller.table.decisions import Command, WagersReturned
 from tests.support.chapters import asked, bring, continuous, furniture, ignore, powered, table, why
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, TECH, Floor, found, of, refused
@@ -205,7 +205,32 @@ def test_everybody_decides_from_the_far_left_before_any_further_card() -> None:
         assert prompt.clauses == ("686a.7(f)", "686a.7(g)")
         assert floor.round_.dealt == 3, "no additional card before all have decided"
         floor.say("decide", choice)
+        if choice == "surrender":
+            floor.say("surrender_collected")
     assert (floor.phase, floor.round_.decided) == (mc.SETTLING, {1: "over_23", 3: "surrender", 5: "under_18"})
+
+
+@clauses("686a.7(g)(3)", "686a.7(g)#2", "686a.1:Surrender")
+def test_a_surrendered_ante_is_collected_at_once_and_no_other_player_is_asked_before() -> None:
+    floor = furniture("over_under", wagers=["bonus"]).start()
+    floor.seats = (5, 1, 3)
+    floor.to(mc.PLAYING)
+    floor.say("decide", "surrender")
+    prompt = floor.prompt("surrender_collected")
+    assert (asked(floor), prompt.seat, prompt.role) == (["surrender_collected"], 1, "dealer")
+    assert prompt.clauses == ("686a.7(g)(3)", "686a.7(g)#2")
+    for who in (FLOOR, TECH):
+        assert "for the dealer" in refused(floor.step(ev.Answer(prompt.id, "done", who)))
+    floor.say("surrender_collected")
+    assert (asked(floor), floor.prompt("decide").seat) == (["decide"], 3)
+    floor.say("decide", "over_23")
+    assert (asked(floor), floor.prompt("decide").seat) == (["decide"], 5), "who stays in the round pays nothing"
+    floor.say("decide", "surrender")
+    assert floor.phase == mc.PLAYING, "no additional card before the last Ante is collected"
+    floor.say("surrender_collected")
+    given = step_by_step(floor, "additional_cards", "settled")
+    assert [seat for kind, seat in given if kind == "additional_cards"] == [1, 3, 5], "also who surrendered"
+    assert floor.phase == mc.IDLE
 
 
 @clauses("686a.7(h)", "686a.7(i)", "686a.1:Hand")
@@ -215,6 +240,8 @@ def test_each_player_in_turn_gets_two_more_cards_also_after_a_surrender_and_is_s
     floor.to(mc.PLAYING)
     for choice in ("over_23", "surrender", "under_18"):
         floor.say("decide", choice)
+        if choice == "surrender":
+            floor.say("surrender_collected")
     racked = floor.state.book.at("blue", "rack")
     for done, number in enumerate((1, 3, 5)):
         assert (asked(floor), floor.prompt("additional_cards").seat) == (["additional_cards"], number)
@@ -273,3 +300,47 @@ def test_players_are_settled_from_the_far_left_and_the_next_round_waits_for_the_
     given = step_by_step(floor, "additional_cards", "settled")
     assert given == [(kind, number) for number in (2, 4, 6) for kind in ("additional_cards", "settled")]
     assert floor.against_opening() == set()
+
+
+# --- section 9(c): a dead hand ----------------------------------------------------------------------------------------
+
+
+def dead_hand(**choices: Any) -> tuple[Floor, WagersReturned]:
+    """Seat 3 was passed over for its additional cards, and its player has the hand called dead."""
+    floor = furniture("over_under", wagers=["bonus"], **choices).start().to(mc.SETTLING)
+    floor.declare("additional_cards_missed", seat=3)
+    (back,) = of(WagersReturned, floor.say("choose", "dead_hand"))
+    return floor, back
+
+
+@clauses("686a.9(c)")
+def test_a_dead_hand_gets_every_wager_back_where_the_submission_has_it_so() -> None:
+    floor, back = dead_hand()
+    assert (back.seat, back.clauses, back.kept) == (3, ("686a.9(c)",), ())
+    assert floor.prompt("wagers_returned").seat == 3
+
+
+@clauses("686a.9(c)")
+def test_a_dead_hand_gets_the_ante_alone_back_where_the_submission_has_it_so() -> None:
+    floor, back = dead_hand(settings={"dead_hand_returns": "ante"})
+    assert (back.seat, back.clauses, back.kept) == (3, ("686a.9(c)",), ("over_23", "bonus"))
+    assert not floor.prompts("wagers_returned"), "not every wager goes back"
+    prompt = floor.prompt("ante_returned")
+    assert (prompt.seat, prompt.role, prompt.clauses) == (3, "dealer", ("686a.9(c)",))
+    floor.say("ante_returned")
+    confirms = floor.prompt("acknowledge")
+    assert (confirms.role, confirms.evidence) == ("floorperson", ("hand_confirmed",))
+    assert "for the floorperson" in refused(floor.step(ev.Answer(confirms.id, "acknowledged", DEALER)))
+    floor.say("acknowledge")
+    assert 3 in floor.round_.dead
+    floor.settle()
+    assert floor.phase == mc.IDLE
+
+
+@clauses("686a.9(c)")
+def test_a_void_round_returns_every_wager_whatever_a_dead_hand_gets() -> None:
+    floor = furniture("over_under", wagers=["bonus"], settings={"dead_hand_returns": "ante"}).start().to(mc.SETTLING)
+    floor.declare("other")
+    (back,) = of(WagersReturned, floor.say("choose", "void"))
+    assert (back.seat, back.kept) == (None, ())
+    assert floor.prompt("wagers_returned")

@@ -98,9 +98,58 @@ def test_a_surrendered_hand_stays_until_envy_is_settled_and_is_counted_then() ->
         for event in table.answer(open_[0]):
             table.step(event)
     assert order == [
-        ("settled", 3), ("side_settled", 3), ("envy_hand", 3), ("settled", 1), ("envy_hand", 1),
-        ("envy_hand", 6), ("surrender_count", 6),
+        ("surrender_collected", 6), ("settled", 3), ("side_settled", 3), ("envy_hand", 3), ("settled", 1),
+        ("envy_hand", 1), ("envy_hand", 6), ("surrender_count", 6),
     ]  # fmt: skip
     assert table.prompt("hands_collected")
     table.step(ev.Answer(table.prompt("hands_collected").id, "done", DEALER))
     assert rack(table) == 53
+
+
+# --- the order of (h): Ace High, Fortune, then the progressive --------------------------------------------------------
+
+
+def _asked_of(table: Floor, seat: int) -> list[str]:
+    """Answer everything as ideal people do; return what was asked about a seat's wagers, in order."""
+    table.settle()
+    kinds = ("settled", "side_settled", "progressive")
+    return [p.kind for _, decided in table.log for p in of(Prompt, decided) if p.seat == seat and p.kind in kinds]
+
+
+@clauses("688a.11(h)/1", "688a.11(i)", "688a.11(h)(4)(i)(A)")
+def test_ace_high_and_fortune_are_settled_before_the_progressive_of_the_same_seat() -> None:
+    table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
+    table.side, table.bets = {"ace_high": (1,), "fortune": (3,)}, {1, 3, 6}
+    table.twist = silent("side_settled", "progressive")
+    table.round()
+    assert table.phase == mc.SETTLING
+    assert [p.seat for p in table.prompts("progressive")] == [6], "nothing else was wagered there"
+    table.say("progressive", "no_win")
+    table.settle()
+    assert (table.prompt("side_settled").seat, table.prompts("progressive")) == (3, []), "Fortune comes first"
+    table.say("side_settled")
+    assert (table.prompt("progressive").seat, table.prompts("side_settled")) == (3, [])
+    table.say("progressive", "no_win")
+    table.settle()
+    assert (table.prompt("side_settled").seat, table.prompts("progressive")) == (1, []), "and so does Ace High"
+    table.twist = lambda _: None
+    assert _asked_of(table, 1) == ["settled", "side_settled", "progressive"]
+    assert _asked_of(table, 3) == ["settled", "side_settled", "progressive"]
+    assert _asked_of(table, 6) == ["settled", "progressive"]
+    assert table.phase == mc.IDLE
+
+
+@clauses("688a.11(g)", "688a.11(i)")
+def test_a_hand_stays_until_the_progressive_of_its_seat_is_settled_too() -> None:
+    table = floor(
+        PAI_GOW, **ALL_WAGERS | {"paytables": ALL_WAGERS["paytables"] | {"progressive": "688a-progressive-1"}}
+    )
+    table.start("blue")
+    table.side, table.bets = {"ace_high": (6,)}, {6}
+    table.twist = silent("side_settled", "progressive")
+    table.round()
+    before = rack(table)
+    table.say("side_settled")
+    assert rack(table) == before, "its progressive bet still needs the hand"
+    table.say("progressive", "no_win")
+    assert rack(table) == before + 7

@@ -1,0 +1,72 @@
+"""`pitbox hits`: the last hits of each level, from a running box or from a journal's folder; made to be printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from table_controller.cli import OK
+from table_controller.cli.box_link import add_box_arguments, box
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+HELP = "the last 25 hits of each level of the progressive: time, seat, amount, state"
+EXAMPLE = "pitbox hits --config table.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command's arguments."""
+    add_box_arguments(parser)
+    parser.add_argument("--journal", type=Path, metavar="FOLDER", help="read this journal instead of asking the box")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask or read, and print."""
+    if args.journal is not None:
+        levels = _of_journal(args.journal)
+    else:
+        with box(args) as caller:
+            levels = (caller.ask("status")["state"] or {}).get("last_hits", {})
+    print("\n".join(hit_lines(levels)))
+    return OK
+
+
+def hit_lines(levels: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """Yield the hits of each level, the newest first."""
+    from table_controller.journal.hit_log import KEPT_PER_LEVEL
+    from table_controller.journal.wording import plain, when
+    from table_controller.ledger.money import dollars
+
+    if not levels:
+        yield "no hit was ever claimed"
+    for level, hits in levels.items():
+        yield f"{plain(level)}: the last {len(hits)} hits (at most {KEPT_PER_LEVEL} are kept here)"
+        yield f"  {'claimed (UTC)':20s} {'round':>7s} {'seat':>4s} {'amount':>18s}  state"
+        for hit in reversed(hits):
+            at, amount = when(hit["claimed_ns"]), dollars(hit["amount"])
+            yield f"  {at:20s} {hit['round']:>7d} {hit['seat']:>4d} {amount:>18s}  {plain(hit['state'])}"
+
+
+def _of_journal(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the last hits by reading every record of a journal."""
+    import msgspec
+
+    from firmware_bridge.errors import ConfigurationError
+    from table_controller.journal import reader
+    from table_controller.journal import records as rec
+    from table_controller.journal.chain import FIRST
+    from table_controller.journal.hit_log import HitLog
+
+    if not folder.is_dir() or not reader.segments(folder):
+        raise ConfigurationError(f"{folder} holds no journal")
+    log = HitLog()
+    for record in reader.read(folder, FIRST):
+        if record.kind == rec.STEP and b'"hit' in record.body.lower():
+            try:
+                log.take(record.wall_ns, rec.decode_step(record.body).decisions)
+            except msgspec.DecodeError:
+                continue  # a step that this software does not know is no hit that it could show
+    found: dict[str, list[dict[str, Any]]] = msgspec.to_builtins(log.levels)
+    return found

@@ -1,0 +1,54 @@
+"""Whether what a bet would add to the meter can be: an unreasonable contribution is not booked, and closes the meter.
+
+Twins of 605a.7 know the parameter by this name: an increment that is judged invalid.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from table_controller.ledger.meter import WHOLE_BP
+from table_controller.ledger.money import ACCOUNTS
+from table_controller.table import machines as mc
+from table_controller.table.decisions import MeterPlay
+
+if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
+    from table_controller.table.context import Context
+
+# How often a hand may lay or take a chip at one seat while bets are open. A sensor that chatters reports hundreds.
+MOST_CHANGES: Final = 100
+
+
+def reasonable(c: Context, rules: MeterRules, seat: int) -> bool:
+    """Return whether a latched bet may be booked; if not, close the meter to play and keep why."""
+    why = _objection(c, rules, seat)
+    if not why:
+        return True
+    c.finding("unreasonable_contribution", f"{why}; the bet of seat {seat} is not booked, the meter is closed to play")
+    close(c, mc.UNREASONABLE)
+    return False
+
+
+def close(c: Context, cause: str, document: str = "", credentials: tuple[str, ...] = ()) -> None:
+    """Close the meter to play, with its accounts in the record. Once closed, its first cause stands."""
+    if not c.state.money.closed:
+        c.state.money.closed = cause
+        c.out.append(MeterPlay(False, cause, accounts(c), document, credentials))
+
+
+def accounts(c: Context) -> dict[str, int]:
+    """Return what every account holds."""
+    return {account: c.state.money.book.at(account) for account in ACCOUNTS}
+
+
+def _objection(c: Context, rules: MeterRules, seat: int) -> str:
+    """Return why this contribution cannot be; empty if it can."""
+    if not 1 <= seat <= c.submission.seats:
+        return f"seat {seat} made a bet, and this table has {c.submission.seats} seats"
+    changes = c.state.progressive.seats[seat].changes
+    if changes > MOST_CHANGES:
+        return f"the sensor of seat {seat} reported {changes} changes while bets were open; hands make {MOST_CHANGES}"
+    if not 0 < rules.rate_bp <= WHOLE_BP - rules.reserve_bp:
+        return f"a rate of {rules.rate_bp} hundredths of a percent adds nothing, or more than the bet"
+    return ""

@@ -1,0 +1,85 @@
+"""A claim that falls at a running table, through wire, drivers and controller: the winner behind it is paid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulators.house.dealer import FLOOR, People
+from simulators.house.table import House
+from simulators.house.told_money import ToldMoney
+from table_controller.ledger.meter import part
+from table_controller.ledger.money import CENT, DOLLAR, HAND_PAYS, METER, dollars
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import HitClaimed, HitRebooked, Prompt
+from tests.support.core import AUDITOR
+
+WRONG, WINNER = 6, 4
+
+
+class Mistaken(People):
+    """The dealer names the whole meter for two seats; one of them turns out not winning, after the other was seen."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__(house)
+        rules = house.controller.table.context.meter
+        assert rules is not None
+        self.whole = next(award.hand for award in rules.awards if award.percent == 100)
+        self.fallen = False
+
+    def acts(self) -> dict[str, Any]:
+        """They look at the wrong hand last."""
+        return super().acts() | {"hit_hand": self._look}
+
+    async def _look(self, prompt: Prompt) -> None:
+        if prompt.seat == WRONG:
+            await self.house.until(lambda: self._state_of(WINNER) == mc.HIT_LIGHT_SEEN)
+            await self.house.wait(5.0)  # whoever could validate or pay the winner now has the time to
+
+    def _state_of(self, seat: int) -> str:
+        hit = self.house.controller.table.state.money.hit_of(seat)
+        return "" if hit is None else hit.state
+
+    def choose(self, prompt: Prompt) -> str:
+        """What they take the hands for."""
+        if prompt.kind == "progressive":
+            return "no_win" if prompt.seat == WRONG and self.fallen else self.whole
+        if prompt.kind == "hit_hand" and prompt.seat == WRONG:
+            self.fallen = True
+            return "not_winning"
+        return super().choose(prompt)
+
+
+async def test_a_winner_behind_a_wrong_claim_is_paid_the_whole_meter_at_a_running_table(seed: int) -> None:
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        people = house.people = Mistaken(house)
+        people.lies["hand_pay"] = 4711  # the number of the slip
+        table = house.controller.table
+        rules = table.context.meter
+        assert rules is not None
+        await house.until(lambda: table.state.money.book.entries > 0)
+        target = 101_000 * DOLLAR + 8 * CENT - 2 * part(rules.unit, rules.rate_bp)
+        house.controller.submit(ev.MeterCorrected(target - table.state.money.book.at(METER), "MC-1", FLOOR, AUDITOR))
+        await house.until(lambda: table.state.money.book.at(METER) == target)
+        await house.round((WINNER, WRONG))
+        decided = [decision for _, decisions in house.log for decision in decisions]
+        claims = [(each.seat, dollars(each.share), each.final) for each in decided if isinstance(each, HitClaimed)]
+        assert claims == [(WRONG, "$101,000.08", True), (WINNER, dollars(rules.reseed), False)]
+        (again,) = [each for each in decided if isinstance(each, HitRebooked)]
+        assert (again.seat, dollars(again.share), again.final) == (WINNER, "$101,000.08", True)
+        asked = [each.seat for each in decided if isinstance(each, Prompt) and each.kind == "hit_validate"]
+        assert asked == [WINNER]
+        assert decided.index(again) < next(
+            at for at, each in enumerate(decided) if isinstance(each, Prompt) and each.kind == "hit_validate"
+        )
+        book = table.state.money.book
+        assert dollars(book.at(HAND_PAYS)) == "$101,000.08"
+        told = ToldMoney(rules)
+        for event, decisions in house.log:
+            told.take(event, decisions)
+        assert {account: book.at(account) for account in told.accounts()} == told.accounts()
+        assert people.fallen
+    finally:
+        await house.close()

@@ -1,0 +1,135 @@
+"""What a marked test shows about its clauses, watched while it runs: the live core refuses, asks, runs, or does not.
+
+`tests/clause_witnesses.toml` names for each clause one test and what it shows. Whenever that test runs it must show it
+again, or it fails: so the clause table claims no more than a run of the tests shows. No tests here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from table_controller.table import events as ev
+from table_controller.table.core import Table
+from table_controller.table.decisions import Found, Prompt, Refused
+
+if TYPE_CHECKING:
+    from table_controller.table.decisions import Decision, Reason
+
+WITNESSES: Final = Path(__file__).resolve().parent.parent / "clause_witnesses.toml"
+# The environment variable that names the file to which every marked test appends what it showed.
+RECORD: Final = "PITBOX_CLAUSE_RECORD"
+# What a test can show about one of its clauses, the strongest first.
+REFUSED: Final = "refused"  # the live core refused something, or stopped the table, and cited the clause
+ASKED: Final = "asked"  # the live core asked a person and cited the clause
+DRIVEN: Final = "driven"  # the live core ran in the test, and cited the clause nowhere
+COMPUTED: Final = "computed"  # the live core did not run
+SHOWN: Final = (REFUSED, ASKED, DRIVEN, COMPUTED)
+
+
+class Evidence:
+    """What one test has seen the live core do."""
+
+    def __init__(self) -> None:
+        self.driven = False
+        self.asked: set[str] = set()
+        self.refused: set[str] = set()
+        self.sentences: list[str] = []
+
+    def see_step(self, table: Table, event: ev.Event, decisions: list[Decision]) -> None:
+        """See what the core made of an event."""
+        self.driven = True
+        for decision in decisions:
+            match decision:
+                case Prompt():
+                    self.asked.update(decision.clauses)
+                case Found():
+                    self.refused.update(decision.clauses)
+                case Refused():
+                    self.sentences.append(decision.what)
+                    self.see_reasons(decision.reasons)
+                    self._see_answer(table, event, decision.what)
+
+    def _see_answer(self, table: Table, event: ev.Event, sentence: str) -> None:
+        """An answer was refused for its number or its seats, or because the text wants a floorperson.
+
+        That a dealer's question is not answered by others, or not with a word that it does not know, refuses nothing
+        that a clause forbids.
+        """
+        prompt = table.state.prompts.get(event.prompt) if isinstance(event, ev.Answer) else None
+        if prompt is None or "is no answer here" in sentence:
+            return
+        if not sentence.startswith("this is for the") or prompt.role == "floorperson":
+            self.refused.update(prompt.clauses)
+
+    def see_reasons(self, reasons: tuple[Reason, ...]) -> None:
+        """See why something may not be done."""
+        self.driven = True
+        self.refused.update(reason.clause for reason in reasons)
+
+    def shows(self, clause: str) -> str:
+        """Return the strongest that this test shows about a clause."""
+        if clause in self.refused or any(f"({clause})" in sentence for sentence in self.sentences):
+            return REFUSED
+        if clause in self.asked:
+            return ASKED
+        return DRIVEN if self.driven else COMPUTED
+
+
+_watching: list[Evidence] = []
+
+
+def watch_core() -> None:
+    """Watch every step and every permit of the live core from now on."""
+    go_on, permit = Table.go_on, Table.permit
+
+    def watched_go_on(self: Table, event: ev.Event) -> list[Decision]:
+        decisions = go_on(self, event)
+        for evidence in _watching:
+            evidence.see_step(self, event, decisions)
+        return decisions
+
+    def watched_permit(self: Table, *arguments: Any, **more: Any) -> tuple[Reason, ...]:
+        reasons = permit(self, *arguments, **more)
+        for evidence in _watching:
+            evidence.see_reasons(reasons)
+        return reasons
+
+    Table.go_on = watched_go_on  # type: ignore[method-assign]
+    Table.permit = watched_permit  # type: ignore[method-assign]
+
+
+def begin() -> Evidence:
+    """Begin to watch one test."""
+    _watching.append(Evidence())
+    return _watching[-1]
+
+
+def end(evidence: Evidence, test: str, clauses: list[str]) -> str | None:
+    """End it: record what it showed, where that is asked for, or return how it falls short of what is claimed of it."""
+    _watching.remove(evidence)
+    shown = {clause: evidence.shows(clause) for clause in clauses}
+    path = os.environ.get(RECORD)
+    if path:
+        with Path(path).open("a") as file:
+            file.write(json.dumps({"test": test, "shown": shown}) + "\n")
+        return None
+    for clause, what in shown.items():
+        claimed = witnesses().get(clause, {})
+        if claimed.get("test") == test and SHOWN.index(what) > SHOWN.index(claimed["shows"]):
+            return (
+                f"{clause}: tests/clause_witnesses.toml claims {claimed['shows']!r} of this test; it shows {what!r}."
+                " Mend the test or the core, or write the claims anew: python -m tools.clause_table --record"
+            )
+    return None
+
+
+@cache
+def witnesses() -> dict[str, dict[str, str]]:
+    """Return for each clause its witness (`test`) and what that test shows (`shows`)."""
+    found: dict[str, dict[str, str]] = tomllib.loads(WITNESSES.read_text()) if WITNESSES.exists() else {}
+    return found

@@ -1,0 +1,197 @@
+"""A simulated table up to its lock-out: six sensors on real links, the shipped controller and core. No tests here."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from devices.bet_sensor import messages as m
+from firmware_bridge.errors import LinkError
+from simulators.house.dealer import DEALER, People
+from simulators.house.table import House
+from simulators.world.chips import TRAY
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import BetAccepted, Command, Finding, Prompt
+from tests.support.bench import LADDER
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from devices.bet_sensor.driver import BetSensorDriver
+    from simulators.machines.bet_sensor import SimulatedBetSensor
+    from table_controller.table.decisions import Decision
+
+GAME: Final = "face_up_pai_gow"
+SEATS: Final = range(1, 7)
+UNDECIDED: Final = "undecided"
+BET: Final = "bet"
+NO_BET: Final = "no bet"
+
+
+class Patient(People):
+    """People who do nothing about a lock-out until `go` is set: the test looks first."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__(house)
+        self.go = asyncio.Event()
+
+    async def _obey(self, prompt: Prompt) -> None:
+        if prompt.kind in ("seats", "chips", "seat_undecided", "late_chip"):
+            await self.go.wait()
+        await super()._obey(prompt)
+
+
+class LockedOut(msgspec.Struct):
+    """How a lock-out ended, seat by seat, as the box recorded it."""
+
+    round: int
+    locks: dict[int, int]  # by seat: the id of its lock
+    seats: dict[int, str]
+    findings: dict[int, str]  # by seat: why it is undecided
+
+    @property
+    def bets(self) -> list[int]:
+        """The seats whose bet counts."""
+        return [seat for seat, found in sorted(self.seats.items()) if found == BET]
+
+
+class LockingHouse:
+    """A table in betting. What is asked of people after the call waits until the test has looked."""
+
+    def __init__(self, seed: int) -> None:
+        self.house = House(GAME, seed=seed, people=Patient)
+        self.house.seats = tuple(SEATS)
+        self.people: Patient = self.house.people  # type: ignore[assignment]
+
+    def machine(self, seat: int) -> SimulatedBetSensor:
+        """The machine at a seat."""
+        return self.house.machines[f"bet_sensor.{seat}"]  # type: ignore[return-value]
+
+    def driver(self, seat: int) -> BetSensorDriver:
+        """The box's own driver of a seat's sensor."""
+        return self.house.slots[f"bet_sensor.{seat}"].driver  # type: ignore[no-any-return]
+
+    def view(self, seat: int) -> Any:
+        """What the box knows of a seat's sensor."""
+        return self.house.slots[f"bet_sensor.{seat}"].view
+
+    @property
+    def state(self) -> Any:
+        """The core's state."""
+        return self.house.controller.table.state
+
+    async def open_round(self) -> None:
+        """Open a round; return once every sensor takes bets."""
+        self.people.go.clear()
+        self.house.controller.submit(ev.OpenRound(DEALER))
+        assert self.state.round.state == mc.BETTING, self.house.log[-1]
+        await self.house.until(lambda: not self.house.opening())
+
+    def call(self) -> int:
+        """No more bets: the six locks are written in this very call. Returns where the log stood before."""
+        at = len(self.house.log)
+        self.house.controller.submit(ev.NoMoreBets(DEALER))
+        return at
+
+    async def ended(self, at: int, seats: range = SEATS) -> LockedOut:
+        """Wait until every seat is decided or a floorperson is asked about it; return what the box recorded."""
+        await self.house.until(lambda: self._decided(at, seats))
+        number = self.state.round.number
+        found = LockedOut(number, {}, {}, {})
+        for decision in self.decisions(at):
+            if isinstance(decision, Command) and decision.act == "lock":
+                found.locks.setdefault(int(decision.slot[-1]), decision.id)
+            elif isinstance(decision, Finding) and decision.kind == "seat_undecided":
+                seat = int(decision.text.partition("seat ")[2].partition(",")[0])
+                assert seat not in found.findings, "one seat is left undecided twice"
+                found.findings[seat] = decision.text
+        for seat in seats:
+            bets = self.state.progressive.seats[seat]
+            found.seats[seat] = UNDECIDED if seat in found.findings else BET if bets.bet else NO_BET
+        asked = {p.seat for p in self.state.prompts.values() if p.kind == "seat_undecided"}
+        assert asked == set(found.findings), "who is asked is not who is undecided"
+        return found
+
+    def _decided(self, at: int, seats: range) -> bool:
+        asked = {p.seat for p in self.state.prompts.values() if p.kind == "seat_undecided"}
+        durable = len(self.house.log) > at and self.house.controller.durable == self.house.controller.newest
+        return durable and all(self.state.progressive.seats[seat].latched or seat in asked for seat in seats)
+
+    async def lock(self) -> LockedOut:
+        """No more bets; what comes of it, and nothing else has happened yet."""
+        return await self.ended(self.call())
+
+    def decisions(self, at: int = 0) -> list[Decision]:
+        """What the box has recorded since."""
+        return [decision for _, decided in self.house.log[at:] for decision in decided]
+
+    def found(self, kind: str, at: int = 0) -> list[str]:
+        """The findings of a kind that the box has recorded since."""
+        return [d.text for d in self.decisions(at) if isinstance(d, Finding) and d.kind == kind]
+
+    def accepted(self, at: int = 0) -> list[int]:
+        """The seats whose bets were booked since."""
+        return sorted(decision.seat for decision in self.decisions(at) if isinstance(decision, BetAccepted))
+
+    async def finish(self) -> None:
+        """People do what is asked of them, until the table rests."""
+        self.people.go.set()
+        await self.house.rest()
+
+    def sell_chips(self) -> None:
+        """Players buy back what lies in the dealer's tray, so that they never run out of chips."""
+        for chip in self.house.chips.at(TRAY):
+            hands = [self.machine(seat).hand for seat in SEATS]
+            self.house.chips.move(chip, min(hands, key=lambda hand: len(self.house.chips.at(hand))))
+
+    def check_truth(self, ended: LockedOut) -> None:
+        """Fail unless every decision is what really lay there at the latch; undecided is allowed, wrong is not."""
+        for seat, decision in ended.seats.items():
+            if decision == UNDECIDED:
+                continue
+            ((latch, lying),) = [each for each in self.machine(seat).latched if each[0].lock_id == ended.locks[seat]]
+            assert lying == (decision == BET), f"seat {seat}: {decision}, and {lying} chips lay there"
+            bets = self.state.progressive.seats.get(seat)
+            if decision == BET and bets is not None:
+                assert bets.sequence == latch.last
+
+    async def heard(self, seat: int, seconds: float = 30.0) -> None:
+        """Wait until the box has a sensor's last change: the line may be slow."""
+        await self.house.until(lambda: self.view(seat).sequence == self.machine(seat).twin.memory.sequence, seconds)
+
+    async def status(self, seat: int) -> m.Status:
+        """Ask a sensor; again once it is back, if its link was lost and nobody had noticed."""
+        for _ in range(30):
+            with suppress(LinkError):
+                return await self.driver(seat).status()
+            await asyncio.sleep(1)
+        raise TimeoutError(f"the sensor of seat {seat} does not come back")
+
+    async def comes_true(self, condition: Callable[[], Any], seconds: float = 60.0) -> None:
+        """Wait until something holds."""
+        await self.house.until(condition, seconds)
+
+
+@asynccontextmanager
+async def locking(seed: int, rung: str = "clean") -> AsyncIterator[LockingHouse]:
+    """A table whose first round is open, with this rung of the ladder under each sensor; closed at the end."""
+    found = LockingHouse(seed)
+    try:
+        await found.house.open("blue", "red")
+        for seat in SEATS:
+            for fault in LADDER[rung]:
+                found.machine(seat).inject(fault)
+        await found.open_round()
+        yield found
+        found.people.go.set()
+    finally:
+        await found.house.close()
+
+
+def is_locked(machine: SimulatedBetSensor) -> bool:
+    """Whether a sensor takes no more bets."""
+    return machine.twin.state not in (m.State.AWAITING, m.State.PLACED)

@@ -1,0 +1,73 @@
+"""The check that what the documents name is there: it passes here, and it can fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tools.doc_names import ROOT, pages, wrong
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def project(folder: Path, text: str) -> Path:
+    """A small project with one page."""
+    files = {
+        "Makefile": "check: x  ## all\n",
+        "pyproject.toml": '[project.entry-points."pitbox.commands"]\nsim = "simulators.cli"\n\n[tool]\n',
+        "table_controller/__init__.py": "",
+        "table_controller/cli/__init__.py": '_OWN = {"run": "table_controller.cli.run"}\n',
+        "table_controller/loop.py": "class Controller: ...\n",
+        "tests/unit/test_loop.py": "def test_it_turns(): ...\n",
+        "docs/page.md": text,
+        "docs/other.md": "",
+    }
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return folder
+
+
+def test_every_name_in_these_documents_is_there() -> None:
+    found = pages(ROOT)
+    assert len(found) > 30
+    assert [line for page in found for line in wrong(ROOT, page)] == []
+
+
+RIGHT = [
+    "`table_controller/loop.py`", "`table_controller/loop`", "`table_controller/`", "`table_controller/*.py`",
+    "`tests/unit/test_loop.py::test_it_turns`", "`test_loop.py::test_it_turns`", "`table_controller.loop`",
+    "`table_controller.loop.Controller`", "[other](other.md#part)", "[far](https://example.org/x.md)", "`make check`",
+    "`pitbox run --config x`", "`pitbox sim up`", "```sh\nmake check\npython -m table_controller.loop\n```",
+    "make haste, and pitbox stays", "```text\ntable_controller/gone.py\n```",
+]  # fmt: skip
+WRONG = {
+    "`table_controller/gone.py`": "table_controller/gone.py",
+    "`tests/wire/golden.toml`": "tests/wire/golden.toml",
+    "`table_controller/g*.py`": "table_controller/g*.py",
+    "`tests/unit/test_loop.py::test_it_stops`": "tests/unit/test_loop.py::test_it_stops",
+    "`test_gone.py`": "test_gone.py",
+    "`test_loop.py::test_it_stops`": "test_loop.py::test_it_stops",
+    "`table_controller.gone`": "table_controller.gone",
+    "`table_controller.loop.Gone`": "table_controller.loop.Gone",
+    "[gone](gone.md)": "gone.md",
+    "`make haste`": "make haste",
+    "`pitbox stay`": "pitbox stay",
+    "```sh\nmake haste\n```": "make haste",
+    "```sh\npython -m table_controller.gone\n```": "table_controller.gone",
+}
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_what_is_there_may_be_named(text: str, tmp_path: Path) -> None:
+    root = project(tmp_path, text)
+    assert wrong(root, root / "docs" / "page.md") == []
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_not_there_is_found(text: str, tmp_path: Path) -> None:
+    root = project(tmp_path, text)
+    assert wrong(root, root / "docs" / "page.md") == [f"docs/page.md: {WRONG[text]}"]

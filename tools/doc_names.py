@@ -1,0 +1,145 @@
+"""Checks that what the documents name exists: files, links, modules, test functions, make targets and commands.
+
+python -m tools.doc_names    fail if a document names something that is not there
+
+Read are README, CONTRIBUTING and the pages of `docs/`, but no history: change log, decisions and reviews also name what
+was there once. A name counts if it stands in backticks, in a block of commands, or behind a link.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+HISTORY: Final = ("docs/decisions", "docs/reviews")
+TOP: Final = ("benchmarks", "deploy", "devices", "docs", "firmware_bridge", "simulators", "table_controller", "tests",
+              "tools")  # fmt: skip
+PACKAGES: Final = tuple(name for name in TOP if name not in ("deploy", "docs"))
+
+_FENCE: Final = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_TICKS: Final = re.compile(r"`([^`\n]+)`")
+_LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
+_PATH: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(TOP)})/[\w./*@-]*(?:::\w+)?")
+_MODULE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})(?:\.\w+)+")
+_TEST_FILE: Final = re.compile(r"(?<![\w/.])(test_\w+\.py)(?:::(\w+))?")
+_MAKE: Final = re.compile(r"(?:^|[\s`$])make ([a-z]+)\b")
+_PITBOX: Final = re.compile(r"(?:^|[\s`$/])pitbox ([a-z][a-z-]+)\b")
+
+
+def pages(root: Path) -> list[Path]:
+    """Return the documents that speak of what is there now."""
+    found = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
+    return [page for page in found if page.exists() and not str(page.relative_to(root)).startswith(HISTORY)]
+
+
+def wrong(root: Path, page: Path) -> list[str]:
+    """Return every name of a page that is not there, each once, with the page."""
+    text = page.read_text("utf-8")
+    fences = "\n".join(_FENCE.findall(text))
+    prose = _FENCE.sub("", text)
+    spans = [*_TICKS.findall(prose), *(line for line in fences.splitlines() if _is_command(line))]
+    bad = [name for span in spans for name in _missing(root, span)]
+    bad += [target for target in _LINK.findall(prose) if not _link_leads(page, target)]
+    return [f"{page.relative_to(root)}: {name}" for name in dict.fromkeys(bad)]
+
+
+def _is_command(line: str) -> bool:
+    return line.lstrip("$ ").startswith(("python -m", "make ", "pitbox ", ".venv/", "sudo "))
+
+
+def _link_leads(page: Path, target: str) -> bool:
+    if re.match(r"[a-z]+:|#", target):
+        return True
+    return (page.parent / target.partition("#")[0]).exists()
+
+
+def _missing(root: Path, span: str) -> Iterator[str]:
+    for found in _PATH.findall(span):
+        if not _path_exists(root, found):
+            yield found
+    for found in _MODULE.findall(span):
+        if not _module_exists(root, found):
+            yield found
+    for file, test in _TEST_FILE.findall(span):
+        places = list((root / "tests").rglob(file))
+        if not places or (test and not any(_defines(place, test) for place in places)):
+            yield f"{file}::{test}" if test else file
+    yield from (f"make {name}" for name in _MAKE.findall(span) if name not in _targets(root))
+    yield from (f"pitbox {name}" for name in _PITBOX.findall(span) if name not in _commands(root))
+
+
+def _path_exists(root: Path, name: str) -> bool:
+    path, _, test = name.partition("::")
+    path = path.rstrip("/.")
+    if "*" in path:
+        return any(root.glob(path))
+    file = root / path
+    if test:
+        return file.exists() and _defines(file, test)
+    return file.exists() or file.with_name(file.name + ".py").exists()
+
+
+def _module_exists(root: Path, name: str) -> bool:
+    """Whether a dotted name is a module, or a name that a module defines or imports."""
+    parts = name.split(".")
+    for depth in range(len(parts), 0, -1):
+        path = root.joinpath(*parts[:depth])
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if path.is_dir() and depth == len(parts):
+            return True
+        if file.exists():
+            return depth == len(parts) or _defines(file, parts[depth])
+    return False
+
+
+@cache
+def _names(file: Path) -> frozenset[str]:
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+    return frozenset(found)
+
+
+def _defines(file: Path, name: str) -> bool:
+    return name in _names(file)
+
+
+@cache
+def _targets(root: Path) -> frozenset[str]:
+    return frozenset(re.findall(r"^([a-z]+):", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+@cache
+def _commands(root: Path) -> frozenset[str]:
+    """Return the commands of the console script: its own table, and those that are plugged in."""
+    own = (root / "table_controller" / "cli" / "__init__.py").read_text("utf-8")
+    project = (root / "pyproject.toml").read_text("utf-8")
+    plugged = project.partition('[project.entry-points."pitbox.commands"]')[2].partition("\n[")[0]
+    return frozenset(re.findall(r'"([\w-]+)": "table_controller\.', own)) | frozenset(
+        re.findall(r"^([\w-]+) =", plugged, re.MULTILINE)
+    )
+
+
+def main() -> None:
+    """Print what is not there; exit 1 if there is anything."""
+    bad = [line for page in pages(ROOT) for line in wrong(ROOT, page)]
+    for line in bad:
+        print(f"{line}: there is no such thing. Name what is there, or say nothing.")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""Finds code that no command of the product runs: modules that only tests import.
+
+python -m tools.reachable          fail if a module of the product is not reached from an entry point
+python -m tools.reachable --uses   also list public names that nothing outside tests uses (a hint, never a failure)
+
+A proof of a module that nothing runs proves nothing. Entry points are the console script, the entry points of
+`pyproject.toml`, and every `__main__.py`. Followed are import statements, also inside functions; modules that are named
+by a string in a file that loads modules by name (`import_module`, an f-string is a pattern); and `-m MODULE` of a
+process that is started. An import for type checkers alone reaches a module only if there is nothing in it to run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PACKAGES: Final = ("firmware_bridge", "devices", "table_controller", "simulators")
+# What makes the figures of the documents may run a part of the simulators that no command does.
+FIGURES: Final = ("tools",)
+# Modules of the product that only simulated machines run, each with its reason.
+FOR_SIMULATORS: Final = {"firmware_bridge.transport.memory": "the wire of a machine in the same process"}
+
+
+class Source(NamedTuple):
+    """One file of code."""
+
+    name: str  # dotted
+    package: str  # what a relative name would be relative to
+    tree: ast.Module
+
+
+def sources(root: Path, packages: Iterable[str] = PACKAGES) -> dict[str, Source]:
+    """Return every module of these packages, by dotted name."""
+    found = {}
+    for package in packages:
+        for path in sorted((root / package).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            is_package = parts[-1] == "__init__"
+            name = ".".join(parts[:-1] if is_package else parts)
+            holder = name if is_package else name.rpartition(".")[0]
+            found[name] = Source(name, holder, ast.parse(path.read_text("utf-8"), str(path)))
+    return found
+
+
+def entry_points(root: Path, known: Iterable[str]) -> set[str]:
+    """Return the modules at which a process of the product begins, and those that its commands are plugged in by."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    groups = [project.get("scripts", {}), *project.get("entry-points", {}).values()]
+    named = {target.partition(":")[0] for group in groups for target in group.values()}
+    return named | {name for name in known if name.endswith(".__main__")}
+
+
+# --- what a module imports --------------------------------------------------------------------------------------------
+
+
+def imports(source: Source, known: set[str]) -> tuple[set[str], set[str]]:
+    """Return the modules that a module imports when it runs, and those that only type checkers see."""
+    for_types = {id(node) for block in _type_blocks(source.tree) for node in ast.walk(block)}
+    runs: set[str] = set()
+    types: set[str] = set()
+    for node in ast.walk(source.tree):
+        found = types if id(node) in for_types else runs
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            found.add(base)
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+    runs.update(_by_name(source, known))
+    return _with_parents(runs & known), _with_parents(types & known)
+
+
+def _type_blocks(tree: ast.Module) -> Iterator[ast.stmt]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            yield from node.body
+
+
+def _with_parents(names: set[str]) -> set[str]:
+    return {".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 2)}
+
+
+def _by_name(source: Source, known: set[str]) -> Iterator[str]:
+    """Yield modules that are loaded or started by a name in a string."""
+    constants = _constants(source)
+    nodes = list(_nodes(source))
+    loads = any(isinstance(node, ast.Name | ast.Attribute) and _last(node) == "import_module" for node in nodes)
+    for node in nodes:
+        if loads and isinstance(node, ast.Constant) and node.value in known:
+            yield str(node.value)
+        elif isinstance(node, ast.Call) and _last(node.func) == "import_module":
+            pattern = _pattern(node.args[0], constants)
+            yield from (name for name in known if pattern and re.fullmatch(pattern, name))
+        elif isinstance(node, ast.List | ast.Tuple | ast.Call):
+            given = node.args if isinstance(node, ast.Call) else node.elts
+            words = [each.value if isinstance(each, ast.Constant) else None for each in given]
+            yield from (str(word) for flag, word in pairwise(words) if flag == "-m" and word in known)
+
+
+def _nodes(source: Source) -> Iterator[ast.AST]:
+    return ast.walk(source.tree)
+
+
+def _last(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _constants(source: Source) -> dict[str, str]:
+    """Return the texts that a module gives names to."""
+    found = {"__package__": source.package, "__name__": source.name}
+    for node in source.tree.body:
+        target = (
+            node.target
+            if isinstance(node, ast.AnnAssign)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
+        value = getattr(node, "value", None)
+        if isinstance(target, ast.Name) and isinstance(value, ast.Constant) and isinstance(value.value, str):
+            found[target.id] = value.value
+        elif isinstance(target, ast.Name) and isinstance(value, ast.Name) and value.id in found:
+            found[target.id] = found[value.id]
+    return found
+
+
+def _pattern(node: ast.expr, constants: dict[str, str]) -> str:
+    """Return the pattern of the names that an f-string can give; "" if it is something else."""
+    if not isinstance(node, ast.JoinedStr):
+        return ""
+    parts = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(re.escape(str(part.value)))
+        elif isinstance(part, ast.FormattedValue):
+            name = part.value.id if isinstance(part.value, ast.Name) else ""
+            parts.append(re.escape(constants[name]) if name in constants else r"\w+")
+    return "".join(parts)
+
+
+# --- what is reached --------------------------------------------------------------------------------------------------
+
+
+Graph = dict[str, tuple[set[str], set[str]]]  # by module: what it imports when it runs, and for types alone
+
+
+def graph_of(code: dict[str, Source]) -> Graph:
+    """Return who imports whom."""
+    known = set(code)
+    return {name: imports(source, known) for name, source in code.items()}
+
+
+def reached(graph: Graph, begin: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return the modules that run from these on, and those that only their types are taken from."""
+    runs: set[str] = set()
+    types: set[str] = set()
+    waiting = list(_with_parents(set(begin) & graph.keys()))
+    while waiting:
+        name = waiting.pop()
+        if name in runs:
+            continue
+        runs.add(name)
+        now, only_types = graph[name]
+        waiting += now - runs
+        types |= only_types
+    return runs, types - runs
+
+
+def has_something_to_run(source: Source) -> bool:
+    """Whether a module holds more than names for types: a function, or a class that is no protocol."""
+    for node in source.tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return True
+        if isinstance(node, ast.ClassDef) and not any(_last(base) in ("Protocol", "TypedDict") for base in node.bases):
+            return True
+    return False
+
+
+def check(root: Path, packages: Iterable[str] = PACKAGES) -> tuple[list[str], list[str]]:
+    """Return every module that no command runs, and every excuse that nothing needs any more.
+
+    What the box ships must be run by the box's own commands; the simulators by theirs, or by what makes figures.
+    """
+    code = sources(root, (*packages, *FIGURES))
+    graph = graph_of(code)
+    begin = entry_points(root, code)
+    own = _missed(code, graph, {name for name in begin if not _is_simulated(name)})
+    commands = _missed(code, graph, begin)
+    simulated = _missed(code, graph, begin | {name for name in code if name.partition(".")[0] in FIGURES})
+    found = {name for name in code if name in (simulated if _is_simulated(name) else own)}
+    excused = {name for name in FOR_SIMULATORS if name in found and name not in commands}
+    lost = sorted(name for name in found - excused if name.partition(".")[0] in packages)
+    return lost, sorted(FOR_SIMULATORS.keys() - own)
+
+
+def _missed(code: dict[str, Source], graph: Graph, begin: set[str]) -> set[str]:
+    runs, types = reached(graph, begin)
+    shapes = {name for name in types if not has_something_to_run(code[name])}
+    return code.keys() - runs - _with_parents(shapes)
+
+
+def _is_simulated(name: str) -> bool:
+    return name.partition(".")[0] == "simulators"
+
+
+# --- names that only tests use ----------------------------------------------------------------------------------------
+
+
+def unused_names(root: Path, packages: Iterable[str] = PACKAGES) -> list[str]:
+    """Return public functions and classes whose name stands nowhere outside tests but where it is defined."""
+    code = sources(root, (*packages, "tools", "benchmarks"))
+    used: dict[str, int] = {}
+    for source in code.values():
+        for node in _nodes(source):
+            names = []
+            if isinstance(node, ast.Name | ast.Attribute):
+                names = [_last(node)]
+            elif isinstance(node, ast.alias):
+                names = [node.name.rpartition(".")[2]]
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                names = [node.value]
+            for name in names:
+                used[name] = used.get(name, 0) + 1
+    found = []
+    for source in code.values():
+        if source.name.split(".")[0] not in packages:
+            continue
+        for node in source.tree.body:
+            public = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name[0] != "_"
+            if public and node.name not in used and not node.decorator_list:  # type: ignore[attr-defined]
+                found.append(f"{source.name}:{node.name}")  # type: ignore[attr-defined]
+    return found
+
+
+def main() -> None:
+    """Print what is not reached; exit 1 if there is anything."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--uses", action="store_true", help="list public names that only tests use")
+    if parser.parse_args().uses:
+        print("\n".join(unused_names(ROOT)))
+    lost, stale = check(ROOT)
+    for name in lost:
+        print(f"{name}: no command of the product runs it. Delete it, or have the code that runs import it.")
+    for name in stale:
+        print(f"{name}: it is reached by now. Take it out of FOR_SIMULATORS in tools/reachable.py.")
+    sys.exit(1 if lost or stale else 0)
+
+
+if __name__ == "__main__":
+    main()
