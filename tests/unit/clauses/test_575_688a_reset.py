@@ -70,6 +70,7 @@ def test_a_seat_whose_hand_was_shown_may_not_surrender_when_it_is_settled_anew(g
 def test_a_surrendered_hand_is_compared_with_nothing_and_stays_surrendered(game: str) -> None:
     floor = at(game, "auto", mc.SETTLING)
     floor.say("settled", "surrendered")
+    floor.say("surrender_collected")
     floor.say("surrender_count")
     floor.say("settled")
     assert floor.round_.settled == [6, 3]
