@@ -27,6 +27,11 @@ _BY_RULING: Final = {
     "acknowledge": ("the role that the ruling names", "`acknowledged`, which says that the named evidence was seen"),
 }
 _ALWAYS: Final = {
+    "optional_settled": "`settle_optional_wagers`",
+    "hand_complete": "`settle_optional_wagers` in the middle of the deal, seat by seat",
+    "replacement": "`settle_optional_wagers` where no card lies there for the joker yet",
+    "dealer_hand_reset": "`reset_dealer_hand`",
+    "seat_reopened": "`reset_dealer_hand`, for every seat that was settled before",
     "choose": "a person decides, as `ask_floorperson`, `player_may_void` or `player_option_dead_hand`",
     "device_cleared": "any hold about a faulted device",
     "deck_counted": "`reshuffle` where the ruling wants the deck verified again",

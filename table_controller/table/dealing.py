@@ -165,7 +165,7 @@ def seen_face_up(c: Context, _event: ev.FaceUpSeen) -> None:
 
 
 def _face_up_in_stack(c: Context, cards: int) -> None:
-    """A stack is out, and the shoe says how many of its cards lie face up: those not reported one by one."""
+    """A stack is out, and the shoe reports how many of its cards lie face up: take those not reported alone."""
     missed = cards - c.state.round.faces_in_stack
     c.state.round.faces_in_stack = 0
     if missed > 0 and c.state.round.state == mc.DEALING:

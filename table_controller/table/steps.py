@@ -227,7 +227,7 @@ def _seat_reopened(c: Context, _hold: Hold, seat: int, _answer: Answer) -> None:
     Side wagers stay as they are settled: none of them depends on how the dealer's cards were set.
     """
     c.state.round.settled.remove(seat)
-    c.state.round.reopened.append(seat)
+    c.state.round.reopened = sorted({*c.state.round.reopened, seat})
     side.lay_back(c, seat)
 
 

@@ -23,8 +23,8 @@ face_up_card_more declared_again      | auto manual hand auto_blind manual_blind
 = NEXT next_card_placed : 687a.13(b)
 card_drawn_in_error declared          | auto manual hand auto_blind manual_blind hand_blind | dealing
 = VOID hands_counted wagers_returned : 687a.13(c)
-wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | dealing stub_check
-wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | playing raised
+wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | dealing stub_check playing
+wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | raised
 wrong_card_count total_right          | auto                   | stub_check
 = VOID_LATE hands_counted wagers_returned wagers_reversed : 687a.13(c)
 wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | settling
