@@ -7,6 +7,8 @@ import subprocess
 import tomllib
 from typing import TYPE_CHECKING
 
+import pytest
+
 from table_controller import rulebook
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
