@@ -321,7 +321,8 @@ def test_a_progressive_whose_only_sign_is_the_page_is_mentioned(tmp_path: Path) 
     (said,) = load_config(lay_out(tmp_path, _without("meter_sign.1"))).warnings
     assert "no round opens unless a display shows the panel's /sign page" in said
     with_device = PAI_GOW + "\n[panel]\nenabled = false\n"
-    assert load_config(lay_out(tmp_path, with_device)).warnings == ()
+    (tmp_path / "other").mkdir()
+    assert load_config(lay_out(tmp_path / "other", with_device)).warnings == ()
 
 
 def test_a_sensor_without_a_seat_and_a_second_shuffler_are_told(tmp_path: Path) -> None:
