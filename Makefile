@@ -6,13 +6,16 @@ BIN     = $(VENV)/bin
 # What the tests need besides Python packages: real tools, never stand-ins. PROGRAM, or PROGRAM:PACKAGE.
 APT     = systemd-analyze:systemd tshark ser2net socat usbip strace openssl mosquitto mosquitto_sub:mosquitto-clients chromium
 
+# A real kernel to attach USB devices to, for the long proofs.
+proof vhci marathon: APT += qemu-system-x86_64:qemu-system-x86 busybox:busybox-static depmod:kmod
+
 # What is compiled once is kept, or every process of every test and benchmark compiles the house anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 # One more than there are cores: tests on the wall clock wait, and somebody else may compute meanwhile.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test check proof bench vhci recording format clean apt
+.PHONY: help demo test check proof marathon stress bench vhci floor recording format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,9 +47,9 @@ demo: $(VENV)/.demo  ## simulated machines and what the box does with them; ends
 	@$(BIN)/pitbox demo
 
 test: $(VENV)/.dev apt  ## install what tests need and run them all
-	$(BIN)/python -m pytest -m 'not proof' -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -m 'not proof and not vhci' -n $(WORKERS) --dist worksteal --durations 10
 
-check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, names and generated parts of documents
+check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, documents, and nothing proven less than before
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -54,9 +57,18 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, names 
 	$(BIN)/python -m tools.reachable
 	$(BIN)/python -m tools.doc_names
 	$(BIN)/python -m tools.docs --check
+	$(BIN)/python -m tools.floor
 
-proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 25 minutes)
-	$(BIN)/python -m pytest -m proof --timeout 1500 -rP -n $(WORKERS) --dist worksteal
+proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 40 minutes on two cores)
+	$(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP -n $(WORKERS) --dist worksteal --durations 10 \
+	  -p tests.support.allowances
+
+marathon: $(VENV)/.dev apt  ## the same proofs with TIMES (20) times their counts: hours; not for CI
+	PITBOX_MARATHON=$(or $(TIMES),20) $(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP \
+	  -n $(WORKERS) --dist worksteal --durations 10
+
+stress: $(VENV)/.dev apt  ## the tests on the wall clock, TIMES (20) times while LOAD (8) processes compute
+	$(BIN)/python -m tools.stress --times $(or $(TIMES),20) --load $(or $(LOAD),8) $(ONLY)
 
 bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and peer
 	$(BIN)/python -m benchmarks.codec
@@ -72,8 +84,11 @@ bench: $(VENV)/.dev apt  ## the budgets, measured side by side with floor and pe
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.mqtt
 
-vhci: $(VENV)/.dev  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
+vhci: $(VENV)/.dev apt  ## simulated USB machines on a real kernel, in QEMU (fetches Debian's kernel, 70 MB; a minute)
 	$(BIN)/python -m tools.vhci
+
+floor: $(VENV)/.dev  ## raise tests/floor.toml to today's counts of tests, clause marks and mutants
+	$(BIN)/python -m tools.floor --renew
 
 recording: $(VENV)/.dev  ## renew the recordings that README shows and the generated parts of the documents
 	$(BIN)/python -m tools.docs

@@ -461,6 +461,12 @@ class JournalGone(JournalError):
     number = 723
 
 
+class CopyTakenOver(JournalError):
+    """The second copy was restored into another box: that box has this table, and this one opens nothing any more."""
+
+    number = 724
+
+
 # --- recovery: the journal holds, and cannot be taken ---------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """One supervisor owns one link's life: open, shake hands, watch, close, wait, again. Drivers never open ports.
 
-Cancellation rules: `close` (or cancelling the task that runs `run`) ends it in any phase; the port is given back before
-either returns; CancelledError is never swallowed; after closing, nothing is reopened.
+Cancellation rules: `close` (or cancelling the task that runs `run`) ends it in any phase; the port is closed before
+either returns; CancelledError is never swallowed; after closing, nothing is reopened. A port that has threads (USB,
+network) is given back by its thread a moment later; who opens a USB device again waits for it.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class Supervisor:
         self._task = asyncio.get_running_loop().create_task(self.run(), name=f"supervisor {self.name}")
 
     async def close(self) -> None:
-        """End it, whatever it is doing; returns once the port is given back. Closing twice is harmless."""
+        """End it, whatever it is doing; returns once the port is closed. Closing twice is harmless."""
         task = self._task
         if task is not None:
             task.cancel()

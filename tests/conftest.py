@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from simulators.virtual_time import VirtualLoop
 from tests.support import evidence
+from tests.support.counts import FACTOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what runs on the wall clock: while it waits others compute, and at the end nobody waits."""
     items.sort(key=lambda item: item.get_closest_marker("realtime") is None)
+    for item in items if FACTOR > 1 else ():
+        _give_time(item)
+
+
+def _give_time(item: pytest.Item) -> None:
+    """In a marathon a proof tries many times as much, and may take as many times as long."""
+    mark = item.get_closest_marker("timeout")
+    seconds = mark.args[0] if mark is not None else item.config.getoption("--timeout") or 120
+    item.add_marker(pytest.mark.timeout(float(seconds) * FACTOR), append=False)
 
 
 def pytest_collection_finish() -> None:

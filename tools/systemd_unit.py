@@ -4,20 +4,24 @@ python -m tools.systemd_unit      needs root, systemd, and a kernel that lets ro
 
 A systemd of its own is process 1 of new namespaces, with its own /etc, /run and /var/lib in memory and no units but
 ours: nothing of this computer is started, changed or stopped by it. The user is made by the shipped sysusers file. A
-drop-in changes what a bench needs: which program, a shorter watchdog, where the log goes. About half a minute.
+drop-in changes what a bench needs: which program, a shorter watchdog, where the log goes. The tree, the interpreter and
+its packages are bound read-only below /run, so the unit finds them wherever they lie, and home folders and /tmp stay as
+closed to it as on a box. About half a minute.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from firmware_bridge.keys import new_key, save_approved, save_key
 from simulators.machine import approved
@@ -31,30 +35,42 @@ UNIT: Final = "pitbox@table"
 GAME: Final = "over_under"
 # Seconds. Far more than any of these needs.
 LIMIT: Final = 60.0
+# Where the unit finds what it runs, wherever that lies on this computer.
+BENCH: Final = "/run/bench"
 DROP_IN: Final = """[Service]
 ExecStart=
 ExecStart={python} -m table_controller.cli run --config /etc/pitbox/%i.toml
+Environment={environment}
 WorkingDirectory=/
 WatchdogSec=3
 StandardOutput=append:/run/pitbox.log
 StandardError=append:/run/pitbox.log
 """
+# The new /run is filled before it covers the old one: the tree may lie below /run, /etc or /var/lib, too.
 INIT: Final = """set -e
 mount --make-rprivate /
 mount -t proc proc /proc
 mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys
-mount -t tmpfs tmpfs /run
-mkdir /run/etc && cp -a /etc/. /run/etc && mount --bind /run/etc /etc
-mount -t tmpfs tmpfs /var/lib
-{home}
-mkdir -p /run/units/pitbox@.service.d /etc/pitbox
+run={folder}/run
+mkdir $run && mount -t tmpfs -o mode=755 tmpfs $run
+mkdir -p $run/units/pitbox@.service.d $run/etc
+cp -a /etc/. $run/etc && mkdir -p $run/etc/pitbox
 for target in basic sysinit shutdown time-sync local-fs multi-user; do
-  printf '[Unit]\\nDescription=%s\\n' $target > /run/units/$target.target
+  printf '[Unit]\\nDescription=%s\\n' $target > $run/units/$target.target
 done
-cp {root}/deploy/systemd/pitbox@.service /run/units/
-cp {folder}/drop-in.conf /run/units/pitbox@.service.d/bench.conf
-systemd-sysusers {root}/deploy/systemd/pitbox.sysusers
-cp {folder}/table/* /etc/pitbox/ && chown -R pitbox:pitbox /etc/pitbox
+cp {tree}/deploy/systemd/pitbox@.service $run/units/
+cp {folder}/drop-in.conf $run/units/pitbox@.service.d/bench.conf
+cp {folder}/table/* $run/etc/pitbox/
+show() {{ mkdir -p "$run/bench/$2" && mount --bind "$1" "$run/bench/$2" && mount -o remount,ro,bind "$run/bench/$2"; }}
+show {tree} tree
+show {packages} packages
+show {base} base
+mount -n --move $run /run
+mount --bind /run/etc /etc
+mount -t tmpfs tmpfs /var/lib
+systemd-sysusers {bench}/tree/deploy/systemd/pitbox.sysusers
+chown -R pitbox:pitbox /etc/pitbox
+cd /
 export container=pitbox SYSTEMD_UNIT_PATH=/run/units
 exec /lib/systemd/systemd --system --unit=basic.target --log-level=warning --log-target=null
 """
@@ -77,10 +93,43 @@ for node in nodes:
 NODES: Final = {"/run/ttyS0": ("4", "64"), "/run/fuse": ("10", "229"), "/run/kmsg": ("1", "11")}
 
 
-# An interpreter that lies in somebody's home is shown to the unit's user at the same path, and nothing else of it.
-HOME: Final = """mkdir -p /run/base && mount --bind {base} /run/base
-mount -t tmpfs -o mode=755 tmpfs {top} && mkdir -p {base} && mount --bind /run/base {base}"""
-HOMES: Final = ("/root", "/home")
+# What this computer lacks: the exit code, and the command that tries the namespaces.
+LACKING: Final = 2
+NAMESPACES: Final = ("unshare", "-m", "-p", "-f", "-u", "-C", "-i", "mount", "--make-rprivate", "/")
+
+
+class Interpreter(NamedTuple):
+    """The folders that a unit must see to run Python: the installation, and the packages of this environment."""
+
+    base: Path
+    packages: Path
+
+    @property
+    def python(self) -> str:
+        """The program, as the unit sees it."""
+        program = Path(sys.executable).resolve()
+        short = program.relative_to(self.base) if program.is_relative_to(self.base) else Path("bin", program.name)
+        return f"{BENCH}/base/{short}"
+
+    @property
+    def environment(self) -> tuple[str, ...]:
+        """What makes it find its own libraries, our packages and our tree where they are bound."""
+        paths = f"{BENCH}/tree:{BENCH}/packages"
+        return f"PYTHONHOME={BENCH}/base", f"LD_LIBRARY_PATH={BENCH}/base/lib", f"PYTHONPATH={paths}"
+
+
+INTERPRETER: Final = Interpreter(Path(sys.base_prefix).resolve(), Path(sysconfig.get_path("purelib")).resolve())
+
+
+def init_script(folder: Path, tree: Path = ROOT, interpreter: Interpreter = INTERPRETER) -> str:
+    """Return what process 1 does before it becomes systemd. Paths may hold whatever a path may hold."""
+    paths = {"folder": folder, "tree": tree, "packages": interpreter.packages, "base": interpreter.base}
+    return INIT.format(bench=BENCH, **{name: shlex.quote(str(path)) for name, path in paths.items()})
+
+
+def closed_to_others(*folders: Path) -> list[Path]:
+    """Return the folders that the unit's user could not read, even bound where the user can reach them."""
+    return [folder for folder in folders if folder.stat().st_mode & 0o005 != 0o005]
 
 
 class Systemd:
@@ -88,15 +137,16 @@ class Systemd:
 
     def __init__(self, folder: Path) -> None:
         script = folder / "init.sh"
-        base = Path(sys.base_prefix).resolve()
-        top = next((home for home in HOMES if base.is_relative_to(home)), None)
-        home = "" if top is None else HOME.format(base=base, top=top)
-        script.write_text(INIT.format(root=ROOT, folder=folder, home=home))
-        hidden = "" if top is None else "ProtectHome=no\n"
-        (folder / "drop-in.conf").write_text(DROP_IN.format(python=sys.executable) + hidden)
-        words = ("unshare", "-m", "-p", "-f", "-u", "-C", "-i", "--kill-child", "sh", str(script))
-        self._outer = subprocess.Popen(words, stdin=subprocess.DEVNULL)  # noqa: S603 - our own words
+        script.write_text(init_script(folder))
+        words = " ".join(INTERPRETER.environment)
+        (folder / "drop-in.conf").write_text(DROP_IN.format(python=INTERPRETER.python, environment=words))
+        command = ("unshare", "-m", "-p", "-f", "-u", "-C", "-i", "--kill-child", "sh", str(script))
+        self._outer = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - our own words
         self._init = 0
+
+    def python(self, *arguments: str) -> str:
+        """Run the unit's own interpreter in there, as root; return what it printed."""
+        return self.inside("env", *INTERPRETER.environment, INTERPRETER.python, *arguments)
 
     def inside(self, *words: str) -> str:
         """Run a command in there; return what it printed."""
@@ -154,9 +204,8 @@ def devices(systemd: Systemd) -> None:
     """See which devices a process of the unit may open, and that the same process elsewhere may open them all."""
     for node, numbers in NODES.items():
         systemd.inside("mknod", "-m", "666", node, "c", *numbers)
-    python = (sys.executable, "-c", OPENS)
-    free = systemd.inside(*python, "0", "/dev/null", *NODES).split()
-    held = systemd.inside(*python, systemd.show("MainPID"), "/dev/null", *NODES).split()
+    free = systemd.python("-c", OPENS, "0", "/dev/null", *NODES).split()
+    held = systemd.python("-c", OPENS, systemd.show("MainPID"), "/dev/null", *NODES).split()
     if "EPERM" in free:
         print(f"         devices were not tried: this computer lets its own root open no more than {free}")
         return
@@ -191,9 +240,7 @@ def watch(systemd: Systemd) -> None:
     systemd.inside("systemctl", "stop", UNIT)
     systemd.until("SIGTERM: stopped", lambda: show("ActiveState") == "inactive")
     assert (show("Result"), show("ExecMainStatus")) == ("success", "0"), systemd.words()
-    verified = systemd.inside(
-        sys.executable, "-m", "table_controller.cli", "journal", "verify", "/var/lib/pitbox/journal"
-    )
+    verified = systemd.python("-m", "table_controller.cli", "journal", "verify", "/var/lib/pitbox/journal")
     assert " hold" in verified, verified
     print(f"         the journal of three starts: {verified.splitlines()[0]}")
     other = "pitbox@bad"
@@ -203,12 +250,27 @@ def watch(systemd: Systemd) -> None:
     print("         a wrong configuration ends with 2 and is not started again")
 
 
+def lacks() -> str:
+    """Return what this computer lacks and who can mend it, or nothing."""
+    tools = ("unshare", "nsenter", "systemctl", "systemd-sysusers")
+    if missing := [tool for tool in tools if shutil.which(tool) is None]:
+        return f"{', '.join(missing)}: not installed (apt install systemd util-linux)"
+    if os.geteuid() != 0:
+        return "only root may start a systemd of its own (run this as root)"
+    tried = subprocess.run(NAMESPACES, capture_output=True, text=True, timeout=LIMIT, check=False)  # noqa: S603 - ours
+    if tried.returncode != 0:
+        return f"this system does not let its root make namespaces: {tried.stderr.strip()}"
+    if closed := closed_to_others(ROOT, *INTERPRETER):
+        names = " ".join(map(shlex.quote, map(str, closed)))
+        return f"the unit's user may not read the program that it runs (chmod -R o+rX {names})"
+    return ""
+
+
 def main() -> int:
-    """Try it; 0 if everything was seen."""
-    missing = [tool for tool in ("unshare", "nsenter", "systemctl", "systemd-sysusers") if shutil.which(tool) is None]
-    if os.geteuid() != 0 or missing:
-        print(f"needs root, and: {', '.join(missing) or 'everything else is here'} (apt install systemd util-linux)")
-        return 2
+    """Try it; 0 if everything was seen, 2 with a sentence if this computer lacks something."""
+    if lacking := lacks():
+        print(lacking)
+        return LACKING
     with TemporaryDirectory(prefix="pitbox-systemd-") as name:
         folder = Path(name)
         lay_out(folder / "table")

@@ -1,65 +1,122 @@
 """Runs tests/hardware/test_vhci.py on a computer with the kernel's vhci_hcd: a small one, made in QEMU.
 
-python -m tools.vhci [FOLDER]      needs qemu-system-x86_64, busybox and usbip; keeps Debian's kernel (70 MB) in FOLDER
+python -m tools.vhci [FOLDER]      keeps Debian's kernel (70 MB) in FOLDER (default: build/vhci)
 
 The guest boots Debian's kernel from an initial file system of a few modules, mounts this computer's files read-only,
-and runs pytest from there. Software emulation: a minute or two.
+and runs pytest from there. Which modules, and in which order, is read from the kernel's own modules.dep. Software
+emulation, which needs nothing of this computer's kernel: a minute or two.
 """
 
 from __future__ import annotations
 
 import gzip
+import lzma
+import os
+import platform
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGE: Final = "linux-image-amd64"
-# What the guest needs, in the order of loading: the shared file system, then USB.
-MODULES: Final = (
-    "virtio", "virtio_ring", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "netfs", "fscache",
-    "9pnet", "9pnet_virtio", "9p", "usb-common", "usbcore", "usbip-core", "vhci-hcd",
-)  # fmt: skip
+# What the guest is for: the shared file system, and USB over IP. What these need, the kernel knows.
+WANTED: Final = ("virtio_pci", "9pnet_virtio", "9p", "vhci_hcd")
+TOOLS: Final = {
+    "qemu-system-x86_64": "qemu-system-x86",
+    "busybox": "busybox-static",
+    "depmod": "kmod",
+    "usbip": "usbip",
+    "apt-get": "apt",
+}
 # Seconds. Ten times what it needs.
 LIMIT: Final = 600
 PASSED: Final = "guest: all passed"
+# The exit code for a computer that lacks what this needs.
+LACKING: Final = 2
+# How the kernel's packager may have pressed a module, by the end of its name.
+_UNPACK: Final[dict[str, Callable[[bytes], bytes]]] = {".ko": bytes, ".gz": gzip.decompress, ".xz": lzma.decompress}
 
+# CI=true: in there everything is said to be present, so a test that lacks a part fails and is not skipped.
 INIT: Final = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys
-for module in {modules}; do insmod /modules/$module.ko; done
+for module in {modules}; do insmod /modules/$module; done
 ifconfig lo 127.0.0.1 up
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 host /host
 mount -t proc proc /host/proc; mount -t sysfs sys /host/sys
 mount -t devtmpfs dev /host/dev; mount -t tmpfs tmp /host/run
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=/run
-test -d /sys/module/vhci_hcd && chroot /host /bin/sh -c \
-  'cd "{root}" && "{python}" -m pytest tests/hardware -v -p no:cacheprovider' && echo {passed}
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run CI=true
+export PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=/run
+test -d /sys/module/vhci_hcd && cd / && chroot /host /bin/sh -c {command} && echo {passed}
 poweroff -f
 """
+COMMAND: Final = "cd {root} && {python} -m pytest tests/hardware/test_vhci.py -v -p no:cacheprovider"
 
 
 def main() -> int:
-    """Fetch what is missing, boot, show the guest's words; 0 if all tests passed."""
+    """Fetch what is missing, boot, show the guest's words; 0 if all tests passed, 2 if this computer lacks a part."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "vhci").resolve()
+    if lacking := lacks():
+        print(lacking)
+        return LACKING
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [tool for tool in ("qemu-system-x86_64", "busybox", "usbip", "apt-get") if _tool(tool) is None]
-    if missing:
-        print(f"missing: {', '.join(missing)}; try apt install qemu-system-x86 busybox-static usbip")
-        return 2
     kernel = _kernel(folder)
-    initrd = folder / "initrd.gz"
+    initrd = folder / f"initrd-{os.getpid()}.gz"
     initrd.write_bytes(gzip.compress(_file_system(kernel), 1))
-    booted = _run(
-        "qemu-system-x86_64", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none",
-        "-kernel", str(next((kernel / "boot").glob("vmlinuz-*"))), "-initrd", str(initrd),
-        "-append", "console=ttyS0 loglevel=1 panic=-1",
-        "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
-    )  # fmt: skip
+    try:
+        booted = _run(
+            "qemu-system-x86_64", "-accel", "tcg", "-m", "1024", "-nographic", "-no-reboot", "-nic", "none",
+            "-kernel", str(next((kernel / "boot").glob("vmlinuz-*"))), "-initrd", str(initrd),
+            "-append", "console=ttyS0 loglevel=1 panic=-1",
+            "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
+        )  # fmt: skip
+    finally:
+        initrd.unlink()
     print(booted)
     return 0 if PASSED in booted else 1
+
+
+def lacks() -> str:
+    """Return what this computer lacks and how to get it, or nothing."""
+    if platform.machine() != "x86_64":
+        return f"the guest runs this computer's programs on an x86-64 kernel, and this is {platform.machine()}"
+    missing = {tool: package for tool, package in TOOLS.items() if _tool(tool) is None}
+    if missing:
+        return f"{', '.join(missing)}: not installed (apt install {' '.join(missing.values())})"
+    if b"/ld-linux" in Path(str(_tool("busybox"))).read_bytes():
+        return "busybox needs libraries that the guest has not (apt install busybox-static)"
+    return ""
+
+
+def load_order(wanted: Iterable[str], dependencies: str, builtin: str) -> list[str]:
+    """Return the files of the wanted modules and of all that they need, each after what it needs.
+
+    `dependencies` is the text of modules.dep: each line a file and all that it needs, what must be loaded first last.
+    What stands in modules.builtin is part of the kernel already. LookupError for a module that is in neither.
+    """
+    needs = {}
+    for line in dependencies.splitlines():
+        file, _, rest = line.partition(":")
+        needs[_name(file)] = [*reversed(rest.split()), file]
+    inside = {_name(file) for file in builtin.split()}
+    order: dict[str, None] = {}
+    for module in wanted:
+        if module in needs:
+            order.update(dict.fromkeys(needs[module]))
+        elif module not in inside:
+            raise LookupError(f"this kernel has no module {module}; see which one took its place")
+    return list(order)
+
+
+def _name(file: str) -> str:
+    """A module's name, from its file: drivers/usb/usbip/vhci-hcd.ko.xz is vhci_hcd."""
+    return Path(file).name.partition(".")[0].replace("-", "_")
 
 
 def _tool(name: str) -> str | None:
@@ -76,21 +133,36 @@ def _run(program: str, *arguments: str, folder: Path = ROOT) -> str:
 
 
 def _kernel(folder: Path) -> Path:
-    """Return the folder of Debian's unpacked kernel, fetched if it is not there."""
-    unpacked = folder / "kernel"
+    """Return the folder of Debian's newest kernel, unpacked; fetched if it is not there."""
+    name = _run("apt-cache", "depends", PACKAGE).partition("Depends: ")[2].split()[0]
+    unpacked = folder / name
     if not unpacked.exists():
-        name = _run("apt-cache", "depends", PACKAGE).partition("Depends: ")[2].split()[0]
-        _run("apt-get", "download", name, folder=folder)
-        _run("dpkg-deb", "-x", str(next(folder.glob(f"{name}_*.deb"))), str(unpacked))
+        fresh = folder / f"{name}.{os.getpid()}"
+        fresh.mkdir()
+        _run("apt-get", "download", name, folder=fresh)
+        (package,) = fresh.glob("*.deb")
+        _run("dpkg-deb", "-x", str(package), str(fresh))
+        package.unlink()
+        _run("depmod", "-b", str(fresh), _modules(fresh).name)
+        fresh.replace(unpacked)
     return unpacked
+
+
+def _modules(kernel: Path) -> Path:
+    """The folder of a kernel's modules, named by its version."""
+    return next((kernel / "lib" / "modules").iterdir())
 
 
 def _file_system(kernel: Path) -> bytes:
     """Return the guest's initial file system, as a cpio archive."""
-    init = INIT.format(modules=" ".join(MODULES), root=ROOT, python=sys.executable, passed=PASSED)
+    modules = _modules(kernel)
+    tables = ((modules / table).read_text() for table in ("modules.dep", "modules.builtin"))
+    found = {_name(file): modules / file for file in load_order(WANTED, *tables)}
+    command = COMMAND.format(root=shlex.quote(str(ROOT)), python=shlex.quote(sys.executable))
+    init = INIT.format(modules=" ".join(found), command=shlex.quote(command), passed=PASSED)
     files = {"init": init.encode(), "bin/busybox": Path(str(_tool("busybox"))).read_bytes()}
-    for name in MODULES:
-        files[f"modules/{name}.ko"] = next(kernel.rglob(f"{name}.ko")).read_bytes()
+    for name, file in found.items():
+        files[f"modules/{name}"] = _UNPACK[file.suffix](file.read_bytes())
     folders = ["bin", "modules", "proc", "sys", "host"]
     entries = [_entry(name, 0o040755, b"") for name in folders]
     entries += [_entry(name, 0o100755, data) for name, data in files.items()]

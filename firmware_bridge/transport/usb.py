@@ -7,6 +7,7 @@ missing zero-length packet nor a timeout in the middle of a transfer can hold by
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import errno
 import re
@@ -96,9 +97,13 @@ def parse_server(where: str) -> tuple[str, int]:
 
 async def open_usb(url: str) -> Transport:
     """Open a device for this process alone. Raises BadPort, PortMissing, PortBusy, PortFailed or DuplicateSerial."""
-    address = parse_usb(url)
-    port = await open_in_thread(lambda: _open(address))
-    return ThreadTransport(port, url, lambda error: _lost(address, error))
+    hold = _Hold(parse_usb(url))
+    try:
+        port = await open_in_thread(lambda: _open(hold))
+    except asyncio.CancelledError:
+        hold.leaving = True  # its thread opens to the end, and gives back; who comes next waits for that
+        raise
+    return ThreadTransport(port, url, lambda error: _lost(hold.address, error))
 
 
 def find_ports(server: tuple[str, int] | None = None) -> list[str]:
@@ -176,11 +181,47 @@ def _serial_of(device: Any) -> str | OSError | None:
     return serial if serial and _SERIAL.fullmatch(serial) else None
 
 
-def _open(address: UsbAddress) -> _UsbPort:
-    previous = _held.get(address)
-    if previous is not None and previous.leaving:
-        previous.gone.wait(GIVE_BACK)
-    device = None
+class _Hold:
+    """This program's hold of a device: from the wish to open it until it is given back."""
+
+    def __init__(self, address: UsbAddress) -> None:
+        self.address = address
+        self.leaving = False
+        self.gone = threading.Event()
+        self.port: _UsbPort | None = None
+        self._before = _held.get(address)
+        if self._before is None or self._before.leaving:
+            _held[address] = self
+
+    def wait(self) -> None:
+        """Wait while the hold before this one gives the device back."""
+        before, self._before = self._before, None
+        if before is not None and before.leaving:
+            before.gone.wait(GIVE_BACK)
+
+    def end(self) -> None:
+        """The device is given back, or was never had."""
+        if _held.get(self.address) is self:
+            del _held[self.address]
+        self.gone.set()
+
+
+def _open(hold: _Hold) -> _UsbPort:
+    hold.wait()
+    try:
+        hold.port = _claim(hold)
+    except BaseException:
+        hold.end()
+        raise
+    _held[hold.address] = hold
+    _give_back_at_exit()
+    return hold.port
+
+
+def _claim(hold: _Hold) -> _UsbPort:
+    address, device = hold.address, None
+    if hold.leaving:
+        raise PortBusy(f"{address}: opening was given up")
     try:
         device = _the_one(address)
         number, incoming, outgoing = _bulk_pair(address, device)
@@ -190,9 +231,7 @@ def _open(address: UsbAddress) -> _UsbPort:
         if device is not None:
             usb.util.dispose_resources(device)
         raise _why_not_opened(address, error) from error
-    port = _held[address] = _UsbPort(address, device, incoming, outgoing)
-    _give_back_at_exit()
-    return port
+    return _UsbPort(hold, device, incoming, outgoing)
 
 
 def _the_one(address: UsbAddress) -> Any:
@@ -268,10 +307,8 @@ def _why_not_opened(address: UsbAddress, error: Exception) -> PitboxError:
 class _UsbPort:
     """A claimed interface and its two endpoints."""
 
-    def __init__(self, address: UsbAddress, device: Any, incoming: Any, outgoing: Any) -> None:
-        self.leaving = False
-        self.gone = threading.Event()
-        self._address = address
+    def __init__(self, hold: _Hold, device: Any, incoming: Any, outgoing: Any) -> None:
+        self._hold = hold
         self._device = device
         self._in = incoming
         self._out = outgoing
@@ -283,7 +320,7 @@ class _UsbPort:
     def read(self) -> bytes:
         """Return a packet, or nothing if none came in a while. A zero-length packet is nothing, too."""
         with self._reading:
-            if self.leaving:
+            if self._hold.leaving:
                 return b""
             try:
                 data = bytes(self._in.read(self._packet, LOOK_UP))
@@ -297,7 +334,7 @@ class _UsbPort:
         """Send as the device takes it. What a stall swallows is lost as on any line: the link repeats it."""
         while data:
             with self._writing:
-                if self.leaving:
+                if self._hold.leaving:
                     return
                 try:
                     data = data[self._out.write(data, LOOK_UP) :]
@@ -321,22 +358,20 @@ class _UsbPort:
 
     def leave(self) -> None:
         """Let both threads return when they look up next."""
-        self.leaving = True
+        self._hold.leaving = True
 
     def close(self) -> None:
         """Release the interface, once nobody is in the middle of a transfer: libusb must not be closed under one."""
-        self.leaving = True
+        self._hold.leaving = True
         with self._reading, self._writing:
             try:
                 usb.util.dispose_resources(self._device)
             finally:
-                if _held.get(self._address) is self:
-                    del _held[self._address]
-                self.gone.set()
+                self._hold.end()
 
 
 # Who opens a device again that this program is just giving back waits for it, or would meet its own claim.
-_held: Final[dict[UsbAddress, _UsbPort]] = {}
+_held: Final[dict[UsbAddress, _Hold]] = {}
 
 
 @cache
@@ -349,8 +384,9 @@ def _give_back_at_exit() -> None:
 
 
 def _give_all_back() -> None:
-    for port in list(_held.values()):
-        port.close()
+    for hold in list(_held.values()):
+        if hold.port is not None:
+            hold.port.close()
 
 
 def _lost(address: UsbAddress, error: OSError) -> LinkError:

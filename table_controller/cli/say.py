@@ -30,6 +30,7 @@ WORDS: Final = {
     "close_meter": "MeterClosed",
     "open_meter": "MeterOpened",
     "transfer_overflow": "OverflowTransferred",
+    "confirm_copy_absent": "CopyAbsenceConfirmed",
 }
 # What the box adds, or a machine says.
 _NOT_TYPED: Final = ("who", "second")

@@ -18,7 +18,7 @@ from msgspec.structs import replace as struct_replace
 from devices.kinds import kind_named
 from devices.report import LinkDown, LinkUp, Misread, Reported
 from firmware_bridge.commands import Settled
-from firmware_bridge.errors import BoxLocked, JournalBusy, JournalError, PitboxError
+from firmware_bridge.errors import BoxLocked, CopyTakenOver, JournalBusy, JournalError, PitboxError, code_of
 from table_controller.controller.enroll import Revoked
 from table_controller.controller.escalation import Escalation
 from table_controller.controller.keypad import Keypad
@@ -35,6 +35,7 @@ from table_controller.controller.test_mode import TestMode
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of
+from table_controller.table import events as ev
 from table_controller.table.core import Table
 
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ class Box:
         if self.controller is not None:
             self._join(self.controller)
             self.controller.begin()
+            if self.copy.configured:
+                self.controller.submit(ev.CopyAwaited())
 
     def connect(self) -> None:
         """The second half of `begin`: open the ports and keep every machine connected."""
@@ -241,6 +244,15 @@ class Box:
         return slot
 
     # --- while it runs ------------------------------------------------------------------------------------------------
+
+    def copy_changed(self, state: CopyState) -> None:
+        """Hear how the second copy is: reached, it lets rounds open; taken over by another box, it ends this one."""
+        if self.controller is None:
+            return
+        if state.code == code_of(CopyTakenOver.number):
+            self.controller.journal_failed(CopyTakenOver(state.error))
+        elif state.ack is not None and not state.error and self.controller.table.state.copy_awaited:
+            self.controller.submit(ev.CopyReached())
 
     def _copy_on(self, step: Step) -> None:
         if self.copier is not None:

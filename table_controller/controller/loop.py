@@ -23,6 +23,7 @@ from table_controller.controller.deadlines import Deadlines
 from table_controller.controller.hold import Hold
 from table_controller.controller.locked import BARE, bare_stop
 from table_controller.controller.permission import still_permitted
+from table_controller.controller.shown_money import money_of
 from table_controller.controller.translate import translate
 from table_controller.journal.records import Note
 from table_controller.table import events as ev
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.controller.recorder import Recorder
+    from table_controller.controller.shown_money import ShownMoney
     from table_controller.controller.slot import Slot
     from table_controller.journal.chain import Record
     from table_controller.journal.hit_log import HitLog
@@ -73,6 +75,7 @@ class Controller:
         self.followers: list[Callable[[Step], None]] = []
         self.halted: PitboxError | None = None
         self.durable = 0  # the number of the last step of this start that is on disk
+        self.shown_money = money_of(table)  # after that step; whoever shows an amount shows this
         self.on_halted: Callable[[PitboxError], None] | None = None
         self._recorder = recorder
         self._waiting: deque[ev.Event] = deque()
@@ -146,15 +149,15 @@ class Controller:
             self._core_failed(event, bug)
             return
         self._make_safe(decisions[taken:])
-        record = partial(self._record, event, decisions, now)
+        record = partial(self._record, event, decisions, now, money_of(self.table))
         if not self.hold.later(record):
             record()
 
-    def _record(self, event: ev.Event, decisions: list[Decision], now: Stamp) -> None:
+    def _record(self, event: ev.Event, decisions: list[Decision], now: Stamp, money: ShownMoney | None) -> None:
         """Hand a step to the journal, and keep what it says of time."""
         if isinstance(event, ev.Due):
             self._recorder.timers.came(event.timer)
-        self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions))
+        self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions, money))
         for decision in decisions:
             if isinstance(decision, Deadline):
                 self._deadlines.set(decision.timer)
@@ -167,11 +170,11 @@ class Controller:
             if isinstance(decision, Command) and decision.safe:
                 self._send(decision)
 
-    def _durable(self, record: Record, event: ev.Event, decisions: list[Decision]) -> None:
+    def _durable(self, record: Record, event: ev.Event, decisions: list[Decision], money: ShownMoney | None) -> None:
         """A step is on disk: send what it permits and what is still permitted, then tell followers."""
         if self._closed:
             return
-        self.durable = record.seq
+        self.durable, self.shown_money = record.seq, money
         for decision in decisions:
             if self.halted is None and isinstance(decision, Command) and not decision.safe:
                 if not self._stopping and still_permitted(self.table, decision):

@@ -106,11 +106,12 @@ _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUEST
 PEOPLES: Final = (
     ev.DeckReceived, ev.OpenRound, ev.NoMoreBets, ev.Answer, ev.Declared, ev.Ordered, ev.DealerChanged, ev.SlotOrdered,
     ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.CoverCardOut, ev.MeterClosed, ev.MeterOpened,
-    ev.OverflowTransferred,
+    ev.OverflowTransferred, ev.CopyAbsenceConfirmed,
 )  # fmt: skip
 _BY_NAME: Final = {event.__name__: event for event in PEOPLES}
 _TWO: Final = (
     ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.MeterClosed, ev.MeterOpened, ev.OverflowTransferred,
+    ev.CopyAbsenceConfirmed,
 )  # fmt: skip
 
 

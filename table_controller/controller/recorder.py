@@ -79,7 +79,7 @@ class Recorder:
 
     def begin(self, table: Table) -> None:
         """Write down what time is worth in this start, and what the table plays by."""
-        body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context))
+        body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context), rec.ACCOUNTING)
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
     def migrated(self, table: Table, migration: rec.Migrated) -> None:

@@ -63,6 +63,17 @@ def _copied(state: CopyState) -> None:
     log.log(level, "%s", state.words)
 
 
+def _copier(box: Box, config: TableConfig, store: Any) -> Copier:
+    """Return who keeps the second copy; the box hears how it is, for it decides whether rounds open."""
+
+    def copied(state: CopyState) -> None:
+        _copied(state)
+        box.copy_changed(state)
+
+    copy = config.journal.copy
+    return Copier(store, None if copy is None else Copy(config.journal.folder, copy), copied)
+
+
 async def serve(config: TableConfig, besides: Besides | None = None) -> None:
     """Run one box until it is told to stop. What forbids the start is raised before any machine is touched."""
     for problem in unusable_here(config):
@@ -102,14 +113,10 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
         opened.append(store)
         return store, Writer(store, _failed_early)
 
-    def copier(store: Any) -> Copier:
-        copy = config.journal.copy
-        return Copier(store, None if copy is None else Copy(config.journal.folder, copy), _copied)
-
     opened: list[Store] = []
     control = Control(box, config.control.socket)
     try:
-        await box.begin(open_journal, copier)
+        await box.begin(open_journal, partial(_copier, box, config))
         _note_start(box, settled)
         # A locked box leaves no trace of its own.
         if box.controller is not None or ((data.path / DOSSIERS).is_dir() and not data.read_only):

@@ -46,11 +46,15 @@ class Amounts(msgspec.Struct, frozen=True):
 
 
 def amounts(controller: Controller) -> Amounts:
-    """Return what a sign must show now: the meter, hits that are not paid yet, and the last final one of this round."""
-    money = controller.table.state.money
-    hits = [hit for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN and money.is_final(hit)]
-    won = hits[-1].amount if hits else 0
-    return Amounts(money.book.meters.current // CENT, money.book.meters.pending // CENT, won // CENT)
+    """Return what a sign must show now: the meter, hits that are not paid yet, and the last final one of this round.
+
+    As they are on disk: the core may be ahead of it.
+    """
+    money = controller.shown_money
+    assert money is not None, "a table without a meter has no amounts"
+    final = [hit for hit in money.hits if money.is_final(hit)]
+    won = final[-1].amount if final else 0
+    return Amounts(money.meters.current // CENT, money.meters.pending // CENT, won // CENT)
 
 
 class Sign:
@@ -129,20 +133,17 @@ class Sign:
         for name in self._signs:
             self._show(name)
 
-    def _ahead(self) -> bool:
-        """Return whether the state is ahead of the disk, or sensors are being locked and the loop is theirs."""
-        controller = self._controller
-        progressive = controller.table.state.progressive
-        if progressive.state == mc.LOCKING and not progressive.overdue:
-            return True
-        return controller.durable < controller.newest
+    def _locking(self) -> bool:
+        """Return whether sensors are being locked: then the loop is theirs."""
+        progressive = self._controller.table.state.progressive
+        return progressive.state == mc.LOCKING and not progressive.overdue
 
     def _show(self, name: str) -> None:
         if not self._seq or name in self._busy or self._closed or self._controller.halted is not None:
             return
         if name not in self._sequence:
             return  # it has not reported yet: by which number it goes, only it knows
-        if not self._signs[name].view.connected or self._ahead():
+        if not self._signs[name].view.connected or self._locking():
             return
         wanted = amounts(self._controller)
         if self._shown.get(name) != wanted:

@@ -212,12 +212,12 @@ def link_of(driver: Driver) -> LinkStatus | None:
 def _table(box: Box, controller: Controller) -> TableStatus:
     state = controller.table.state
     escalated = box.escalation.escalated if box.escalation is not None else {}
-    meters = state.money.book.meters if controller.table.context.progressive else None
+    money = controller.shown_money
     return TableStatus(
         state.round, state.decks, state.progressive, list(state.prompts.values()),
         [HoldStatus(hold, escalated.get(hold.id, 0)) for hold in state.holds.values()], permits_of(controller.table),
-        None if meters is None else MeterStatus(
-            **msgspec.structs.asdict(meters), closed=state.money.closed, signs=state.signs
+        None if money is None else MeterStatus(
+            **msgspec.structs.asdict(money.meters), closed=money.closed, signs=state.signs
         ),
         state.dealing, state.shuffling, state.start, len(state.commands), controller.last_hits.levels,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import JournalDamaged, JournalForeign, JournalGone, JournalShort
 from table_controller.journal import reader
 from table_controller.journal.segment import reading
+from table_controller.journal.takeover import check_mark
 from table_controller.journal.tip import Tip, TipFile, create_tip, read_tip
 from table_controller.journal.trouble import plainly
 
@@ -41,6 +42,7 @@ def check(data: Path, journal: Path, copy: Path | None, traces: Sequence[Path] =
 
     JournalGone: there is none, and there was one, by what is remembered or by the `traces` that a running box leaves.
     JournalShort: an older one lies in its place, or its end is lost. JournalForeign: another table's does.
+    CopyTakenOver: its copy was restored into another box.
     """
     with plainly(data):
         anchor = read_anchor(data)
@@ -61,6 +63,9 @@ def check(data: Path, journal: Path, copy: Path | None, traces: Sequence[Path] =
         for tip, where in ((anchor, data / NAME), (copied, copy)):
             if tip is not None and tip.journal == own:  # a copy of another journal is told by whoever copies
                 _reaches(journal, tip, f"{where}")
+        for folder in (journal, copy):
+            if folder is not None and (folder is journal or (copied is not None and copied.journal == own)):
+                check_mark(folder, journal)
 
 
 def _copied(copy: Path | None) -> Tip | None:

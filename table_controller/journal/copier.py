@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from firmware_bridge.errors import CopyDiverged, CopyUnreachable, PitboxError
+from firmware_bridge.errors import CopyDiverged, CopyTakenOver, CopyUnreachable, PitboxError
 from table_controller.journal.copy import Ack
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from table_controller.journal.store import Store
 
 # A copy that cannot be reached is tried again after so long (s): soon enough after a cable is back, no load until then.
+# So often is one looked at that has everything, too: another box may have taken it over.
 RETRY: Final = 5.0
 
 
@@ -53,8 +54,8 @@ class CopyState(msgspec.Struct, frozen=True):
 class Copier:
     """Ships in a thread of its own; `on_state` is called on the loop whenever the state has changed.
 
-    A copy that diverges is an alarm and ends the shipping until the box is restarted; one that is out of reach is tried
-    again.
+    A copy that diverges is an alarm and ends the shipping until the box is restarted, and so does one that another box
+    has taken over; one that is out of reach is tried again.
     """
 
     def __init__(self, store: Store, copy: Copy | None, on_state: Callable[[CopyState], None]) -> None:
@@ -109,17 +110,26 @@ class Copier:
     def _run(self, copy: Copy) -> None:
         failed: PitboxError | None = None
         try:
-            while not isinstance(failed, CopyDiverged):
-                self._wake.wait(None if failed is None else RETRY)
+            while not isinstance(failed, CopyDiverged | CopyTakenOver):
+                woken = self._wake.wait(RETRY)
                 self._wake.clear()
                 stopping = self._stop
-                failed = self._ship(copy)
+                failed = self._ship(copy) if woken or failed is not None else self._look(copy)
                 if stopping:
                     break
         finally:
             with suppress(PitboxError):
                 copy.close()
             self._loop.call_soon_threadsafe(self._end)
+
+    def _look(self, copy: Copy) -> PitboxError | None:
+        """There is nothing to ship; look whether the copy is still this box's."""
+        try:
+            copy.look()
+        except PitboxError as error:
+            self._loop.call_soon_threadsafe(self._changed, copy.acknowledged or self.state.ack, error.code, str(error))
+            return error
+        return None
 
     def _ship(self, copy: Copy) -> PitboxError | None:
         try:

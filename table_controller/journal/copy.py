@@ -26,6 +26,7 @@ from table_controller.journal import reader
 from table_controller.journal.chain import RESTORED, SNAPSHOT, Record, chained
 from table_controller.journal.segment import Place, Segment, Snapshot, file_name, reading, snapshot_of
 from table_controller.journal.store import CHECKPOINT_BYTES, COPY_MARK, take_lock
+from table_controller.journal.takeover import TakenOver, check_mark, is_held, read_mark, write_mark
 from table_controller.journal.tip import Tip, TipFile, create_tip, sync_folder
 from table_controller.journal.trouble import TROUBLE, plainly, told
 
@@ -182,9 +183,13 @@ class Copy:
         self._mirror: Mirror | None = None
 
     def ship(self) -> Ack:
-        """Bring over every committed record. CopyUnreachable: try again later. CopyDiverged: an alarm."""
+        """Bring over every committed record. CopyUnreachable: try again later. CopyDiverged: an alarm.
+
+        CopyTakenOver: another box has this table; nothing is brought over any more.
+        """
         if self._mirror is None:
             self._mirror = self._opened()
+        self.look()
         mirror = self._mirror
         try:
             first = None if mirror.last is None else mirror.last.seq + 1
@@ -200,6 +205,11 @@ class Copy:
             raise self._meaning(error) from error
         assert mirror.last is not None
         return mirror.last
+
+    def look(self) -> None:
+        """Look whether the copy was restored into another box meanwhile; CopyTakenOver if it was."""
+        with plainly(self.folder):
+            check_mark(self.folder, self.source)
 
     def _next(
         self, batches: Iterator[tuple[Place, list[Record], dict[int, Snapshot]]]
@@ -223,6 +233,7 @@ class Copy:
             raise CopyUnreachable(f"no copy was begun at {self.folder}; is its disk mounted?")
         if mirror.last is not None:
             try:
+                check_mark(self.folder, self.source)
                 self._compare(mirror.last)
             except BaseException:
                 mirror.close()
@@ -276,7 +287,8 @@ def restore(
     """Make a journal in an empty folder from a copy (or from a damaged journal), and write down that this was done.
 
     `by` is who did it, credentials by role. With `accept_loss` everything before the first bad record is taken; without
-    it a copy that does not hold is refused.
+    it a copy that does not hold is refused, and so is one that was restored before and knows nothing of that box since.
+    The copy is marked before the new journal can be used: from then on the old box is locked.
     """
     verdict = reader.verify(source, None, against)
     if not verdict.ok and not accept_loss:
@@ -284,9 +296,10 @@ def restore(
     if verdict.last < verdict.first:
         raise RestoreRefused(f"{source}: no record can be read")
     with plainly(target):
-        target.mkdir(exist_ok=True)
-        if any(target.iterdir()):
+        if target.is_dir() and any(target.iterdir()):
             raise RestoreRefused(f"{target} is not empty")
+        _not_taken_over(source, accept_loss=accept_loss)
+        target.mkdir(exist_ok=True)
         mirror = Mirror(target)
         try:
             for batch in _batches(source, 0, verdict.last):
@@ -295,8 +308,31 @@ def restore(
             assert end.head == verdict.head
             body = msgspec.json.encode(RestoredBody(end.seq, end.head.hex(), verdict.why, dict(by or {})))
             entry = (RESTORED, time.time_ns(), time.monotonic_ns(), end.boot, body)
-            mirror.add(chained(end.head, end.seq + 1, [entry])[0])
+            (record,) = chained(end.head, end.seq + 1, [entry])
+            _mark(source, TakenOver(record.seq, record.head.hex(), dict(by or {}), record.wall_ns))
+            mirror.add(record)
         finally:
             mirror.close()
     assert mirror.last is not None
     return mirror.last
+
+
+def _not_taken_over(source: Path, *, accept_loss: bool) -> None:
+    """Refuse a second restore from a copy that has nothing of the box that the first one made: it may be running."""
+    mark = read_mark(source)
+    if mark is not None and not is_held(mark, source) and not accept_loss:
+        people = " and ".join(f"{role} {credential}" for role, credential in mark.by.items()) or "nobody who is named"
+        raise RestoreRefused(
+            f"{source} was restored before, by {people}; if that box runs, it has this table. If it never will, accept "
+            "the loss of what it recorded (--accept-loss)"
+        )
+
+
+def _mark(source: Path, mark: TakenOver) -> None:
+    try:
+        write_mark(source, mark)
+    except OSError as error:
+        raise RestoreRefused(
+            f"{source} cannot be marked as taken over ({error.strerror}), so the old box would not know; mount it for "
+            "writing, and restore into an empty folder"
+        ) from error

@@ -38,6 +38,8 @@ class _Decks:
         named = event.get("deck") if prompt is None else prompt.get("deck")
         for deck in dict.fromkeys(filter(None, (named, *moved))):
             text = wording.event_text(event) if prompt is None else _answer(prompt, event)
+            refused = wording.refusal(said)
+            text = text if refused is None else f"REFUSED: {text}: {refused}"
             state = f"; it is {wording.plain(moved[deck])}" if deck in moved else ""
             self.lines.setdefault(deck, []).append(f"{at}  {text}{state}")
             if moved.get(deck) == mc.IN_PLAY:

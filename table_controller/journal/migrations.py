@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import VersionsDiffer
+from table_controller.journal.meter_terms import check_meter
+from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.state import STATE_VERSION, State
@@ -31,11 +33,15 @@ _OUT: Final = (
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """One way: its name, which digests it may see changed, and how it makes the new state, or says why it cannot."""
+    """One way: its name, which digests it may see changed, and how it makes the new state, or says why it cannot.
+
+    `schemas`: the schemas of older states that it reads; empty: only a state of this software's own schema.
+    """
 
     name: str
     changes: frozenset[str]
     apply: Callable[[State, Table], State]
+    schemas: frozenset[str] = frozenset()
 
 
 def _same_places(state: State, table: Table) -> State:
@@ -52,11 +58,21 @@ def _same_places(state: State, table: Table) -> State:
     return state
 
 
-# In the order in which they are tried: the first whose changes cover what has changed. All want a state of the same
-# schema, so other software may take it as it is.
+# The schema of the first edition's state (commit 898cef7). Every field that came since has a default that is right
+# between rounds, so its snapshot is read as it is. Its editions and submissions have other rows, too: the devices, the
+# methods and the terms of the meter must be the same all the same.
+FIRST_EDITION: Final = "1/f834f2505b0fba83"
+
+# In the order in which they are tried: the first whose changes cover what has changed, and which reads the schema.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("compatible configuration", frozenset({CONFIGURATION}), _same_places),
     Migration("same_state", frozenset({SOFTWARE}), _same_places),
+    Migration(
+        "second_edition",
+        frozenset({SOFTWARE, EDITION, CONFIGURATION}),
+        _same_places,
+        frozenset({FIRST_EDITION}),
+    ),
 )
 
 
@@ -82,22 +98,25 @@ def migrate(
     new: Mapping[str, str],
     *,
     schema: str,
+    meter: MeterRules | None,
     migrations: tuple[Migration, ...] = MIGRATIONS,
 ) -> tuple[str, State]:
     """Return the state for the new version and the name of the migration that made it; VersionsDiffer if none may.
 
-    `schema` is that of the software that kept the state.
+    `schema` is that of the software that kept the state, `meter` the terms of its meter as they were submitted then.
     """
     differs = changed(old, new)
-    if schema != state_schema():
+    readers = [each for each in migrations if schema in (each.schemas or {state_schema()})]
+    if not readers:
         raise VersionsDiffer(
             f"{_names(differs)} changed, and the state has schema {schema or 'unknown'} where this software has "
             f"{state_schema()}: no migration leads there; put back the software that wrote the journal"
         )
     if state.round.state != mc.IDLE or state.commands or state.holds:
         raise VersionsDiffer(f"{_names(differs)} changed while a round or an irregularity was open; {_OUT}")
-    for migration in migrations:
+    for migration in readers:
         if differs <= migration.changes:
+            check_meter(state, meter, meter_rules(table.context.edition, table.context.submission))
             return migration.name, migration.apply(state, table)
     one = ", one at a time" if len(differs) > 1 else ""
     raise VersionsDiffer(f"{_names(differs)} changed, and no migration leads there; {_OUT}{one}")

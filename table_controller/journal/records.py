@@ -16,6 +16,9 @@ from table_controller.table.events import Event, Person
 
 # The newest version of record bodies that this software writes and understands.
 VERSION: Final = 1
+# The edition of the rules by which entries are booked (docs/money.md): since the second, a claim that falls is reversed
+# exactly. Whoever reads a journal judges its entries by the edition that its start names.
+ACCOUNTING: Final = 2
 # Kinds; those that the store writes itself are in `chain`.
 STEP: Final = "step"
 BOX: Final = "box"
@@ -47,6 +50,7 @@ class Box(msgspec.Struct, frozen=True):
     set: bool
     back: bool
     terms: Terms | None = None
+    accounting: int = 1  # of a start that does not name it, and so is of the first edition
 
 
 class ClockStep(msgspec.Struct, frozen=True):

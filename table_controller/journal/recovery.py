@@ -8,14 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.chain import START, STOP
+from table_controller.journal.chain import FIRST, START, STOP
 from table_controller.journal.hit_log import HitLog
 from table_controller.journal.migrations import changed, migrate, state_schema
 from table_controller.journal.timers import Timers
+from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.table.events import Due
 from table_controller.table.state import State
 
@@ -39,6 +41,8 @@ class Kept(msgspec.Struct, frozen=True):
     stamp: rec.Stamp
     schema: str = ""  # of the state; empty in snapshots of software that did not say it
     hits: HitLog = msgspec.field(default_factory=HitLog)  # the last ones of each level
+    # The terms of the meter as submitted; unset in snapshots of the first edition, whose `box` records have them.
+    meter: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Recovered(msgspec.Struct, frozen=True):
@@ -69,7 +73,8 @@ def keep(
 ) -> bytes:
     """Return the body of a snapshot of the table as it is now."""
     log = HitLog() if hits is None else hits
-    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), log))
+    meter = meter_rules(table.context.edition, table.context.submission)
+    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), log, meter))
 
 
 def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recovered:
@@ -78,6 +83,16 @@ def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recove
     ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable say why a journal whose chain holds is not taken.
     """
     return _Replay(table, dict(digests)).run(source)
+
+
+def _meter_of_last_start(source: Journal) -> MeterRules | msgspec.UnsetType | None:
+    """Return the terms of the meter as the newest `box` record has them; unset if none is kept that has any."""
+    found: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
+    for record in source.read(FIRST):
+        if record.kind == rec.BOX:
+            terms = rec.decode_box(record.body).terms
+            found = found if terms is None else terms.meter
+    return found
 
 
 class _Replay:
@@ -101,7 +116,7 @@ class _Replay:
             self._load(snapshot.body)
         for record in source.read(1 if snapshot is None else snapshot.seq + 1):
             self._take(record)
-        migration = None if self._old is None else self._migrate(self._old)
+        migration = None if self._old is None else self._migrate(self._old, source)
         return Recovered(self._timers, self._stamp, self._steps, migration, self._hits)
 
     def _load(self, body: bytes) -> None:
@@ -118,7 +133,7 @@ class _Replay:
         else:
             self._table.restore(kept.state)
 
-    def _migrate(self, old: Kept) -> rec.Migrated:
+    def _migrate(self, old: Kept, source: Journal) -> rec.Migrated:
         """Take the state over from other versions: only as a stop in order has left it."""
         names = " and ".join(sorted(changed(old.digests, self._digests)))
         if not self._stopped:
@@ -130,9 +145,26 @@ class _Replay:
             state = _STATES.decode(old.state)
         except UNDECODABLE as error:
             raise VersionsDiffer(f"the state in the snapshot is not this software's: {error}") from error
-        name, state = migrate(state, self._table, old.digests, self._digests, schema=old.schema)
+        meter = self._meter(old, state, source)
+        name, state = migrate(state, self._table, old.digests, self._digests, schema=old.schema, meter=meter)
         self._table.context.state = state
         return rec.Migrated(name, old.digests, self._digests)
+
+    def _meter(self, old: Kept, state: State, source: Journal) -> MeterRules | None:
+        """Return the terms of the meter as they were submitted when the snapshot was kept."""
+        if old.meter is not msgspec.UNSET:
+            return old.meter
+        found = _meter_of_last_start(source)
+        if found is msgspec.UNSET and state.money.book.entries:
+            raise VersionsDiffer(
+                "the journal does not hold the terms of its meter any more; start the software and configuration that "
+                "wrote it once more, stop the box in order, and then change them"
+            )
+        if found is msgspec.UNSET or found is None or state.money.rate_bp is None:
+            return found or None
+        # A `box` record has the rate in force: here a documented one, which stays in force whatever is submitted.
+        submitted = meter_rules(self._table.context.edition, self._table.context.submission)
+        return found if submitted is None else replace(found, rate_bp=submitted.rate_bp)
 
     def _take(self, record: Record) -> None:
         if record.kind in (STOP, START) and self._stopped is None:

@@ -81,11 +81,13 @@ class Story:
         self.first = self.first or record.seq
         self.last = record.seq
         at = f"{wording.when(record.wall_ns)[11:]}  "
-        event = said["event"]
-        if event["type"] == "OpenRound":
+        event, refused = said["event"], wording.refusal(said)
+        if event["type"] == "OpenRound" and refused is None:
             self.opened = f"{wording.when(record.wall_ns)} UTC by {wording.person(event['who'])}"
         handler = self._EVENTS.get(event["type"])
-        if handler is not None:
+        if refused is not None:
+            self._not_accepted(at, event, refused)
+        elif handler is not None:
             handler(self, at, event)
         for decision in said["decisions"]:
             taker = self._DECISIONS.get(decision["type"])
@@ -144,18 +146,20 @@ class Story:
     def _late(self, at: str, event: dict[str, Any]) -> None:
         self.bets.append(f"{at}seat {event['seat']}: a chip was laid after the lock-out; it does not count")
 
+    def _not_accepted(self, at: str, event: dict[str, Any], why: str) -> None:
+        """Somebody entered what counts for nothing. Of what is no answer, the refusal itself is told among orders."""
+        prompt = self._prompts.get(event["prompt"]) if event["type"] == "Answer" else None
+        if prompt is not None:
+            who = wording.person(event["who"])
+            self.asked.append(f"{at}{asked_text(prompt)}: REFUSED {answer_text(event)} ({who}): {why}")
+
     def _answered(self, at: str, event: dict[str, Any]) -> None:
         prompt = self._prompts.get(event["prompt"])
         if prompt is None:
             return
-        asked = asked_text(prompt)
-        told = event["choice"].replace("_", " ")
-        if event.get("number") is not None:
-            told += f", {event['number']}"
-        if event.get("seats"):
-            told += f", seats {', '.join(map(str, event['seats']))}"
+        told, who = answer_text(event), wording.person(event["who"])
         clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""
-        self.asked.append(f"{at}{asked}: {told} ({wording.person(event['who'])}){clauses}")
+        self.asked.append(f"{at}{asked_text(prompt)}: {told} ({who}){clauses}")
         if prompt["kind"] == "seats":
             self._seats = list(event.get("seats", ()))
             seats = ", ".join(map(str, self._seats)) or "none"
@@ -315,6 +319,16 @@ class Story:
 
 def _count(cards: int) -> str:
     return f"{cards} card{'' if cards == 1 else 's'}"
+
+
+def answer_text(event: dict[str, Any]) -> str:
+    """Return what was answered."""
+    told = str(event["choice"]).replace("_", " ")
+    if event.get("number") is not None:
+        told += f", {event['number']}"
+    if event.get("seats"):
+        told += f", seats {', '.join(map(str, event['seats']))}"
+    return told
 
 
 def asked_text(prompt: dict[str, Any]) -> str:

@@ -99,6 +99,18 @@ def _refused(d: dict[str, Any]) -> str:
     return f"REFUSED {d['what']}" + (f": {why}" if why else "")
 
 
+def refusal(said: dict[str, Any]) -> str | None:
+    """Return why a step refused what a person entered; None if it was accepted, or if no person entered anything."""
+    event, decisions = said["event"], said["decisions"]
+    found = [decision for decision in decisions if decision["type"] == "Refused"]
+    if not found or not event.get("who"):
+        return None
+    closed = [(d["id"], d["choice"]) for d in decisions if d["type"] == "PromptClosed"]
+    if event["type"] == "Answer" and (event["prompt"], event["choice"]) in closed:
+        return None  # the answer counted, and what followed from it was refused
+    return "; ".join(_refused(decision).removeprefix("REFUSED ") for decision in found)
+
+
 def entry_text(entry: dict[str, Any]) -> str:
     """Return what an entry of the book did."""
     moved = ", ".join(f"{dollars(t['amount'])} {t['source']} to {t['to']}" for t in entry["transfers"])
@@ -190,7 +202,7 @@ def line(record: Record) -> str:
     opening = f"{when(record.wall_ns)}  {record.seq:>7}  "
     if record.kind != rec.STEP or not isinstance(said, dict):
         return f"{opening}{record.kind}: {_own(record, said or {})}"
-    text = event_text(said["event"])
+    text = event_text(said["event"]) if refusal(said) is None else f"REFUSED: {event_text(said['event'])}"
     decided = [decision_text(each) for each in said["decisions"]]
     clauses = list(dict.fromkeys(clauses_in(said["decisions"])))
     text += f" -> {'; '.join(decided)}" if decided else ""

@@ -136,6 +136,12 @@ class TransferOverflow(Act, frozen=True, tag="transfer_overflow", kw_only=True):
     document: Document
 
 
+class ConfirmCopyAbsent(Act, frozen=True, tag="confirm_copy_absent", kw_only=True):
+    """Answer for it that the second copy is out of reach and that no other box was made from it."""
+
+    document: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
 class SetMeter(Act, frozen=True, tag="set_meter", kw_only=True):
     """Set what the text leaves open: the rate of progression (basis points), and the most that the meter may hold."""
 
@@ -154,7 +160,7 @@ class CoverCard(Act, frozen=True, tag="cover_card", kw_only=True):
 MeterAct = CorrectMeter | ResetMeter | SetMeter | CloseMeter | OpenMeter | TransferOverflow
 Request = (
     Answer | OpenRound | NoMoreBets | BringDeck | Report | Order | SlotAct | CorrectMeter | ResetMeter
-    | SetMeter | CloseMeter | OpenMeter | TransferOverflow | CoverCard
+    | SetMeter | CloseMeter | OpenMeter | TransferOverflow | CoverCard | ConfirmCopyAbsent
 )  # fmt: skip
 READ: Final = msgspec.json.Decoder(Request)
 
@@ -194,13 +200,16 @@ ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     CloseMeter: ("floorperson",),
     OpenMeter: ("floorperson",),
     TransferOverflow: ("floorperson",),
+    ConfirmCopyAbsent: ("floorperson",),
     CoverCard: ("dealer", "floorperson"),
 }
 # Their word is a credential, not a button: the PIN comes with each request, also from somebody who is signed on.
 EACH_TIME: Final = ("floorperson", "auditor")
 # What moves a machine by hand is proved each time, too.
 EACH_ACT: Final = (Device,)
-TWO_PEOPLE: Final = (CorrectMeter, ResetMeter, SetMeter, CloseMeter, OpenMeter, TransferOverflow)
+TWO_PEOPLE: Final = (
+    CorrectMeter, ResetMeter, SetMeter, CloseMeter, OpenMeter, TransferOverflow, ConfirmCopyAbsent,
+)  # fmt: skip
 
 
 def roles_for(request: Request, prompts: Mapping[int, Prompt]) -> tuple[str, ...]:
@@ -228,6 +237,9 @@ def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.E
             return ev.Ordered(request.order, who, request.deck, request.method, request.seat)
         case SlotAct():
             return ev.SlotOrdered(request.slot, request.order, who)
+        case ConfirmCopyAbsent():
+            assert second is not None
+            return ev.CopyAbsenceConfirmed(request.document, who, second)
         case CoverCard():
             return ev.CoverCardOut(seat=request.seat, who=who)
         case _:

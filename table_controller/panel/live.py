@@ -204,8 +204,11 @@ class Live:
             return said
         said["testing"] = testing(controller.table)
         if role == SIGN:
-            return said | {"meter": meter(controller.table), "game": controller.table.context.edition.title}
-        said |= view(controller.table, role, controller.time_left())
+            return said | {
+                "meter": meter(controller.table, controller.shown_money),
+                "game": controller.table.context.edition.title,
+            }
+        said |= view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
             said["hints"] = self._hints()
         said["findings"] = [] if self.archive is None else list(self.archive.findings)

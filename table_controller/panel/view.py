@@ -17,6 +17,7 @@ from table_controller.table.dealing import places
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from table_controller.controller.shown_money import ShownMoney
     from table_controller.journal.hit_log import HitLog
     from table_controller.table.core import Table
     from table_controller.table.decisions import Prompt, Reason
@@ -27,8 +28,11 @@ _BEFORE_THE_DEAL: Final = (mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.S
 _HOUR: Final = 3600.0
 
 
-def view(table: Table, role: str, left: Mapping[str, float]) -> dict[str, Any]:
-    """Return the picture of a table for somebody of this role. `left`: seconds until each deadline that runs."""
+def view(table: Table, role: str, left: Mapping[str, float], money: ShownMoney | None) -> dict[str, Any]:
+    """Return the picture of a table for somebody of this role. `left`: seconds until each deadline that runs.
+
+    `money`: what of the meter is on disk.
+    """
     coming = table.context.next_deck()
     against = table.permit("open_bets", deck=None if coming is None else coming.name)
     prompts = [_prompt(table, prompt, role) for prompt in _ordered(table, role)]
@@ -45,7 +49,7 @@ def view(table: Table, role: str, left: Mapping[str, float]) -> dict[str, Any]:
         "dice": _dice(table, left),
         "seats": [_seat(table, seat) for seat in _SEATS if seat <= table.context.submission.seats],
         "dealer_cards": _cards(table, 0),
-        "meter": meter(table),
+        "meter": meter(table, money),
         "meter_rules": _meter_rules(table),
         "by_shoe": table.context.by_shoe,
         "slots": _slots(table),
@@ -319,13 +323,11 @@ def _cards(table: Table, place: int) -> str:
     return "dealt" if place in places(table.context) and round_.state != mc.VOID else "none"
 
 
-def meter(table: Table) -> dict[str, Any] | None:
-    """Return the meter as players may see it; None where the table has none."""
-    if not table.context.progressive:
+def meter(table: Table, money: ShownMoney | None) -> dict[str, Any] | None:
+    """Return the meter as players may see it: what is on disk; None where the table has none."""
+    if money is None:
         return None
-    money = table.state.money
-    meters = money.book.meters
-    standing = [hit for hit in money.hits.values() if hit.state != mc.HIT_WITHDRAWN]
+    meters = money.meters
     return {
         "current": meters.current,
         "text": dollars(meters.current),
@@ -338,11 +340,11 @@ def meter(table: Table) -> dict[str, Any] | None:
                 "state": plain(hit.state) + ("" if money.is_final(hit) else ", provisional"),
                 "final": money.is_final(hit),
             }
-            for hit in standing
+            for hit in money.hits
         ],
         "reserve": dollars(meters.reserve),
         "overflow": dollars(meters.overflow),
-        "closed": table.state.money.closed,
+        "closed": money.closed,
         "paid": dollars(meters.cumulative),
     }
 

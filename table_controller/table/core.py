@@ -11,6 +11,7 @@ import msgspec
 
 from table_controller.table import (
     betting,
+    copy_watch,
     cutting,
     dealing,
     decks,
@@ -246,4 +247,7 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.Due: _due,
     ev.BoxStarted: restart.started,
     ev.BoxHalted: restart.halted,
+    ev.CopyAwaited: copy_watch.awaited,
+    ev.CopyReached: copy_watch.reached,
+    ev.CopyAbsenceConfirmed: copy_watch.confirmed,
 }

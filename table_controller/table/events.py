@@ -426,3 +426,22 @@ class BoxHalted(Event, frozen=True):
     """The box can go on no more (its journal fails): whatever moves is stopped, whatever is open is locked."""
 
     code: int
+
+
+# --- the second copy -------------------------------------------------------------------------------------------------
+
+
+class CopyAwaited(Event, frozen=True):
+    """A second copy is configured, and this start has not reached it: nobody knows yet whether another box has it."""
+
+
+class CopyReached(Event, frozen=True):
+    """The second copy was reached in this start, and no other box has taken it over."""
+
+
+class CopyAbsenceConfirmed(Event, frozen=True):
+    """Two people answer for it that the copy is out of reach and that no other box was made from it."""
+
+    document: str
+    who: Person
+    second: Person

@@ -383,6 +383,9 @@ REASONS: Final[tuple[Row, ...]] = (
         "a hand pay is not documented: the cards stay on the table", "floorperson", "the documentation"),
     Row("bets_not_settled", ("collect",), _bets_unsettled, "claim",
         "a progressive bet is not settled, or a hit is not paid", "dealer", "every bet settled, every hit paid"),
+    Row("copy_not_reached", ("open_bets",), lambda v, _: v.state.copy_awaited and v.meter is not None, "meter",
+        "the second copy was not reached since the box started: another box may have this meter", "floorperson",
+        "the copy reached, or its absence confirmed by floorperson and technician"),
     Row("meter_in_play", ("correct_meter", "reset_meter", "change_meter", "close_meter", "open_meter", "transfer_overflow"),
         _meter_in_play, "meter", "bets are open, or those of this round are not settled", "dealer", "the round ended"),
     # The supervision of the meter. Where a rule is known only from twins of 605a.7, docs/money.md says so.

@@ -38,6 +38,7 @@ def started(c: Context, event: ev.BoxStarted) -> None:
         slot.safe_due = True
     for issued in c.state.commands.values():
         issued.unknown = True
+    c.state.copy_awaited = False  # this start says anew whether it has a copy to wait for
     c.state.signs.clear()  # what they show now, nobody has seen
     c.state.button_seen = None if c.start_slot is not None else c.state.button_seen
     if c.state.round.state == mc.BETTING and c.progressive:

@@ -19,7 +19,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 
 # Counted up when a field means something else than before. A change of the fields themselves is seen without it.
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 StartName = Literal["shaker", "rng", "flat_button"]
 
@@ -267,6 +267,7 @@ class State(msgspec.Struct):
     late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
+    copy_awaited: bool = False  # the second copy was not reached in this start, and nobody has answered for that
     spots: dict[int, Spot] = {}  # by seat; a sensor that connects anew has a count of its own
     lid_off: bool = False  # the shaker was armed or read, and nobody has covered it since
     signs: dict[str, str] = {}  # every sign that was heard of: why it does not show the meter; empty if it does

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.errors import PitboxError
     from table_controller.controller.clock import Clock
+    from table_controller.controller.shown_money import ShownMoney
     from table_controller.controller.slot import Slot
     from table_controller.journal.copier import CopyState
     from table_controller.table.core import Table
@@ -81,16 +82,15 @@ def _slot(slot: TableSlot) -> m.Slot:
     return m.Slot(kind=slot.kind, state=slot.state, testing=slot.way.testing, step=slot.way.step)
 
 
-def describe_meters(table: Table, seq: int, at: str) -> m.Meters | None:
+def describe_meters(money: ShownMoney | None, seq: int, at: str) -> m.Meters | None:
     """Return what the meter shows; None if the table has none."""
-    rules, book = table.context.meter, table.state.money.book
-    if rules is None:
+    if money is None:
         return None
-    shown = book.meters
+    shown, rules = money.meters, money.rules
     return m.Meters(
-        seq=seq, at=at, entry=book.entries, current=shown.current, reserve=shown.reserve, pending=shown.pending,
+        seq=seq, at=at, entry=money.entries, current=shown.current, reserve=shown.reserve, pending=shown.pending,
         paid_by_table=shown.paid_by_table, paid_by_attendant=shown.paid_by_attendant, rate_bp=rules.rate_bp,
-        limit=rules.limit, shown=dollars(shown.current), overflow=shown.overflow, closed=table.state.money.closed,
+        limit=rules.limit, shown=dollars(shown.current), overflow=shown.overflow, closed=money.closed,
     )  # fmt: skip
 
 

@@ -124,7 +124,7 @@ class Retained:
         source = self._source
         meters = None
         if source.controller is not None:
-            meters = describe_meters(source.controller.table, self._seq, source.now)
+            meters = describe_meters(source.controller.shown_money, self._seq, source.now)
         return [] if meters is None else [(self._topics.meters, meters)]
 
     def head(self) -> list[tuple[str, m.Body]]:

@@ -14,8 +14,9 @@ import msgspec
 import pytest
 
 from table_controller.journal import reader
+from tests.support.counts import many
 from tests.support.journals import opened
-from tests.support.tools import need_tool
+from tests.support.tools import need, need_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,10 +105,12 @@ async def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Pat
 
 @pytest.mark.proof
 async def test_many_killed_writers(tmp_path: Path, seed: int) -> None:
-    acknowledged, cut_off = await kills(tmp_path, 100, seed + 1)
+    writers = many(100)
+    acknowledged, cut_off = await kills(tmp_path, writers, seed + 1)
     segments = len(reader.segments(tmp_path))
-    print(f"100 writers killed at random instants: {acknowledged} acknowledged records, {segments} segments, none lost")
-    assert cut_off == 100
+    print(f"{writers} writers killed at random instants: {acknowledged} acknowledged records,")
+    print(f"{segments} segments, none lost")
+    assert cut_off == writers
     assert segments > 1
 
 
@@ -120,8 +123,8 @@ def killed_at_sync(folder: Path, number: int) -> bool:
     done = subprocess.run(
         [*injected, sys.executable, "-c", CHILD, str(folder), "60"], capture_output=True, check=False, timeout=60
     )
-    if b"ptrace" in done.stderr.lower():
-        pytest.skip(f"this system lets nobody trace its processes: {done.stderr.decode().strip()}")
+    traced = b"ptrace" not in done.stderr.lower()
+    need(traced, f"this system lets nobody trace its processes: {done.stderr.decode().strip()}")
     check(folder, told(done.stdout))
     return done.returncode != 0
 

@@ -16,6 +16,7 @@ import pytest
 from devices.report import Reported
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
+from tests.support.counts import many
 from tests.support.ports import connected
 from tests.support.processes import simulator
 
@@ -106,7 +107,7 @@ async def test_a_killed_host_leaves_a_machine_that_tells_the_truth(tmp_path: Pat
 
 @pytest.mark.proof
 async def test_many_killed_hosts(tmp_path: Path, seed: int) -> None:
-    kills = 100
+    kills = many(100)
     found = await run_kills(tmp_path, kills, seed)
     figures = ", ".join(f"{count} {outcome.name.lower()}" for outcome, count in sorted(found.items()))
     print(f"{kills} hosts killed with SIGKILL at random instants: found {figures}; none carried out twice")

@@ -16,11 +16,12 @@ from devices.service import Service
 from devices.shuffler import messages as m
 from devices.shuffler.state import ShufflerView, fold, service_trigger
 from firmware_bridge.commands import Outcome
-from firmware_bridge.errors import LinkError, LinkSilent, OutcomeUnknown, PortFailed
+from firmware_bridge.errors import LinkError, LinkSilent, OutcomeUnknown, PortFailed, PortMissing
 from firmware_bridge.link import SILENCE
 from simulators.control import ask
+from tests.support.counts import many
 from tests.support.ports import Connected, connected
-from tests.support.processes import simulator
+from tests.support.processes import kill_machine, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +56,7 @@ async def one_kill(folder: Path, rng: random.Random) -> str:
             cycle = asyncio.create_task(c.driver.shuffle(1))
             await asyncio.sleep(rng.uniform(0.0, 1.2))
             questions = [asyncio.create_task(question()) for question in (c.driver.status, c.driver.transits)]
-            os.kill(pid, signal.SIGKILL)
+            kill_machine(port, pid)
             async with asyncio.timeout(AT_ONCE):
                 answers: list[Any] = await asyncio.gather(cycle, *questions, return_exceptions=True)
             assert isinstance(answers[0], OutcomeUnknown)
@@ -81,7 +82,7 @@ async def test_a_killed_machine_releases_everybody_at_once_with_the_outcome_unkn
 
 @pytest.mark.proof
 async def test_many_killed_machines(tmp_path: Path, seed: int) -> None:
-    rng, kills = random.Random(seed), 60
+    rng, kills = random.Random(seed), many(60)
     causes: Counter[str] = Counter()
     for number in range(kills):
         folder = tmp_path / str(number)
@@ -92,6 +93,32 @@ async def test_many_killed_machines(tmp_path: Path, seed: int) -> None:
     assert sum(causes.values()) == kills
 
 
+def take_pty(name: Path) -> list[int]:
+    """Take ptys until one has this name, or none is left to try; return all that was opened."""
+    opened: list[int] = []
+    for _ in range(64):
+        opened += os.openpty()
+        if os.ttyname(opened[-1]) == str(name):
+            break
+    return opened
+
+
+async def test_a_killed_machine_leaves_no_name_that_leads_the_host_to_another_machine(tmp_path: Path) -> None:
+    with simulator(tmp_path, "--speed", SPEED, "--seed", "3") as port:
+        pid, pty = await asyncio.to_thread(pid_of, tmp_path), port.readlink()
+        async with connected(str(port), tmp_path) as c:
+            down = asyncio.create_task(c.next(LinkDown))
+            kill_machine(port, pid)
+            assert isinstance((await down).cause, PortFailed)
+            missing = asyncio.create_task(c.next(LinkDown))
+            opened = take_pty(pty)
+            try:
+                assert isinstance((await missing).cause, PortMissing), "nobody else is asked who he is"
+            finally:
+                for fd in opened:
+                    os.close(fd)
+
+
 async def test_another_machine_under_the_same_name_is_asked_and_does_not_remember(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", SPEED, "--seed", "3") as port:
         pid = await asyncio.to_thread(pid_of, tmp_path)
@@ -99,7 +126,7 @@ async def test_another_machine_under_the_same_name_is_asked_and_does_not_remembe
             cycle = asyncio.create_task(c.driver.shuffle(1))
             await c.next(m.Progress)
             back = asyncio.create_task(c.next(Reported))
-            os.kill(pid, signal.SIGKILL)
+            kill_machine(port, pid)
             with pytest.raises(OutcomeUnknown):
                 await cycle
             with simulator(tmp_path, "--speed", SPEED, "--seed", "3"):

@@ -10,6 +10,7 @@ import pytest
 
 from simulators.house.table import CHOICES
 from tests.support.core import WILD_PROGRESSIVE
+from tests.support.counts import many
 from tests.support.power_cuts import cut_and_compare
 from tests.support.prefixes import Run, lead_on_every_prefix
 
@@ -41,7 +42,7 @@ def test_every_prefix_of_a_journal_recovers_and_is_led_on(seed: int, game: str, 
 async def test_many_power_cuts(seed: int, game: str, first: int) -> None:
     began, seen = time.process_time(), Counter[str]()
     first += seed
-    for table in range(first, first + 6):
+    for table in range(first, first + many(6)):
         seen += await cut_and_compare(game, table, 25)
     took = time.process_time() - began
     print(f"{game}: {seen['cuts']} power cuts of the whole stack at seeded points, {seen['rounds']} rounds,")
@@ -54,7 +55,7 @@ async def test_many_power_cuts(seed: int, game: str, first: int) -> None:
 @pytest.mark.parametrize(("game", "more"), RUNS, ids=NAMES)
 def test_many_prefixes(seed: int, game: str, more: dict[str, object]) -> None:
     began, cuts, run = time.process_time(), 0, seed + 1
-    while cuts < 4000:
+    while cuts < many(4000):
         cuts += lead_on_every_prefix(Run(game, run, 6, **more))
         run += 1
     took = time.process_time() - began

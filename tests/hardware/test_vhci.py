@@ -1,6 +1,7 @@
 """Simulated machines attached to this computer's own kernel by the stock `usbip`, and reached through the real libusb.
 
-For root on a computer where `modprobe vhci-hcd` was done; `make vhci` starts such a computer in QEMU and runs these.
+For root on a computer where `modprobe vhci-hcd` was done. `make vhci` starts such a computer in QEMU and runs these;
+`make proof` does too (test_real_kernel.py), and `make test` leaves them to it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from firmware_bridge.transport.usb import find_ports
 from simulators.machines.shuffler import SimulatedShuffler
 from tests.support.beliefs import comes_true, moving
 from tests.support.bench import LADDER
-from tests.support.tools import need_tool
+from tests.support.tools import need, need_tool
 from tests.support.usb import Echoes, Listener, UsbBench, usb_server
 
 if TYPE_CHECKING:
@@ -36,16 +37,14 @@ if TYPE_CHECKING:
 
     from simulators.usbip.server import UsbIpServer
 
-KERNEL = Path("/sys/module/vhci_hcd").exists() and os.geteuid() == 0
-pytestmark = [
-    pytest.mark.realtime,
-    pytest.mark.skipif(not KERNEL, reason="the kernel's vhci_hcd is not loaded, or not by root: see docs/usb.md"),
-]
+pytestmark = [pytest.mark.realtime, pytest.mark.vhci]
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _libusb() -> None:
     """libusb keeps a socket for the life of its process; it is nobody's leak."""
+    loaded = Path("/sys/module/vhci_hcd").exists() and os.geteuid() == 0
+    need(loaded, "the kernel's vhci_hcd is not loaded, or this is not root: `make vhci` runs these tests in QEMU")
     libusb_package.get_libusb1_backend()
 
 

@@ -20,6 +20,7 @@ from table_controller.controller.client import BoxClient, Refused
 from table_controller.controller.control import Control
 from table_controller.controller.protocol import MAX_LINE
 from tests.support.boxes import PIN, Bench
+from tests.support.tools import need
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -210,8 +211,7 @@ async def test_whoever_follows_sees_steps_and_what_machines_tell_until_the_box_e
 
 
 async def test_another_user_of_the_computer_is_told_to_go(tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root may become another user to be refused")
+    need(os.geteuid() == 0, "only root may become another user to be refused (run this as root)")
     async with served(tmp_path) as control:
         control.path.chmod(0o777)
         for folder in (tmp_path, *tmp_path.parents[:3]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 import tty
@@ -18,8 +17,9 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadPort, LinkError, OutcomeUnknown, PortBusy, PortFailed, PortMissing
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.transport.threaded import MAX_BACKLOG
+from simulators.control import ask
 from tests.support.ports import connected
-from tests.support.processes import pitbox, simulator
+from tests.support.processes import kill_machine, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,8 @@ pytestmark = pytest.mark.realtime
 
 
 async def inject(folder: Path, fault: str) -> None:
-    await asyncio.to_thread(pitbox, "sim", "inject", "shuffler.1", fault, "--folder", str(folder))
+    """Ask the simulator itself: a process for it would start, on a loaded computer, when the cycle is over."""
+    await asyncio.to_thread(ask, folder, "shuffler.1", {"do": "inject", "fault": fault})
 
 
 async def test_a_cycle_between_two_processes(tmp_path: Path) -> None:
@@ -168,7 +169,7 @@ async def test_a_simulator_that_is_killed_releases_everybody(tmp_path: Path) -> 
         async with connected(str(port), tmp_path) as c:
             running = asyncio.create_task(c.driver.shuffle(1))
             await c.next(m.Progress)
-            os.kill(pid, signal.SIGKILL)
+            kill_machine(port, pid)
             with pytest.raises(OutcomeUnknown) as unknown:
                 async with asyncio.timeout(10):
                     await running

@@ -12,6 +12,7 @@ import pytest
 from simulators.twins.shoe import ShoeTwin
 from simulators.twins.shoe_counts import ShoeCounts
 from tests.support.bench import LADDER
+from tests.support.counts import many
 from tests.support.entropy import seed_the_host
 from tests.support.manual_soak import ManualSoak
 from tests.support.shoe_soak import ShoeSoak
@@ -19,7 +20,7 @@ from tests.support.shoes import manual_shoe, shoe
 
 RUNGS: Final = list(LADDER)
 RUNS: Final = 4
-BLOCKS: Final = 400
+BLOCKS: Final = many(400)
 ALL: Final[Counter[str]] = Counter()
 
 

@@ -12,15 +12,16 @@ import pytest
 from simulators.twins.counts import Counts
 from simulators.twins.shuffler import ShufflerTwin
 from tests.support.bench import LADDER, bench
+from tests.support.counts import many
 from tests.support.entropy import seed_the_host
 from tests.support.soak import Soak
 
 RUNGS: Final = list(LADDER)
 # Every rung, first with a machine that counts, then with one that identifies; about three minutes in all.
 RUNS: Final = 8
-CYCLES: Final = 400
+CYCLES: Final = many(400)
 # Six decks take six times as long.
-BATCHES: Final = 60
+BATCHES: Final = many(60)
 ALL: Final[Counter[str]] = Counter()
 
 

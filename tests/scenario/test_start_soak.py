@@ -15,6 +15,7 @@ from simulators.twins.rng import RngTwin
 from simulators.twins.shaker import ShakerTwin
 from simulators.virtual_time import run_virtual
 from tests.support.bench import LADDER
+from tests.support.counts import many
 from tests.support.entropy import seed_the_host
 from tests.support.start_soak import SOAKS
 from tests.support.starts import STANDS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
 RUNGS: Final = list(LADDER)
-STEPS: Final = 4000
+STEPS: Final = many(4000)
 
 
 @pytest.fixture(autouse=True)

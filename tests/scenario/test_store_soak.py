@@ -12,6 +12,7 @@ from devices.shuffler import messages as m
 from simulators.twins.continuous import ContinuousTwin
 from simulators.twins.counts import CountedSet, Counts
 from tests.support.bench import LADDER, bench
+from tests.support.counts import many
 from tests.support.entropy import seed_the_host
 from tests.support.store import FEW, SET
 from tests.support.store_soak import StoreSoak
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 RUNGS: Final = list(LADDER)
 # Every rung twice; about two minutes in all.
 RUNS: Final = 8
-ROUNDS: Final = 150
+ROUNDS: Final = many(150)
 
 
 @pytest.fixture(autouse=True)

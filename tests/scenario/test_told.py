@@ -73,7 +73,7 @@ async def test_every_game_is_told_as_described_live_as_from_the_journal(seed: in
             assert telling == from_journal[step.seq]
         table = house.controller.table
         state = msgspec.to_builtins(describe_state(table, None, 1, "now"), str_keys=True)
-        meters = describe_meters(table, 1, "now")
+        meters = describe_meters(house.controller.shown_money, 1, "now")
         assert (meters is not None) is table.context.progressive
         heard = [(f"{PREFIX}/events", False, body) for body in sent]
         assert undescribed([*heard, (f"{PREFIX}/state", True, msgspec.json.decode(msgspec.json.encode(state)))]) == []

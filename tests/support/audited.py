@@ -58,7 +58,14 @@ class Recorded:
         )
         if not first:
             self._timers = recover(self.store, floor.table, self.digests).timers
-        body = rec.Box("test", f"kernel {self.store.boot}", set=True, back=False, terms=terms_of(context))
+        body = rec.Box(
+            "test",
+            f"kernel {self.store.boot}",
+            set=True,
+            back=False,
+            terms=terms_of(context),
+            accounting=rec.ACCOUNTING,
+        )
         self._append(rec.BOX, rec.encode_body(body))
         step = floor.table.step
 

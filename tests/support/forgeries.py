@@ -365,7 +365,7 @@ def _falls_otherwise(e: Export) -> int:
 
 def _one_person(e: Export) -> int:
     place = e.event("MeterCorrected")
-    e.told(place)["second"] = e.told(place)["who"]
+    e.told(place)["second"]["credential"] = e.told(place)["who"]["credential"]
     return place
 
 
@@ -449,7 +449,7 @@ FORGERIES: Final = (
     Forgery("meter told wrong", _meter_told_wrong, "not what the accounts give"),
     Forgery("bet not booked", _entry_removed, "is not booked"),
     Forgery("hit worth less", _share_less, "worth another amount"),
-    Forgery("hit paid twice", _paid_twice, "of a hit that is by attendant"),
+    Forgery("hit paid twice", _paid_twice, "of a hit that is documented"),
     Forgery("hand pay without slip", _no_slip, "without its slip"),
     Forgery("meter falls by another name", _falls_otherwise, "opened once"),
     Forgery("one person corrects", _one_person, "one person alone"),

@@ -426,6 +426,7 @@ STANDS: Final[dict[str, Callable[[Asked], None]]] = {
     "not_from_table": _share_of_meter,
     "hand_pay_open": hit_is(mc.HIT_HAND_PAY),
     "bets_not_settled": _unsettled,
+    "copy_not_reached": _set(copy_awaited=True),
     "meter_in_play": _round(state=mc.COMPLETE),
     "meter_not_seen": _sign("stale"),
     "meter_closed": _money(closed=mc.UNREASONABLE),

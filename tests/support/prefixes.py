@@ -45,7 +45,8 @@ class Run:
         self.digests = digests_of(context.edition, context.submission, dict(floor.slots))
         self._timers = Timers()
         self._store = self.disk.open(version=rec.VERSION, digests=self.digests)
-        self._append(rec.BOX, rec.encode_body(rec.Box("test", "kernel", set=True, back=False, terms=terms_of(context))))
+        body = rec.Box("test", "kernel", set=True, back=False, terms=terms_of(context), accounting=rec.ACCOUNTING)
+        self._append(rec.BOX, rec.encode_body(body))
         self._since = 0
         step = floor.table.step
 

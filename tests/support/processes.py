@@ -54,6 +54,16 @@ def simulator(folder: Path, *options: str, name: str = "shuffler.1", model: str 
         yield folder / name
 
 
+def kill_machine(port: Path, pid: int) -> None:
+    """Kill a simulator as a machine without power goes: its port's name vanishes first, as udev removes a real one.
+
+    The kernel gives a pty's number to the next process that asks. A name that is left would lead the host to another
+    test's machine: the host would refuse it (PB-312) and wait 10 s, and that machine's own host would find it busy.
+    """
+    port.unlink()
+    os.kill(pid, signal.SIGKILL)
+
+
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
     """Wait until a file exists; fail with the process's words if it ends first."""
     until = time.monotonic() + LIMIT

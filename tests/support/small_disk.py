@@ -7,9 +7,7 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.support.tools import need_tool
+from tests.support.tools import need, need_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +17,7 @@ if TYPE_CHECKING:
 @contextmanager
 def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
     """Mount a disk of this size, and take it away again."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small disk to fill")
+    need(os.geteuid() == 0, "only root may mount a small disk to fill (run this as root)")
     mount, umount = need_tool("mount", "mount"), need_tool("umount", "mount")
     disk = folder / "disk"
     disk.mkdir()
@@ -28,8 +25,7 @@ def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
         [mount, "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if done.returncode:
-        pytest.skip(f"this system does not let its root mount a disk: {done.stderr.strip()}")
+    need(done.returncode == 0, f"this system does not let its root mount a disk: {done.stderr.strip()}")
     try:
         yield disk
     finally:

@@ -1,10 +1,14 @@
-"""Programs of the operating system that tests run: found, or the test says what to install. Starts nothing itself."""
+"""What tests need of this computer: there, or the test names what to install. Starts nothing itself.
+
+One rule for every real part (a program, a right, a kernel module): CI has it, so there its absence is a failure; on any
+other computer the test is skipped with a sentence that names what to install or who must run it.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 
@@ -16,9 +20,19 @@ def need_tool(name: str, package: str) -> str:
     """Return the program's path. Without it the test is skipped, or fails where CI promised to have it."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_ALSO])
     found = shutil.which(name, path=path)
-    if found is not None:
-        return found
-    sentence = f"{name} is not installed; the package {package} has it (apt install {package})"
+    if found is None:
+        lack(f"{name} is not installed; the package {package} has it (apt install {package})")
+    return found
+
+
+def need(condition: object, sentence: str) -> None:
+    """Go on if the condition holds; otherwise the test lacks what the sentence names."""
+    if not condition:
+        lack(sentence)
+
+
+def lack(sentence: str) -> NoReturn:
+    """End a test that lacks a real part of this computer: a failure in CI, a skip elsewhere."""
     if os.environ.get("CI") == "true":
         pytest.fail(sentence)
     pytest.skip(sentence)

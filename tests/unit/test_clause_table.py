@@ -7,13 +7,12 @@ import subprocess
 import tomllib
 from typing import TYPE_CHECKING
 
-import pytest
-
 from table_controller import rulebook
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support import evidence
 from tests.support.core import DEALER, FLOOR, TECH, Floor
+from tests.support.tools import need
 from tools import clause_table
 
 if TYPE_CHECKING:
@@ -41,8 +40,7 @@ def test_what_waits_has_only_become_less() -> None:
     path = clause_table.DUE.relative_to(clause_table.ROOT).as_posix()
     asked = ["git", "-C", str(clause_table.ROOT)]
     log = subprocess.run([*asked, "log", "--format=%H", "--", path], capture_output=True, text=True, check=False)
-    if log.returncode != 0:
-        pytest.skip("the history is not here; clone the repository with git to compare with it")
+    need(log.returncode == 0, "the history is not here; clone the repository with git to compare with it")
     for commit in log.stdout.split():
         old = subprocess.run([*asked, "show", f"{commit}:{path}"], capture_output=True, text=True, check=False)
         if old.returncode == 0:

@@ -9,6 +9,7 @@ from typing import Any, Final, get_args
 import msgspec
 import pytest
 
+from table_controller.controller.shown_money import money_of
 from table_controller.panel import acts, words
 from table_controller.panel.metrics import Tally, tally_text
 from table_controller.panel.sessions import BEHIND, IDLE, LONGEST, PAGES, SESSIONS, Session, Sessions
@@ -54,11 +55,11 @@ def test_what_is_printed_on_a_button_is_no_name_of_the_software() -> None:
     said: list[str] = []
 
     def look(_: Decision) -> None:
-        for prompt in view(floor.table, "dealer", {})["prompts"]:
+        for prompt in view(floor.table, "dealer", {}, money_of(floor.table))["prompts"]:
             said.extend((prompt["text"], *(choice["text"] for choice in prompt["choices"])))
 
     floor.twist = look
-    empty = view(floor.table, "dealer", {})
+    empty = view(floor.table, "dealer", {}, money_of(floor.table))
     assert empty["next"]["text"] == "Bring a deck"
     floor.start("blue", "red")
     floor.round()
@@ -79,7 +80,7 @@ def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next
 
     def look(_: Decision) -> None:
         for role in ("dealer", "floorperson", "technician"):
-            shown = view(floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0})
+            shown = view(floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0}, money_of(floor.table))
             again = msgspec.json.decode(msgspec.json.encode(shown))
             phases.add(again["round"]["state"])
             assert {prompt["id"] for prompt in shown["prompts"]} == set(floor.state.prompts)

@@ -84,6 +84,7 @@ BARS: Final = {
     "not_from_table": "pay",
     "hand_pay_open": "collect",
     "bets_not_settled": "collect",
+    "copy_not_reached": "open_bets",
     "meter_in_play": "correct_meter reset_meter change_meter close_meter open_meter transfer_overflow",
     "meter_not_seen": "open_bets open-for-a-submitted-rate",
     "meter_closed": "open_bets open-for-a-submitted-rate",
@@ -163,6 +164,7 @@ amount_provisional | 688a.11(h)(4)(i)(B)(3) | floorperson | the earlier claim, v
 not_from_table | 688a.11(h)(4)(i)(B)(4)/1 | floorperson | the hand pay
 hand_pay_open | 688a.11(h)(4)(i)(B)(4)/2 | floorperson | the documentation
 bets_not_settled | 688a.11(h)(4)(i)(A) | dealer | every bet settled, every hit paid
+copy_not_reached | 688a.2(d) | floorperson | the copy reached, or its absence confirmed by floorperson and technician
 meter_in_play | 688a.2(d) | dealer | the round ended
 meter_not_seen | 688a.2(d) | floorperson | a meter sign in service, or the /sign page on a display at the table, that shows the amount (/sign: stale)
 meter_closed | 688a.2(d) | floorperson | opened by two people with a document: a floorperson and a technician, after an unreasonable contribution

@@ -138,8 +138,8 @@ def test_other_software_with_another_schema_of_the_state_is_refused(monkeypatch:
     run = Run(GAME, 1, 1)
     stopped_in_order(run, run.recovered(len(run.disk.records)))
     other = run.digests | {SOFTWARE: "1" * 64}
-    monkeypatch.setattr(migrations, "state_schema", lambda: "2/other")
-    with pytest.raises(VersionsDiffer, match=r"schema 1/[0-9a-f]{16} where this software has 2/other: no migration"):
+    monkeypatch.setattr(migrations, "state_schema", lambda: "3/other")
+    with pytest.raises(VersionsDiffer, match=r"schema 2/[0-9a-f]{16} where this software has 3/other: no migration"):
         recover(run.disk.open(version=rec.VERSION, digests=other), Floor(GAME).table, other)
 
 
@@ -172,11 +172,11 @@ def test_a_migration_is_never_taken_in_the_middle_of_a_round_or_for_other_device
     floor, schema = Floor(GAME).start().to(mc.BETTING), state_schema()
     old, new = {SOFTWARE: "a"}, {SOFTWARE: "b"}
     with pytest.raises(VersionsDiffer, match="while a round"):
-        migrate(floor.state, floor.table, old, new, schema=schema)
+        migrate(floor.state, floor.table, old, new, schema=schema, meter=floor.table.context.meter)
     idle, fewer = Floor(GAME), Floor(GAME, slots={"shoe.1": "shoe"})
     with pytest.raises(VersionsDiffer, match="other devices"):
-        migrate(idle.state, fewer.table, {CONFIGURATION: "a"}, {CONFIGURATION: "b"}, schema=schema)
-    assert migrate(idle.state, idle.table, old, new, schema=schema)[0] == "same_state"
+        migrate(idle.state, fewer.table, {CONFIGURATION: "a"}, {CONFIGURATION: "b"}, schema=schema, meter=None)
+    assert migrate(idle.state, idle.table, old, new, schema=schema, meter=None)[0] == "same_state"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
 from tests.support.core import AUDITOR, DEALER, FLOOR, PLAIN, SLOTS, TECH, WILD_PROGRESSIVE, signs_show
+from tests.support.counts import many
 from tests.support.judged import Judged
 
 if TYPE_CHECKING:
@@ -264,4 +265,4 @@ def test_no_random_day_breaks_a_promise(name: str) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("name", list(TABLES))
 def test_no_long_random_day_breaks_a_promise(name: str) -> None:
-    run(name, 45, 60)
+    run(name, many(45), 60)

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import subprocess
 import sys
+import threading
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -181,9 +182,51 @@ async def test_a_cancelled_open_gives_the_device_back() -> None:
         with pytest.raises(asyncio.CancelledError):
             await opening
         assert end.device.attached
-        await end.given_back()
         end.device.attach = real  # type: ignore[method-assign]
-        (await open_port(end.port)).close()
+        (await open_port(end.port)).close()  # waits until the cancelled one has given the device back
+        await end.given_back()
+
+
+async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open imports the device more than once: between two imports nobody has it, and the open is not over."""
+    real, ends = transport_module._drain, threading.Event()
+
+    def drain(incoming: Any) -> None:
+        ends.wait(30)
+        real(incoming)
+
+    monkeypatch.setattr(transport_module, "_drain", drain)
+    async with usb_server() as server:
+        end = Echoes(server)
+        first = asyncio.create_task(open_port(end.port))
+        await comes_true(lambda: end.device.attached)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        monkeypatch.setattr(transport_module, "_drain", real)
+        second = asyncio.create_task(open_port(end.port))
+        await asyncio.sleep(0.1)
+        second.cancel()
+        third = asyncio.create_task(open_port(end.port))
+        await asyncio.sleep(0.3)
+        assert not third.done(), "neither open nor refused while a cancelled one holds the device"
+        ends.set()
+        (await third).close()
+        assert second.cancelled()
+        await end.given_back()
+
+
+async def test_an_open_that_was_cancelled_before_it_began_touches_no_device() -> None:
+    async with usb_server() as server:
+        end = Echoes(server)
+        attached: list[bool] = []
+        end.device.attach = lambda: attached.append(True)  # type: ignore[method-assign]
+        hold = transport_module._Hold(transport_module.parse_usb(end.port))
+        hold.leaving = True
+        with pytest.raises(PortBusy, match="given up"):
+            await asyncio.to_thread(transport_module._open, hold)
+        assert not attached
+        assert hold.gone.is_set()
 
 
 LEAVES = """

@@ -78,6 +78,7 @@ const METER = {
   set_meter: ["Parameters of the meter, while it is closed", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["submission", "Rules Submission that holds the rate", null], ["limit_cents", "Limit (dollars), if it changes", 2]]],
   open_meter: ["Open the meter to play", "floorperson", "auditor", []],
   transfer_overflow: ["Transfer overflow to the meter", "floorperson", "auditor", [["amount", "How much (dollars)", 6]]],
+  confirm_copy_absent: ["Copy out of reach: confirm that no other box was made from it", "floorperson", "technician", []],
 };
 
 // A decimal as a whole number of its smallest unit; null if it is none.

@@ -1,0 +1,60 @@
+"""Which terms of a seeded meter a configuration may change: none. Compares what was in force with what is now. Pure.
+
+A meter holds money that players put there under one paytable (605a.7): another table, unit, seed, reserve or award for
+the same money needs two people and a new book. The rate changes by a documented deed in the journal, never by a file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import VersionsDiffer
+from table_controller.ledger.money import dollars
+
+if TYPE_CHECKING:
+    from table_controller.ledger.meter import MeterRules
+    from table_controller.table.state import State
+
+_OUT: Final = (
+    "put the old line back into table.toml; or, if the meter must really change, move this journal away as evidence "
+    "and have a technician and a floorperson begin another one (pitbox journal begin)"
+)
+_AMOUNTS: Final = ("unit", "seed", "reseed")
+
+
+def check_meter(state: State, old: MeterRules | None, new: MeterRules | None) -> None:
+    """Raise VersionsDiffer if a meter with entries in its book would go on under other terms than it has.
+
+    `old` and `new` are the terms as submitted; what people set since by a documented deed is in the state.
+    """
+    if not state.money.book.entries:
+        return
+    changes = _changes(state, old, new)
+    if changes:
+        raise VersionsDiffer(f"the configuration changes a meter that holds money: {'; '.join(changes)}; {_OUT}")
+
+
+def _changes(state: State, old: MeterRules | None, new: MeterRules | None) -> list[str]:
+    if old is None or new is None:
+        names = [rules.table if rules is not None else "no progressive" for rules in (old, new)]
+        return [] if old is new else [f"table {names[0]} -> {names[1]}"]
+    found = [f"table {old.table} -> {new.table}"] if old.table != new.table else []
+    for name in _AMOUNTS:
+        before, after = getattr(old, name), getattr(new, name)
+        found += [f"{name} {dollars(before)} -> {dollars(after)}"] if before != after else []
+    if old.reserve_bp != new.reserve_bp:
+        found.append(f"reserve {old.reserve_bp} -> {new.reserve_bp} hundredths of a percent")
+    if state.money.rate_bp is None and new.rate_bp != old.rate_bp:
+        # A state that holds its rate keeps it, and no round opens before two people set the submitted one.
+        found.append(
+            f"rate {old.rate_bp} -> {new.rate_bp} hundredths of a percent, which only a documented change sets"
+        )
+    if old.awards != new.awards and old.table == new.table:
+        found.append(f"awards of {', '.join(_lines(old, new))}")
+    return found
+
+
+def _lines(old: MeterRules, new: MeterRules) -> list[str]:
+    """Name the hands whose award differs."""
+    before, after = ({award.hand: award for award in rules.awards} for rules in (old, new))
+    return [hand for hand in {**before, **after} if before.get(hand) != after.get(hand)]

@@ -1,0 +1,74 @@
+"""The mark that a restore leaves in the copy: from this record on, another box has this table. Reads and writes it.
+
+Two boxes with the same journal would both pay the same meter. The restored journal ends with a record of its own, and
+the mark names it: whoever keeps this copy and has that record is the new box; whoever lacks it is the old one, which
+locks.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.errors import CopyTakenOver, JournalDamaged
+from table_controller.journal import reader
+from table_controller.journal.tip import sync_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from table_controller.journal.chain import Record
+
+NAME: Final = "taken-over"
+
+
+class TakenOver(msgspec.Struct, frozen=True):
+    """The `restored` record of the journal that goes on, who restored it (credentials by role) and when."""
+
+    seq: int
+    head: str
+    by: dict[str, str] = {}
+    wall_ns: int = 0
+
+
+def write_mark(folder: Path, mark: TakenOver) -> None:
+    """Leave the mark in a copy's folder; on disk when this returns."""
+    fresh = folder / f"{NAME}.new"
+    with fresh.open("wb") as file:
+        file.write(msgspec.json.encode(mark))
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder / NAME)
+    sync_folder(folder)
+
+
+def read_mark(folder: Path) -> TakenOver | None:
+    """Return the mark in a folder; None if there is none. JournalDamaged if it cannot be read."""
+    try:
+        return msgspec.json.decode((folder / NAME).read_bytes(), type=TakenOver)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise JournalDamaged(f"{folder / NAME}: who has taken this table over cannot be read: {error}") from error
+
+
+def is_held(mark: TakenOver, journal: Path) -> bool:
+    """Tell whether a journal goes on from the restore that a mark names."""
+    first, last = reader.bounds(journal)
+    if not first <= mark.seq <= last:
+        return mark.seq < first  # retired since: what is kept follows from it
+    found: Record = next(reader.read(journal, mark.seq, mark.seq))
+    return found.head.hex() == mark.head
+
+
+def check_mark(folder: Path, journal: Path) -> None:
+    """Raise CopyTakenOver if a folder is marked, and the journal does not go on from the restore that marked it."""
+    mark = read_mark(folder)
+    if mark is not None and not is_held(mark, journal):
+        people = " and ".join(f"{role} {credential}" for role, credential in mark.by.items()) or "nobody who is named"
+        raise CopyTakenOver(
+            f"{folder} was restored into another box by {people}: that box has this table and its meter from record "
+            f"{mark.seq} on, and this one has not"
+        )

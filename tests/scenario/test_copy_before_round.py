@@ -1,0 +1,123 @@
+"""A box that cannot look at its second copy opens no round before two people answer for it; one taken over locks."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from table_controller.controller.box import Box
+from table_controller.controller.status import status_of
+from table_controller.journal.copier import Copier, CopyState
+from table_controller.journal.copy import Ack
+from table_controller.table import events as ev
+from tests.support.boxes import Bench, Talk
+from tests.support.power_cuts import steps
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+ABSENT = CopyState(True, None, 5, "PB-721", "the copy is not mounted")
+REACHED = CopyState(True, Ack(5, bytes(32)))
+
+
+class ScriptedCopier:
+    """A copier without a disk: the test says how the copy is."""
+
+    def __init__(self) -> None:
+        self.state = CopyState(True)
+
+    def durable(self, record: Any) -> None:
+        """Nothing is shipped."""
+
+    async def close(self) -> None:
+        """There is nothing to end."""
+
+    def become(self, box: Box, state: CopyState) -> None:
+        self.state = state
+        box.copy_changed(state)
+
+
+@asynccontextmanager
+async def with_copy(folder: Path) -> AsyncIterator[tuple[Bench, Box, ScriptedCopier, Talk]]:
+    bench = Bench(folder)
+    copier = ScriptedCopier()
+    box = bench.box = Box(bench.plan, bench.clock, threads=False)
+    await box.begin(bench._open, lambda _store: cast("Copier", copier))
+    await asyncio.sleep(2.0)
+    try:
+        yield bench, box, copier, await Talk(box).sign_on("D1", "F1", "T1", "A1")
+    finally:
+        await box.stop()
+        bench.close()
+
+
+def against(box: Box) -> set[str]:
+    return {reason.key for reason in box.running().table.permit("open_bets")}
+
+
+async def test_rounds_wait_for_the_copy_and_open_once_it_is_reached(tmp_path: Path) -> None:
+    async with with_copy(tmp_path) as (_, box, copier, _talk):
+        assert "copy_not_reached" in against(box)
+        copier.become(box, ABSENT)
+        assert "copy_not_reached" in against(box)
+        copier.become(box, REACHED)
+        assert "copy_not_reached" not in against(box)
+        copier.become(box, ABSENT)
+        assert "copy_not_reached" not in against(box), "later the game goes on, and the box says how far it is behind"
+
+
+async def test_two_people_answer_for_a_copy_that_is_out_of_reach_and_the_journal_names_them(tmp_path: Path) -> None:
+    async with with_copy(tmp_path) as (bench, box, copier, talk):
+        copier.become(box, ABSENT)
+        said = await talk.say("OpenRound", by="D1")
+        assert "copy_not_reached" in str(said)
+        for by, second in (("F1", "A1"), ("T1", "F1"), ("D1", "T1")):
+            told = await talk.say("CopyAbsenceConfirmed", document="memo 3", by=by, second=second)
+            assert "confirm_copy_absent is for a floorperson" in str(told), told
+        assert "no document" in str(await talk.say("CopyAbsenceConfirmed", document=" ", by="F1", second="T1"))
+        assert "copy_not_reached" in against(box)
+        await talk.say("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
+        assert "copy_not_reached" not in against(box)
+        (event,) = [
+            step.event
+            for step in steps(bench.records())
+            if isinstance(step.event, ev.CopyAbsenceConfirmed) and "Finding" in str(step.decisions)
+        ]
+        assert isinstance(event, ev.CopyAbsenceConfirmed)
+        assert (event.who.credential, event.second.credential, event.document) == ("F1", "T1", "memo 3")
+
+
+async def test_every_start_asks_anew(tmp_path: Path) -> None:
+    async with with_copy(tmp_path) as (bench, box, copier, talk):
+        copier.become(box, ABSENT)
+        await talk.say("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
+        await box.stop()
+        again = bench.box = Box(bench.plan, bench.clock, threads=False)
+        await again.begin(bench._open, lambda _store: cast("Copier", ScriptedCopier()))
+        assert "copy_not_reached" in against(again)
+        await again.stop()
+
+
+async def test_a_box_whose_copy_was_taken_over_halts(tmp_path: Path) -> None:
+    async with with_copy(tmp_path) as (_, box, copier, _talk):
+        copier.become(box, REACHED)
+        copier.become(box, CopyState(True, None, 0, "PB-724", "restored into another box"))
+        assert box.cause is not None
+        assert box.cause.code == "PB-724"
+        assert status_of(box).phase == "halted"
+
+
+@pytest.mark.parametrize("configured", [True, False])
+async def test_a_box_without_a_copy_is_not_asked(tmp_path: Path, configured: bool) -> None:
+    bench = Bench(tmp_path, "saigon_5_card" if configured else "face_up_pai_gow")
+    copier = ScriptedCopier()
+    copier.state = CopyState(configured)
+    box = bench.box = Box(bench.plan, bench.clock, threads=False)
+    await box.begin(bench._open, lambda _store: cast("Copier", copier))
+    assert "copy_not_reached" not in against(box), "no copy, or no meter that two boxes could pay"
+    await box.stop()
+    bench.close()

@@ -1,0 +1,73 @@
+"""No amount of the meter is shown anywhere before it is on disk: sign, sign page, status, metrics, MQTT. Slow syncs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from devices.meter_sign.messages import Row
+from simulators.house import disk as disks
+from table_controller.controller.status import status_of
+from table_controller.ledger.money import CENT
+from table_controller.panel.live import SIGN, Live
+from table_controller.table import events as ev
+from table_controller.table.decisions import Booked
+from table_controller.uplink.describe import describe_meters
+from tests.support.boxes import Bench
+from tests.support.core import AUDITOR, FLOOR
+from tests.support.power_cuts import decided
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from table_controller.controller.box import Box
+
+# Amounts (micro-dollars) that are each added once, so that every sum tells which entries it has.
+ADDED = [1_000_000 << n for n in range(12)]
+
+
+def on_disk(bench: Bench) -> set[int]:
+    """Every amount that the meter has had, as far as the disk knows."""
+    return {d.entry.meter_after for d in decided(bench.records()) if isinstance(d, Booked)}
+
+
+def shown(bench: Bench, box: Box, live: Live) -> dict[str, int]:
+    """What people, players and other systems can read at this moment, in micro-dollars."""
+    state = status_of(box).state
+    assert state is not None
+    assert state.meters is not None
+    told = describe_meters(box.running().shown_money, 1, "now")
+    assert told is not None
+    found = {
+        "status": state.meters.current, "uplink": told.current,
+        "sign page": live.picture(SIGN)["meter"]["current"],
+        "floor page": live.picture("floorperson")["meter"]["current"],
+    }  # fmt: skip
+    glass = cast("Any", bench.machines["meter_sign.1"]).glass.read(Row.VALUE).lstrip()
+    return found | ({"sign": int(glass) * CENT} if glass.isdecimal() else {})
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_no_shown_amount_is_ahead_of_the_disk(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(tmp_path, seed=seed + 1)
+    box = await bench.start()
+    live = Live(box, "T1")
+    try:
+        monkeypatch.setattr(disks, "QUICK", (0.2, 1.5))
+        seen: set[int] = set()
+        for amount in ADDED:
+            box.running().submit(ev.MeterCorrected(amount, "memo 1", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
+            for _ in range(8):
+                await asyncio.sleep(0.06)
+                durable = on_disk(bench)
+                for where, value in shown(bench, box, live).items():
+                    assert value in durable, f"{where} shows {value}, and the disk has {max(durable)}"
+                    seen.add(value)
+        await asyncio.sleep(10.0)
+        assert len(seen) > 3, "amounts were shown while syncs were on their way"
+        assert set(shown(bench, box, live).values()) == {10_000_000_000 + sum(ADDED)}
+    finally:
+        await box.stop()
+        bench.close()

@@ -1,0 +1,391 @@
+"""Exports whose money somebody changed, each with a chain made anew: what no rule of the chain can see. No tests."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Final
+
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from tests.support.audited import Recorded
+from tests.support.core import DEALER
+from tests.support.forgeries import Export, Forgery
+from tests.support.prefixes import lead_on
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GAME: Final = "dj_wild"
+
+
+def played(folder: Path) -> Recorded:
+    """A table with hand pays, an award, envy, a claim that falls under a later one, a void round and a correction."""
+    table = Recorded(folder, GAME, quick=True).open_table()
+    table.round((1, 3, 6))
+    table.hit_round(0)
+    table.hit_round(3)
+    _fallen(table)
+    table.void_round()
+    table.correct_meter(1_230_000)
+    table.round((1, 3))
+    table.store.close()
+    return table
+
+
+def _fallen(table: Recorded) -> None:
+    """One seat claims the whole meter, then another a share of it; then the first claim falls."""
+    floor = table.floor
+    table._open((1, 3))
+    floor.to(mc.SETTLING)
+    hits = floor.state.money.hits
+    for _ in range(60):
+        if len(hits) == 2:
+            break
+        prompt = next(p for p in floor.prompts() if not p.kind.startswith(("hit_", "hand_pay")))
+        if prompt.kind == "progressive":
+            floor.step(ev.Answer(prompt.id, prompt.choices[1 + len(hits)], DEALER))
+        else:
+            for event in floor.answer(prompt):
+                floor.step(event)
+    first = min(hits.values(), key=lambda hit: hit.id)
+    (asked,) = (p for p in floor.prompts("hit_hand") if p.seat == first.seat)
+    floor.step(ev.Answer(asked.id, "not_winning", DEALER))
+    lead_on(floor)
+
+
+# --- finding ----------------------------------------------------------------------------------------------------------
+
+
+def _asked(e: Export, kind: str, number: int = 0) -> tuple[int, dict[str, Any], dict[str, Any]]:
+    """Return the place of the n-th accepted answer to a question of a kind, its event and the question."""
+    prompts = {
+        d["id"]: d
+        for r in e.records
+        if r["kind"] == "step"
+        for d in r["content"]["decisions"]
+        if d["type"] == "Prompt" and d["kind"] == kind
+    }
+    found = [
+        (n, r["content"]["event"], prompts[r["content"]["event"]["prompt"]])
+        for n, r in enumerate(e.records)
+        if r["kind"] == "step" and r["content"]["event"]["type"] == "Answer"
+        if r["content"]["event"]["prompt"] in prompts
+    ]
+    return found[number]
+
+
+def _say(e: Export, place: int, choice: str) -> None:
+    """Have an answer say something else, in the event and where its question is closed."""
+    event = e.told(place)
+    for decision in e.decided(place):
+        if decision["type"] == "PromptClosed" and decision["id"] == event["prompt"]:
+            decision["choice"] = choice
+    event["choice"] = choice
+
+
+def _renumber(e: Export, above: int, by: int) -> None:
+    for record in e.records:
+        for d in record["content"].get("decisions", ()) if record["kind"] == "step" else ():
+            if d.get("entry", {}).get("number", 0) > above:
+                d["entry"]["number"] += by
+
+
+def _claim_step(e: Export) -> tuple[int, list[dict[str, Any]]]:
+    """Return the place of the step in which a claim falls under a later one, and its decisions."""
+    place, _ = e.decision("HitRebooked")
+    return place, e.decided(place)
+
+
+# --- answers that do not fit the money --------------------------------------------------------------------------------
+
+
+def _paid_after_not_winning(e: Export) -> int:
+    place, _, _ = _asked(e, "hit_hand")
+    _say(e, place, "not_winning")
+    return place
+
+
+def _validation_dropped(e: Export) -> int:
+    place, event, _ = _asked(e, "hit_validate")
+    e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "Moved" and d["what"].startswith("hit "))]
+    assert event["choice"] == "hand_pay"
+    return _asked(e, "hand_pay")[0]
+
+
+def _confirmation_dropped(e: Export) -> int:
+    place, _, _ = _asked(e, "hit_hand")
+    e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "Moved" and d["what"].startswith("hit "))]
+    return _asked(e, "hit_light")[0]
+
+
+def _dark_light_passes(e: Export) -> int:
+    place, _, _ = _asked(e, "hit_light")
+    _say(e, place, "dark")
+    return place
+
+
+def _validation_refused(e: Export) -> int:
+    place, _, _ = _asked(e, "hit_validate")
+    _say(e, place, "refuse")
+    return place
+
+
+def _other_slip(e: Export) -> int:
+    place, paid = e.entry("hand_pay_paid")
+    paid["entry"]["document"] = "slip 987654"
+    return place
+
+
+def _other_number(e: Export) -> int:
+    place, event, _ = _asked(e, "hand_pay")
+    event["number"] += 1
+    return place
+
+
+def _slip_again(e: Export) -> int:
+    first, _ = e.entry("hand_pay_paid")
+    place, paid = e.entry("hand_pay_paid", 1)
+    number = e.told(first)["number"]
+    e.told(place)["number"], paid["entry"]["document"] = number, f"slip {number}"
+    return place
+
+
+def _other_hand(e: Export) -> int:
+    place, event, prompt = _asked(e, "progressive", -1)
+    place, claimed = e.decision("HitClaimed")
+    _say(e, place, next(c for c in prompt["choices"] if c not in ("no_win", claimed["hand"])))
+    assert event
+    return place
+
+
+def _lost_is_won(e: Export) -> int:
+    """The dealer named a hand, and the bet is booked as lost."""
+    place, settled = e.decision("BetSettled", outcome="lost")
+    (prompt,) = [
+        d for r in e.records if r["kind"] == "step" for d in r["content"]["decisions"]
+        if d["type"] == "Prompt" and d["id"] == e.told(place)["prompt"]
+    ]  # fmt: skip
+    _say(e, place, prompt["choices"][1])
+    assert settled["seat"] == prompt["seat"]
+    return place
+
+
+def _claimed_by_nobody(e: Export) -> int:
+    place, _ = e.decision("HitClaimed")
+    _say(e, place, "no_win")
+    return place
+
+
+def _fallen_by_nobody(e: Export) -> int:
+    place, _ = _claim_step(e)
+    _say(e, place, "winning")
+    return place
+
+
+def _other_hit_paid(e: Export) -> int:
+    _, first = e.entry("hand_pay_paid")
+    place, paid = e.entry("award_paid")
+    paid["entry"]["hit"] = first["entry"]["hit"]
+    return place
+
+
+def _dealer_documents(e: Export) -> int:
+    """The question itself is put to the dealer."""
+    _place, event, prompt = _asked(e, "hand_pay")
+    prompt["role"] = event["who"]["role"] = "dealer"
+    return next(n for n, r in enumerate(e.records) if r["kind"] == "step" and prompt in r["content"]["decisions"])
+
+
+def _dealer_validates(e: Export) -> int:
+    _place, event, prompt = _asked(e, "hit_validate")
+    prompt["role"] = event["who"]["role"] = "dealer"
+    return next(n for n, r in enumerate(e.records) if r["kind"] == "step" and prompt in r["content"]["decisions"])
+
+
+def _table_pays_hand_pay(e: Export) -> int:
+    """What was validated as a hand pay is paid from the table."""
+    place, paid = e.entry("award_paid")
+    prompt, hit = e.told(place)["prompt"], paid["entry"]["hit"]
+    for n, record in enumerate(e.records[:place]):
+        for d in record["content"].get("decisions", ()) if record["kind"] == "step" else ():
+            if d == {"type": "Moved", "what": f"hit {hit}", "state": "validated"}:
+                _say(e, n, "hand_pay")
+    assert prompt
+    return place
+
+
+# --- people -----------------------------------------------------------------------------------------------------------
+
+
+def _dealers_correct(e: Export) -> int:
+    place = e.event("MeterCorrected")
+    e.told(place)["who"]["role"] = e.told(place)["second"]["role"] = "dealer"
+    return place
+
+
+def _one_human(e: Export) -> int:
+    """Two credentials of one person."""
+    place = e.event("MeterCorrected")
+    e.told(place)["second"]["person"] = e.told(place)["who"]["credential"]
+    return place
+
+
+def _other_document(e: Export) -> int:
+    place, corrected = e.entry("correction")
+    corrected["entry"]["document"] = "memo 8"
+    return place
+
+
+def _dealer_is_floorperson(e: Export) -> int:
+    """Who claimed the hand validates it, with a second credential."""
+    dealer = e.told(e.decision("HitClaimed")[0])["who"]["credential"]
+    place, event, _ = _asked(e, "hit_validate")
+    event["who"]["person"] = dealer
+    return place
+
+
+def _claimant_documents(e: Export) -> int:
+    dealer = e.told(e.decision("HitClaimed")[0])["who"]["credential"]
+    place, event, _ = _asked(e, "hand_pay")
+    event["who"]["person"] = dealer
+    return place
+
+
+# --- envy -------------------------------------------------------------------------------------------------------------
+
+
+def _envy_inflated(e: Export) -> int:
+    place, paid = e.entry("envy")
+    paid["entry"]["transfers"][0]["amount"] *= 2
+    return place
+
+
+def _envy_to_one_more(e: Export) -> int:
+    place, paid = e.entry("envy")
+    paid["entry"]["transfers"].append(deepcopy(paid["entry"]["transfers"][0]))
+    return place
+
+
+def _envy_without_bet(e: Export) -> int:
+    place, _ = e.entry("envy")
+    e.told(place)["seats"] = [5]
+    return place
+
+
+def _envy_for_own_hand(e: Export) -> int:
+    place, paid = e.entry("envy")
+    e.told(place)["seats"] = [paid["entry"]["seat"]]
+    return place
+
+
+def _envy_unasked(e: Export) -> int:
+    place, paid = e.entry("envy")
+    paid["entry"]["seat"] = 6
+    return place
+
+
+# --- amounts ----------------------------------------------------------------------------------------------------------
+
+
+def _not_booked_again(e: Export) -> int:
+    """A claim falls, and the later one keeps the amount that it had under it: the winner is paid too little."""
+    place, decisions = _claim_step(e)
+    (fallen,) = [d for d in decisions if d.get("entry", {}).get("kind") == "hit_withdrawn"]
+    gone = [d for d in decisions if d["type"] == "HitRebooked" or d.get("entry", {}).get("kind") == "hit_reversed"]
+    first, last = min(d["entry"]["number"] for d in [*gone, fallen]), max(d["entry"]["number"] for d in gone)
+    (again,) = [d for d in gone if d["type"] == "HitRebooked"]
+    (before,) = [d for d in gone if d["type"] != "HitRebooked"]
+    decisions[:] = [d for d in decisions if d not in gone]
+    entry = fallen["entry"]
+    moved = entry["meter_after"] - entry["meter_before"]
+    entry |= {"number": first, "meter_before": before["entry"]["meter_before"]}
+    entry["meter_after"] = entry["meter_before"] + moved
+    assert first < last
+    _renumber(e, last, -2)
+    e.shift_meter(first, entry["meter_after"] - again["entry"]["meter_after"])
+    return place
+
+
+def _booked_again_for_less(e: Export) -> int:
+    place, decisions = _claim_step(e)
+    (again,) = [d for d in decisions if d["type"] == "HitRebooked"]
+    again["share"] -= 10_000
+    return place
+
+
+def _withdrawn_by_old_rule(e: Export) -> int:
+    """The meter keeps the re-seed of a claim that fell."""
+    place, decisions = _claim_step(e)
+    (fallen,) = [d for d in decisions if d.get("entry", {}).get("kind") == "hit_withdrawn"]
+    entry = fallen["entry"]
+    entry["transfers"] = [t for t in entry["transfers"] if t["to"] != "seed"]
+    entry["meter_after"] = entry["meter_before"] + sum(t["amount"] for t in entry["transfers"] if t["to"] == "meter")
+    return place
+
+
+def _returned_in_play(e: Export) -> int:
+    """Bets go back in a round that nobody declared void."""
+    place, _ = e.decision("BetReturned")
+    e.decided(place)[:] = [
+        d for d in e.decided(place)
+        if d["type"] != "WagersReturned" and not (d["type"] == "Moved" and d["what"] == "round")
+    ]  # fmt: skip
+    return place
+
+
+def _old_books(e: Export) -> int:
+    """A later start says that it books by the rules of the first edition."""
+    place = max(n for n, r in enumerate(e.records) if r["kind"] == "box")
+    copy = deepcopy(e.records[place])
+    copy["content"]["accounting"] = 1
+    e.records.insert(place + 1, copy)
+    return place + 1
+
+
+def _other_paytable(e: Export) -> int:
+    """One edit of the configuration moves the meter to another paytable."""
+    start = max(n for n, r in enumerate(e.records) if r["kind"] == "start")
+    digests = e.records[start]["content"]["digests"] | {"configuration": "00" * 32}
+    again, box = deepcopy(e.records[start]), deepcopy(next(r for r in e.records[start:] if r["kind"] == "box"))
+    again["content"]["digests"] = digests
+    e.manifest["digests"].append(digests)
+    box["content"]["terms"]["meter"]["table"] = "687a-progressive-2"
+    again["boot"] = box["boot"] = e.records[-1]["boot"] + 1
+    e.records += [again, box]
+    return len(e.records) - 1
+
+
+MONEY_FORGERIES: Final = (
+    Forgery("paid after not winning", _paid_after_not_winning, "nobody who is asked for that said so"),
+    Forgery("validation dropped", _validation_dropped, "goes from light_seen to documented"),
+    Forgery("confirmation dropped", _confirmation_dropped, "goes from claimed to light_seen"),
+    Forgery("dark light passes", _dark_light_passes, "nobody who is asked for that said so"),
+    Forgery("validation refused and paid", _validation_refused, "nobody who is asked for that said so"),
+    Forgery("booked slip differs", _other_slip, "and the floorperson named slip"),
+    Forgery("named slip differs", _other_number, "and the floorperson named slip"),
+    Forgery("one slip for two hand pays", _slip_again, "has documented another hand pay"),
+    Forgery("another hand than was said", _other_hand, "the dealer did not say so"),
+    Forgery("winning hand booked as lost", _lost_is_won, "is lost, and nobody said so"),
+    Forgery("claimed by nobody", _claimed_by_nobody, "no hand is claimed for it|the dealer did not say so"),
+    Forgery("withdrawn by nobody", _fallen_by_nobody, "nobody said that it does not win"),
+    Forgery("another hit is paid", _other_hit_paid, "award_paid of a hit that is documented"),
+    Forgery("dealer documents", _dealer_documents, "the dealer is asked hand_pay"),
+    Forgery("dealer validates", _dealer_validates, "the dealer is asked hit_validate"),
+    Forgery("table pays a hand pay", _table_pays_hand_pay, "was not validated for the table"),
+    Forgery("dealers correct the meter", _dealers_correct, "a correction by dealer and dealer"),
+    Forgery("one human with two credentials corrects", _one_human, "one person alone"),
+    Forgery("other document", _other_document, "a correction without its document"),
+    Forgery("claimant validates", _dealer_is_floorperson, "spoke for it as dealer and passes it"),
+    Forgery("claimant documents", _claimant_documents, "spoke for it as dealer and passes it"),
+    Forgery("envy inflated", _envy_inflated, "an amount that its line does not pay"),
+    Forgery("envy to one more", _envy_to_one_more, "an amount that its line does not pay"),
+    Forgery("envy to a seat without a bet", _envy_without_bet, "other bettors are"),
+    Forgery("envy for the own hand", _envy_for_own_hand, "other bettors are"),
+    Forgery("envy for another hand", _envy_unasked, "the dealer did not say that it was paid"),
+    Forgery("later claim not booked again", _not_booked_again, "is owed|the claims that stand leave"),
+    Forgery("later claim booked again for less", _booked_again_for_less, "worth another amount"),
+    Forgery("withdrawn by the old rule", _withdrawn_by_old_rule, "by the terms it moves"),
+    Forgery("bets go back in play", _returned_in_play, "neither round nor hand is void"),
+    Forgery("books of the first edition again", _old_books, "rules of an earlier edition"),
+    Forgery("another paytable for the meter", _other_paytable, "to another paytable"),
+)

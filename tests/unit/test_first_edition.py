@@ -1,0 +1,166 @@
+"""What the version before wrote is verified, shown and taken over by this one: journal, export, dossiers, capture."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from firmware_bridge.capture import read_capture
+from firmware_bridge.errors import VersionsDiffer
+from table_controller.cli import OK, main
+from table_controller.config import load_config
+from table_controller.journal import records as rec
+from table_controller.journal.accounts import book_of
+from table_controller.journal.migrations import FIRST_EDITION, state_schema
+from table_controller.journal.recovery import recover
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.decisions import BetAccepted
+from tests.support import first_edition as first
+from tests.support.boxes import Bench
+from tests.support.configs import lay_out
+from tests.support.core import DEALER, Floor
+from tests.support.prefixes import lead_on, restart
+from tools import verify_export
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(list(words)) == OK
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["played", "halfway", "box/journal"])
+def test_its_journals_verify(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = first.copied(name, tmp_path)
+    assert "hold" in said(capsys, "journal", "verify", str(folder))
+
+
+def test_its_export_verifies_by_the_arithmetic_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify_export.main([str(first.EXPORT)]) == 0
+    told = capsys.readouterr().out
+    assert f"meter {first.METER} micro-dollars" in told
+    assert "1 hit_withdrawn" in told
+
+
+def test_its_journal_is_exported_anew_with_the_same_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = first.copied("played", tmp_path)
+    said(capsys, "journal", "export", str(folder), "--to", str(tmp_path / "anew"))
+    before, after = (json.loads((each / "manifest.json").read_bytes()) for each in (first.EXPORT, tmp_path / "anew"))
+    assert after["head_after"] == before["head_after"]
+    assert verify_export.main([str(tmp_path / "anew")]) == 0
+
+
+def test_its_rounds_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(first.copied("played", tmp_path))
+    for number, words in (
+        (1, "progressive bet of $1.00 accepted"), (2, "hand pay paid"), (3, "award paid"), (4, "hit withdrawn"),
+        (5, "void: it does not count"),
+    ):  # fmt: skip
+        assert words in said(capsys, "journal", "show", folder, str(number))
+    assert "the box stops in order" in said(capsys, "journal", "tail", "-n", "1", folder)
+    assert len(said(capsys, "journal", "tail", "-n", "9999", folder).splitlines()) > 400
+    assert book_of(first.copied("halfway", tmp_path)).meters.current == 10_000_840_000
+
+
+def test_its_dossier_is_shown_and_its_steps_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(first.copied("box/dossiers", tmp_path))
+    assert "jam in lift" in said(capsys, "jam", "--list", "--folder", folder)
+    told = said(capsys, "jam", "1", "--folder", folder)
+    assert "☑ return" in told
+    assert "returns it to service" in told
+
+
+def test_its_capture_is_read() -> None:
+    packets = list(read_capture(first.CAPTURE))
+    assert len(packets) > 10
+    assert {packet.slot for packet in packets} == {"shuffler.1"}
+
+
+def test_its_configuration_is_loaded(tmp_path: Path) -> None:
+    config = load_config(lay_out(tmp_path, first.CONFIGURATION.read_text("utf-8")))
+    assert config.game == first.GAME
+
+
+def test_the_state_of_this_version_is_told_from_its_own() -> None:
+    assert state_schema() != FIRST_EDITION
+
+
+def test_its_journal_is_taken_over_between_rounds_and_the_table_plays_on_with_the_meter_exact(tmp_path: Path) -> None:
+    folder = first.copied("played", tmp_path)
+    floor = Floor(first.GAME)
+    store, digests = first.opened(folder, floor)
+    found = recover(store, floor.table, digests)
+    assert found.migration is not None
+    assert found.migration.name == "second_edition"
+    assert found.steps == 0
+    assert floor.state.money.book.meters.current == first.METER
+    restart(floor, store.boot, Random(1))
+    lead_on(floor)
+    floor.bets = {1, 3}
+    floor.play(ev.OpenRound(DEALER))
+    lead_on(floor)
+    assert (floor.phase, floor.round_.number) == (mc.IDLE, 7)
+    bets = [d for _, decisions in floor.log for d in decisions if isinstance(d, BetAccepted)]
+    assert len(bets) == 2
+    rules = floor.table.context.meter
+    assert rules is not None
+    assert floor.state.money.book.meters.current == first.METER + 2 * rules.unit * rules.rate_bp // 10_000
+    assert sum(floor.state.money.book.held.values()) == 0
+    store.close()
+
+
+def test_its_journal_is_not_taken_over_in_the_middle_of_a_round(tmp_path: Path) -> None:
+    floor = Floor(first.GAME)
+    store, digests = first.opened(first.copied("halfway", tmp_path), floor)
+    with pytest.raises(VersionsDiffer, match="while a round or an irregularity was open"):
+        recover(store, floor.table, digests)
+    store.close()
+
+
+def test_its_meter_keeps_its_paytable_through_the_upgrade(tmp_path: Path) -> None:
+    floor = Floor(first.GAME, paytables={"progressive": "688a-progressive-2"})
+    store, digests = first.opened(first.copied("played", tmp_path), floor)
+    with pytest.raises(VersionsDiffer, match="688a-progressive-1 -> 688a-progressive-2"):
+        recover(store, floor.table, digests)
+    store.close()
+
+
+def test_a_schema_that_is_not_listed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from table_controller.journal import migrations
+
+    floor = Floor(first.GAME)
+    store, digests = first.opened(first.copied("played", tmp_path), floor)
+    ours = tuple(each for each in migrations.MIGRATIONS if not each.schemas)
+    monkeypatch.setattr(migrations.migrate, "__kwdefaults__", {"migrations": ours})
+    with pytest.raises(VersionsDiffer, match=f"schema {FIRST_EDITION} where this software has"):
+        recover(store, floor.table, digests)
+    store.close()
+
+
+async def test_the_box_of_this_version_starts_on_its_journal_and_dossiers(tmp_path: Path) -> None:
+    from table_controller.controller.dossiers import Dossiers
+    from table_controller.journal import reader
+
+    folder = first.copied("box/journal", tmp_path)
+    bench = Bench(tmp_path, first.GAME)
+    bench.disk.records = list(reader.read(folder, 1))
+    snapshot = reader.latest_snapshot(folder)
+    assert snapshot is not None
+    bench.disk.snapshots, bench.disk.version = [snapshot], rec.VERSION
+    dossiers = first.copied("box/dossiers", tmp_path)
+    box = await bench.start()
+    try:
+        assert box.cause is None, box.cause
+        (migration,) = [record for record in bench.records() if record.kind == rec.MIGRATION]
+        assert rec.decode_migration(migration.body).name == "second_edition"
+        box.dossiers = Dossiers(box, dossiers, threads=False)
+        assert box.running().table.state.money.book.meters.current == 10_000_000_000
+    finally:
+        await box.stop()
+        bench.close()

@@ -1,0 +1,95 @@
+"""The floor of what is proven: a count that falls, and a figure that falls without its reason, fail the build."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tools import floor as module
+from tools.floor import Floor, Lowered, fallen, parse, renewed, unexplained, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEFORE = Floor({"tests": 100, "killed, rules: permits": 7}, (Lowered("tests", 120, 100, "an older fall"),))
+
+
+def test_a_count_below_its_figure_is_named_with_both_and_one_above_is_no_fault() -> None:
+    (sentence,) = fallen(BEFORE.figures, {"tests": 99, "killed, rules: permits": 8})
+    assert sentence.startswith("tests: 99 are left of 100.")
+    assert "--renew --reason" in sentence
+
+
+def test_a_subject_that_is_gone_has_fallen() -> None:
+    assert len(fallen(BEFORE.figures, {"tests": 100})) == 1
+
+
+def test_a_figure_that_fell_needs_a_new_entry_with_both_figures_and_a_reason() -> None:
+    figures = BEFORE.figures | {"tests": 90}
+    for entries in (
+        (),
+        BEFORE.lowered,
+        (*BEFORE.lowered, Lowered("tests", 100, 91, "another figure")),
+        (*BEFORE.lowered, Lowered("tests", 100, 90, "")),
+        (*BEFORE.lowered, Lowered("killed, rules: permits", 100, 90, "another subject")),
+    ):
+        assert len(unexplained(BEFORE, Floor(figures, entries))) == 1
+    explained = (*BEFORE.lowered, Lowered("tests", 100, 90, "two tests became one"))
+    assert unexplained(BEFORE, Floor(figures, explained)) == []
+    assert unexplained(BEFORE, Floor({"tests": 101, "killed, rules: permits": 7})) == []
+
+
+def test_a_reason_of_an_earlier_commit_does_not_explain_the_next_fall() -> None:
+    again = Floor({"tests": 120}, (Lowered("tests", 120, 100, "once"),))
+    assert unexplained(again, Floor({"tests": 100}, again.lowered)) != []
+
+
+def test_renewing_raises_figures_and_lowers_none_without_a_reason() -> None:
+    counted = {"tests": 130, "killed, rules: permits": 6}
+    assert renewed(BEFORE, counted, "").figures == {"tests": 130, "killed, rules: permits": 7}
+    lowered = renewed(BEFORE, counted, "a permit is gone")
+    assert lowered.figures == counted
+    assert lowered.lowered[-1] == Lowered("killed, rules: permits", 7, 6, "a permit is gone")
+    assert unexplained(BEFORE, lowered) == []
+    assert parse(written(lowered)) == lowered
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose file was raised from 100 to 110 in its last commit."""
+    file = tmp_path / "floor.toml"
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "FLOOR", file)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=test", "-c", "user.email=test@localhost"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for figure in (100, 110):
+        file.write_text(written(Floor({"tests": figure})))
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", str(figure)], check=True)
+    return file
+
+
+def test_a_changed_file_is_compared_with_the_last_commit_and_a_committed_one_with_its_parent(repository: Path) -> None:
+    assert module.committed_before(repository.read_text()).figures == {"tests": 100}
+    assert module.committed_before(written(Floor({"tests": 90}))).figures == {"tests": 110}
+
+
+def test_without_a_history_the_file_alone_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "FLOOR", tmp_path / "floor.toml")
+    assert module.committed_before("") == Floor()
+
+
+@pytest.mark.parametrize(("counted", "code"), [(110, 0), (111, 0), (109, 1)])
+def test_the_command_fails_only_when_something_fell(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], counted: int, code: int
+) -> None:
+    monkeypatch.setattr(module, "count", lambda: {"tests": counted})
+    assert module.main([]) == code
+    printed = capsys.readouterr().out
+    assert ("keep them with" in printed) is (counted > 110)
+    assert ("109 are left of 110" in printed) is (code == 1)
+    assert module.main(["--renew"]) == code
+    assert module.main(["--renew", "--reason", "the subject was removed"]) == 0

@@ -1,0 +1,54 @@
+"""The auditor's tool ties money to answers: who changes either and makes the chain anew is found at the record."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from table_controller.journal.export import export
+from tests.support.forgeries import Export, Forgery
+from tests.support.journals import quick_folder
+from tests.support.money_forgeries import MONEY_FORGERIES, played
+from tools import verify_export
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def honest() -> Iterator[Path]:
+    with quick_folder() as folder:
+        export(played(folder / "journal").folder, folder / "export")
+        yield folder / "export"
+
+
+def test_the_honest_export_holds_and_has_what_is_forged(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify_export.main([str(honest)]) == 0, capsys.readouterr().out
+    told = capsys.readouterr().out
+    for kind in (
+        "award_paid",
+        "envy",
+        "hit_rebooked",
+        "hit_reversed",
+        "hit_withdrawn",
+        "hand_pay_paid",
+        "bet_returned",
+    ):
+        assert f" {kind}" in told, told
+
+
+@pytest.mark.parametrize("forgery", MONEY_FORGERIES, ids=lambda forgery: forgery.name)
+def test_every_forgery_of_money_is_found_at_its_record(
+    honest: Path, forgery: Forgery, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = Export(honest)
+    place = forgery.change(forged)
+    code = verify_export.main([str(forged.write(tmp_path / "forged", anew=True))])
+    told = capsys.readouterr().out
+    assert code == 1, told
+    assert re.search(forgery.says, told), told
+    assert place is not None
+    assert f"record {place + 1}: " in told, (place + 1, told)

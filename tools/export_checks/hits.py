@@ -1,0 +1,306 @@
+"""Hits, from the claim to the payment: each step by the question that was asked, its seat, its role and the choice.
+
+And what is owed: from the claims that stand, in their order, independent of the order in which they were booked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tools.export_checks.basics import CENT, SECOND, Bad, Json, Ways, inverse, need, person
+
+if TYPE_CHECKING:
+    from tools.export_checks.book import Book
+
+UNSURE = ("claimed", "hand_confirmed", "light_seen")
+OPEN = (*UNSURE, "validated", "hand_pay")
+# Who is asked about money, by the question's kind.
+ROLES = {
+    "progressive": "dealer", "hit_hand": "dealer", "hit_light": "dealer", "hit_dark": "floorperson",
+    "hit_validate": "floorperson", "hit_pay": "dealer", "hand_pay": "floorperson", "envy_line": "dealer",
+    "progressive_envy": "dealer",
+}  # fmt: skip
+# A hit comes into a state from this one by these answers: question and choice.
+STEPS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = {
+    "hand_confirmed": (("claimed",), (("hit_hand", "winning"),)),
+    "light_seen": (("hand_confirmed",), (("hit_light", "lit"), ("hit_dark", "bet_recorded"))),
+    "validated": (("light_seen",), (("hit_validate", "table"), ("hit_validate", "hand_pay"))),
+    "hand_pay": (("validated",), (("hit_validate", "hand_pay"),)),
+    "paid": (("validated",), (("hit_pay", "paid"),)),
+    "documented": (("hand_pay",), (("hand_pay", "documented"),)),
+}
+FALLS = (("hit_hand", "not_winning"), ("hit_dark", "refuse"), ("hit_validate", "refuse"))
+
+
+class Asked(NamedTuple):
+    """A question that was answered in this step, and the answer."""
+
+    kind: str
+    seat: int | None
+    choice: str
+    who: Json
+    number: int | None
+    seats: list[int]
+
+
+class Hit:
+    """One claim."""
+
+    def __init__(self, d: Json, award: Json, dealer: str) -> None:
+        self.id, self.key = d["hit"], (d["round"], d["seat"])
+        self.hand: str = d["hand"]
+        self.fixed, self.percent, self.stake = award["fixed"], award["percent"], award["stake"]
+        self.share = 0
+        self.booked: Ways = {}
+        self.state = "claimed"
+        self.dealers = {dealer}
+        self.looked_up_by = self.validated_by = ""
+        self.dark = False
+        self.paid = False  # its entry is booked
+        self.reversed = False  # and to be booked again in this step
+        self.by_table = False
+        self.way = ""  # how it was validated: from the table, or as a hand pay
+
+    @property
+    def amount(self) -> int:
+        """What the player is paid."""
+        return int(self.fixed + self.share)
+
+
+class Hits:
+    """Every hit of the journal, and what is owed for those of the round."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.terms: Json = {}
+        self.all: dict[int, Hit] = {}
+        self.slips: set[int] = set()
+        self.last_paid = self.last_paid_round = 0
+        self.before: tuple[int, int] | None = None  # meter and reserve of the round, had nobody claimed anything
+        self.uneven = False  # something fell after a later share was paid: then the order of booking counts
+
+    def standing(self, round_: int) -> list[Hit]:
+        """Return the hits of a round that were not withdrawn, in their order."""
+        found = [hit for hit in self.all.values() if hit.key[0] == round_ and hit.state != "withdrawn"]
+        return sorted(found, key=lambda hit: hit.id)
+
+    def of_seat(self, round_: int, seat: int | None) -> Hit | None:
+        """Return the hit that stands for a seat."""
+        return next((hit for hit in self.standing(round_) if hit.key[1] == seat), None)
+
+    # --- claims ---------------------------------------------------------------------------------------------------
+
+    def claim(self, d: Json, award: Json, asked: Asked | None) -> None:
+        """A hand is claimed: because the dealer named it, for this seat."""
+        need(asked is not None and (asked.kind, asked.seat, asked.choice) == ("progressive", d["seat"], d["hand"]),
+             f"{d['hand']} is claimed for seat {d['seat']}, and the dealer did not say so")  # fmt: skip
+        assert asked is not None
+        need(self.of_seat(d["round"], d["seat"]) is None, f"seat {d['seat']} has two claims at once")
+        hit = Hit(d, award, person(asked.who))
+        if self.before is None:
+            self.before = (self.book.held["meter"], self.book.held["reserve"])
+        self._book_claim(hit, d, "hit")
+        self.all[hit.id] = hit
+
+    def rebook(self, d: Json) -> None:
+        """A claim that was reversed in this step is booked again, by the meter as it is now."""
+        hit = self.all.get(d["hit"])
+        need(hit is not None and hit.reversed and (hit.key, hit.hand) == ((d["round"], d["seat"]), d["hand"]),
+             "a claim is booked again that was not reversed in this step")  # fmt: skip
+        assert hit is not None
+        before, hit.reversed = hit.share, False
+        self._book_claim(hit, d, "hit_rebooked")
+        if hit.share != before and hit.state in ("validated", "hand_pay"):
+            hit.state = "to be validated again"
+
+    def _book_claim(self, hit: Hit, d: Json, kind: str) -> None:
+        held = self.book.held
+        share = held["meter"] * hit.percent // 100 // CENT * CENT
+        again = self.terms["reseed"] if hit.percent == 100 else 0
+        reserve = min(again, held["reserve"])
+        wanted = {
+            ("meter", "pending"): share, ("house", "pending"): hit.fixed,
+            ("reserve", "meter"): reserve, ("seed", "meter"): again - reserve,
+        }  # fmt: skip
+        need((d["share"], d["fixed"]) == (share, hit.fixed), "the hit is worth another amount by the terms")
+        need(d["entry"]["kind"] == kind and d["entry"].get("hit") == hit.id, f"a claim is booked as a {kind}")
+        hit.share, hit.booked = share, self.book.take(d["entry"], wanted, *hit.key)
+
+    # --- states -----------------------------------------------------------------------------------------------------
+
+    def moved(self, id_: int, state: str, asked: Asked | None, *, void: bool) -> None:
+        """A hit comes into a state: by the answer of who is asked for it, about this seat, and in its turn."""
+        hit = self.all.get(id_)
+        need(hit is not None, f"hit {id_} was never claimed")
+        assert hit is not None
+        if state == "withdrawn":
+            self._fell(hit, asked, void=void)
+        elif hit.state == "to be validated again":
+            need(state == "light_seen", f"hit {id_} has another amount, and is {state} without a new validation")
+        else:
+            self._stepped(hit, state, asked)
+        hit.state = state
+
+    def _fell(self, hit: Hit, asked: Asked | None, *, void: bool) -> None:
+        by_word = asked is not None and asked.seat == hit.key[1] and (asked.kind, asked.choice) in FALLS
+        need(hit.state in OPEN or (hit.state == "paid" and void), f"hit {hit.id} is withdrawn, and it is {hit.state}")
+        need(by_word or void, f"hit {hit.id} is withdrawn, and nobody said that it does not win")
+        self.uneven = self.uneven or hit.id < self.last_paid
+
+    def _stepped(self, hit: Hit, state: str, asked: Asked | None) -> None:
+        need(state in STEPS and hit.state in STEPS[state][0], f"hit {hit.id} goes from {hit.state} to {state}")
+        ours = asked is not None and asked.seat == hit.key[1] and (asked.kind, asked.choice) in STEPS[state][1]
+        need(ours, f"hit {hit.id} is {state}, and nobody who is asked for that said so")
+        assert asked is not None
+        if asked.kind == "hit_dark":
+            need(hit.dark, f"hit {hit.id}: a bet is looked up, and its light was not dark")
+        if state == "light_seen" and asked.kind == "hit_light":
+            need(not hit.dark, f"hit {hit.id}: a light that was dark burns")
+        if self.book.edition >= SECOND:
+            self._other_person(hit, asked)
+            final = state not in ("validated", "documented") or self.is_final(hit)
+            need(final, f"hit {hit.id} is {state} while an earlier claim may fall")
+        if state == "validated":
+            hit.way = asked.choice
+        need(state != "paid" or (hit.way == "table" and not hit.share), f"hit {hit.id} was not validated for the table")
+
+    def _other_person(self, hit: Hit, asked: Asked) -> None:
+        who = person(asked.who)
+        if asked.kind in ("hit_dark", "hit_validate", "hand_pay"):
+            need(who not in hit.dealers, f"hit {hit.id}: {who} spoke for it as dealer and passes it as floorperson")
+        if asked.kind == "hand_pay":
+            need(who != hit.looked_up_by, f"hit {hit.id}: {who} looked its bet up and documents its payment")
+        if asked.kind == "hit_pay":
+            need(who not in (hit.validated_by, hit.looked_up_by), f"hit {hit.id}: {who} passed it and pays it")
+        if asked.kind == "hit_validate":
+            hit.validated_by = who
+
+    def answered(self, round_: int, asked: Asked) -> None:
+        """Remember who spoke for a hit, and a light that was dark."""
+        hit = self.of_seat(round_, asked.seat)
+        if asked.kind not in ROLES or hit is None or asked.kind == "progressive":
+            return
+        if asked.kind in ("hit_hand", "hit_light"):
+            hit.dealers.add(person(asked.who))
+        if asked.kind == "hit_dark":
+            hit.looked_up_by = person(asked.who)
+        hit.dark = hit.dark or (asked.kind, asked.choice) == ("hit_light", "dark")
+
+    def is_final(self, hit: Hit) -> bool:
+        """Tell whether no earlier claim on the meter may still fall."""
+        earlier = [other for other in self.standing(hit.key[0]) if other.id < hit.id and other.percent]
+        return not hit.percent or not any(other.state in UNSURE for other in earlier)
+
+    # --- entries ------------------------------------------------------------------------------------------------------
+
+    def take(self, entry: Json, asked: Asked | None) -> None:
+        """An entry about a hit: paid, withdrawn, reversed or returned, each in the state that it is for."""
+        kind, hit = entry["kind"], self.all.get(entry.get("hit", 0))
+        need(hit is not None, f"a {kind} of a hit that was never claimed")
+        assert hit is not None
+        handler = {
+            "award_paid": self._paid, "hand_pay_paid": self._paid, "hit_withdrawn": self._undone,
+            "hit_reversed": self._undone, "award_returned": self._returned,
+        }.get(kind)  # fmt: skip
+        if handler is None:
+            raise Bad(f"there is no entry {kind}")
+        self.book.take(entry, handler(hit, entry, asked), *hit.key)
+
+    def _paid(self, hit: Hit, entry: Json, asked: Asked | None) -> Ways:
+        by_table = entry["kind"] == "award_paid"
+        wanted = "paid" if by_table else "documented"
+        need(hit.state == wanted and not hit.paid, f"a {entry['kind']} of a hit that is {hit.state}")
+        need(not by_table or not hit.share, "a share of the meter was paid from the table")
+        if not by_table:
+            self._slip(hit, entry, asked)
+        hit.paid, hit.by_table = True, by_table
+        to = "fixed_awards" if by_table else "hand_pays"
+        return {("pending", to): hit.amount, ("house", "stakes_returned"): hit.stake}
+
+    def _slip(self, hit: Hit, entry: Json, asked: Asked | None) -> None:
+        need(entry.get("document"), "a hand pay without its slip")
+        number = None if asked is None else asked.number
+        need(entry["document"] == f"slip {number}",
+             f"{entry['document']} is booked, and the floorperson named slip {number}")  # fmt: skip
+        assert number is not None
+        need(self.book.edition < SECOND or number not in self.slips, f"slip {number} has documented another hand pay")
+        self.slips.add(number)
+        if hit.share:
+            self.last_paid, self.last_paid_round = max(self.last_paid, hit.id), hit.key[0]
+
+    def _undone(self, hit: Hit, entry: Json, _asked: Asked | None) -> Ways:
+        falls = entry["kind"] == "hit_withdrawn"
+        need(hit.booked and not hit.paid, "a claim is undone that is not booked")
+        need(not falls or hit.state == "withdrawn", f"a hit_withdrawn of a hit that is {hit.state}")
+        need(falls or (hit.state in OPEN and hit.percent and not hit.reversed), "a claim is reversed that may not be")
+        booked, hit.reversed = hit.booked, not falls
+        hit.booked = {}
+        if self.book.edition < SECOND:
+            return self._as_the_first_edition(hit, booked)
+        exact = inverse(booked)
+        if hit.id < self.last_paid:
+            room = max(0, self.book.held["meter"] + hit.share - self.terms["seed"])
+            for way in (("meter", "reserve"), ("meter", "seed")):
+                exact[way] = min(exact.get(way, 0), room)
+                room -= exact[way]
+        return exact
+
+    def _as_the_first_edition(self, hit: Hit, booked: Ways) -> Ways:
+        """Until the second edition, the meter did not fall by a withdrawal."""
+        to_reserve = min(booked.get(("reserve", "meter"), 0), hit.share)
+        to_seed = min(booked.get(("seed", "meter"), 0), hit.share - to_reserve)
+        return {
+            ("pending", "meter"): hit.share, ("pending", "house"): hit.fixed, ("meter", "seed"): to_seed,
+            ("meter", "reserve"): to_reserve,
+        }  # fmt: skip
+
+    def _returned(self, hit: Hit, _entry: Json, _asked: Asked | None) -> Ways:
+        need(hit.by_table and hit.paid and hit.state == "withdrawn", "what the table did not pay comes back to it")
+        hit.paid = False
+        return {("fixed_awards", "house"): hit.fixed, ("stakes_returned", "house"): hit.stake}
+
+    # --- what is owed ---------------------------------------------------------------------------------------------
+
+    def paid_in(self, round_: int) -> bool:
+        """Tell whether an attendant has paid a share of the meter in this round."""
+        return self.last_paid_round == round_
+
+    def gave_back(self, round_: int, moved: Ways) -> None:
+        """A bet of the round went back: the meter and reserve that claims are worked out from have that much less."""
+        self.uneven = self.uneven or (self.before is not None and bool(moved) and self.paid_in(round_))
+        if self.before is not None:
+            meter, reserve = self.before
+            self.before = (meter - moved.get(("meter", "bets"), 0), reserve - moved.get(("reserve", "bets"), 0))
+
+    def check_owed(self, round_: int) -> None:
+        """After a step: each state has its entry, and the meter is what the claims that stand leave in it."""
+        for hit in self.standing(round_):
+            need(not hit.reversed and hit.state != "to be validated again", f"hit {hit.id} was reversed and left so")
+            need(hit.paid is (hit.state in ("paid", "documented")), f"hit {hit.id} is {hit.state} without its entry")
+        for hit in self.all.values():
+            if hit.key[0] == round_ and hit.state == "withdrawn":
+                need(not hit.booked or hit.by_table, f"hit {hit.id} is withdrawn, and its claim is still booked")
+        if self.before is None or self.uneven or self.book.edition < SECOND:
+            return
+        meter, reserve = self._left(round_)
+        held = self.book.held
+        need((held["meter"], held["reserve"]) == (meter, reserve),
+             f"the claims that stand leave {meter} in the meter, and it holds {held['meter']}")  # fmt: skip
+
+    def _left(self, round_: int) -> tuple[int, int]:
+        """Return meter and reserve as the claims that stand leave them, one after the other."""
+        assert self.before is not None
+        meter, reserve = self.before
+        for hit in self.standing(round_):
+            if not hit.percent:
+                continue
+            share = meter * hit.percent // 100 // CENT * CENT
+            need(hit.share == share, f"hit {hit.id} is owed {share} of the meter, and {hit.share} is booked")
+            again = self.terms["reseed"] if hit.percent == 100 else 0
+            from_reserve = min(again, reserve)
+            meter, reserve = meter - share + again, reserve - from_reserve
+        return meter, reserve
+
+    def round_over(self) -> None:
+        """The round ended: the next one begins with the meter as it is."""
+        self.before, self.uneven = None, False

@@ -1,0 +1,82 @@
+"""What two people do to the meter by hand: who they are, their document, their ground, and what it moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tools.export_checks.basics import CENT, SECOND, Json, Ways, need, person
+
+if TYPE_CHECKING:
+    from tools.export_checks.book import Book
+
+# The event that stands for a deed, and the roles of the two people.
+DEEDS = {
+    "correction": ("MeterCorrected", "floorperson", "auditor"),
+    "reset": ("MeterReset", "floorperson", "auditor"),
+    "transfer": ("OverflowTransferred", "floorperson", "auditor"),
+    "parameters": ("MeterParameters", "technician", "auditor"),
+    "close": ("MeterClosed", "floorperson", "auditor"),
+    "open": ("MeterOpened", "floorperson", "auditor"),
+}
+# Since the second edition a meter is changed by hand on these grounds alone, each for one of its reasons.
+GROUNDS = {
+    "malfunction": ("sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"),
+    "transfer": ("to_other_meter", "from_other_meter"),
+}
+
+
+def check_people(deed: str, event: Json, *, second_role: str | None = None) -> None:
+    """Two different people of the right roles stand for a deed, with a document."""
+    kind, first, second = DEEDS[deed]
+    need(event["type"] == kind, f"a {deed} that nobody entered")
+    roles = (event["who"]["role"], event["second"]["role"])
+    wanted = (first, second_role or second)
+    need(roles == wanted, f"a {deed} by {' and '.join(roles)}; it is for {' and '.join(wanted)}")
+    need(person(event["who"]) != person(event["second"]), "one person alone touched the meter")
+    need(event["document"].strip(), f"a {deed} without its document")
+
+
+def by_hand(book: Book, terms: Json, entry: Json, event: Json) -> Ways:
+    """Return what a correction, a reset or a transfer of overflow moves, once it may be."""
+    kind = entry["kind"]
+    check_people(kind, event)
+    need(entry.get("document") == event["document"], f"a {kind} without its document")
+    if kind == "transfer":
+        need(
+            event["amount"] > 0 and book.held["meter"] + event["amount"] <= terms["limit"], "a transfer above the limit"
+        )
+        return {("overflow", "meter"): event["amount"]}
+    by = event["amount"] if kind == "correction" else terms["seed"] - book.held["meter"]
+    if book.edition >= SECOND:
+        _check_ground(event, by)
+        above = kind == "correction" and by > 0 and book.held["meter"] + by > terms["limit"]
+        need(not above, "a correction above the limit of the meter")
+    if by < 0:
+        return {("meter", "corrections"): -by}
+    return {("corrections" if kind == "correction" else "seed", "meter"): by}
+
+
+def _check_ground(event: Json, by: int) -> None:
+    ground, reason = event.get("ground", ""), event.get("reason", "")
+    need(
+        ground in GROUNDS and reason in GROUNDS[ground],
+        f"{ground or 'no ground'}: {reason or 'no reason'} is no ground",
+    )
+    if ground == "transfer":
+        need(event.get("counterpart", "").strip(), "a transfer names the other meter's document")
+        need((by < 0) is (reason == "to_other_meter"), f"{reason} moves the meter the other way")
+
+
+def parameters(terms: Json, d: Json, event: Json, *, idle: bool, second: bool) -> Json:
+    """Return the terms after two people set rate or limit."""
+    need(event["type"] == "MeterParameters" and idle, "parameters of the meter change out of turn")
+    need(len(set(d["credentials"])) == 2 and d["document"], "parameters change without two people and a document")
+    check_people("parameters", event)
+    named = [event["who"]["credential"], event["second"]["credential"]]
+    need((list(d["credentials"]), d["document"]) == (named, event["document"]), "the parameters name other people")
+    rate = terms["rate_bp"] if event.get("rate_bp") is None else event["rate_bp"]
+    limit = terms["limit"] if event.get("limit_cents") is None else event["limit_cents"] * CENT
+    need((d["rate_bp"], d["limit"]) == (rate, limit), "the parameters are not those that were entered")
+    named_rate = event.get("rate_bp") is not None and second
+    need(not named_rate or event.get("submission", "").strip(), "a rate changes without its Rules Submission")
+    return terms | {"rate_bp": rate, "limit": limit}

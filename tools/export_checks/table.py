@@ -1,0 +1,319 @@
+"""What happened at the table, record by record: commands, permits, questions, cards, and the money that they cause."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from tools.export_checks.basics import FIRST, SECOND, Json, need
+from tools.export_checks.hits import ROLES, Asked
+from tools.export_checks.money import Cause, Money
+
+# Which state of a round may follow which.
+NEXT = {
+    "idle": ["betting"], "betting": ["no_more_bets", "void"], "no_more_bets": ["locked", "void"],
+    "locked": ["starting_position", "dealing", "void"], "starting_position": ["dealing", "void"],
+    "dealing": ["stub_check", "playing", "void"], "stub_check": ["playing", "void"], "playing": ["settling", "void"],
+    "settling": ["complete", "void"], "complete": ["idle"], "void": ["idle"],
+}  # fmt: skip
+# Which order must stand before a device reports what it did.
+REPORTS = {
+    "StackOut": ("dispense",), "ShuffleEnded": ("shuffle",), "ShoeLoaded": ("load",), "TakenIn": ("load",),
+    "StubOut": ("give_stub",), "NumberDrawn": ("draw",), "DiceRead": ("arm_dice",), "GivenOut": ("eject", "clear_out"),
+}  # fmt: skip
+DEALS = ("dispense", "start_round")
+MOVES = ("shuffle", "eject", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "return_to_service")
+OF_THE_ROUND = ("dispense", "start_round", "give_stub", "arm_dice", "draw")
+WHOLE_DECK = ("cards_together", "deck_counted", "count_deck")
+
+
+class Table:
+    """Follows events and decisions, record by record."""
+
+    def __init__(self) -> None:
+        self.terms: Json = {}
+        self.digests: Json = {}
+        self.was: Json = {}
+        self.money = Money()
+        self.commands: dict[int, Json] = {}
+        self.prompts: dict[int, Json] = {}
+        self.holds: dict[int, Json] = {}
+        self.decks: dict[str, str] = {}
+        self.ids: set[int] = set()
+        self.round = 0
+        self.state, self.bets = "idle", "closed"
+        self.told: Counter[str] = Counter()
+        self.asked: Asked | None = None  # the question that this step answers
+        self.away = 0  # cards out of a continuous shuffler that it has not taken back
+        self._new_round()
+
+    def _new_round(self) -> None:
+        self.opened: set[str] = set()
+        self.locks: dict[int, str] = {}
+        self.latched: dict[int, bool] = {}
+        self.seats: list[int] = []
+        self.out = 0  # cards that devices counted out, or that people said they dealt
+        self.aside = 0  # laid aside or discarded, of what was not counted out
+
+    def start(self, content: Json) -> None:
+        """A start of the box names the digests."""
+        self.was, self.digests = self.digests, content["digests"]
+
+    def box(self, content: Json) -> None:
+        """And what the table plays by: other terms only with other digests."""
+        terms: Json = content.get("terms") or {}
+        need(terms, "this start does not say what the table plays by; nothing after it can be judged")
+        same = not self.terms or self.was != self.digests or terms == self.terms | {"dealing": terms["dealing"]}
+        need(same, "the terms changed, and the digests did not")
+        edition = content.get("accounting", FIRST)
+        need(edition >= self.money.book.edition, "the books go back to the rules of an earlier edition")
+        changed = self.money.book.entries and edition != self.money.book.edition and self.was == self.digests
+        need(not changed, "the books follow other rules, and the software is the same")
+        need(not self.money.book.entries or _same_meter(self.money.terms, terms["meter"]),
+             "the configuration gives a meter that holds money to another paytable")  # fmt: skip
+        if self.money.book.entries and edition >= SECOND:
+            same_rate = all(self.money.terms[name] == terms["meter"][name] for name in ("rate_bp", "limit"))
+            need(same_rate, "rate or limit of the meter changed, and nobody set them")
+        self.terms = terms
+        self.money.use(terms["meter"] or {}, edition)
+
+    def step(self, content: Json) -> None:
+        """One event and everything that was decided on it."""
+        event, decisions = content["event"], content["decisions"]
+        kinds = Counter(d["type"] for d in decisions)
+        slot = event.get("slot")
+        held = slot and any(hold["slot"] == slot for hold in self.holds.values())
+        excused = kinds["Found"] or kinds["Finding"] or held
+        self.told[event["type"]] += 1
+        self.asked = None
+        self._event(event, decisions, kinds, excused)
+        cause = Cause(event, decisions, self.asked, void=self.state == "void")
+        for decision in decisions:
+            if not self._money(decision, cause, decisions):
+                handler = getattr(self, f"_{decision['type']}", None)
+                if handler is not None:
+                    handler(decision, event)
+        if self.terms.get("meter"):
+            self.money.hits.check_owed(self.round)
+
+    def _money(self, d: Json, cause: Cause, decisions: list[Json]) -> bool:
+        """Take a decision about money; False if it is none."""
+        money, kind = self.money, d["type"]
+        need("entry" not in d or self.terms.get("meter"), "money moves at a table without a meter")
+        if kind == "BetAccepted":
+            self._may_count(d)
+            money.accepted(d)
+        elif kind == "BetReturned":
+            money.returned(d, cause)
+        elif kind == "BetSettled":
+            money.settled(d, cause, decisions)
+        elif kind == "HitClaimed":
+            self._fresh(d["hit"])
+            need(d["round"] == self.round, f"a hit of round {d['round']} in round {self.round}")
+            money.claimed(d, cause)
+        elif kind == "HitRebooked":
+            money.hits.rebook(d)
+        elif kind == "Booked":
+            money.booked(d["entry"], cause)
+        elif kind == "MeterSet":
+            self.terms["meter"] = money.set(d, cause, idle=self.state == "idle")
+        elif kind == "MeterPlay":
+            money.played(d, cause)
+        elif kind == "Moved" and d["what"].startswith("hit "):
+            money.moved(d, cause)
+        else:
+            need("entry" not in d, f"{kind} moves money, and nobody knows why")
+            return False
+        return True
+
+    # --- events -------------------------------------------------------------------------------------------------------
+
+    def _event(self, event: Json, decisions: list[Json], kinds: Counter[str], excused: Any) -> None:
+        kind = event["type"]
+        if kind in REPORTS:
+            self._reported(event, excused)
+        if kind == "CommandEnded":
+            self._ended(event)
+        elif kind == "Answer":
+            self._answered(event, decisions, kinds)
+        ours = kind == "SeatLatched" and self.locks.get(event["lock"]) == f"bet_sensor.{event['seat']}"
+        if ours or kind == "LatchStands":
+            self.latched.setdefault(event["seat"], event["bet"])
+
+    def _reported(self, event: Json, excused: Any) -> None:
+        """A device did something: it was ordered, and the count is what must be there, or the record says otherwise."""
+        kind, slot = event["type"], event["slot"]
+        ordered = [c for c in self.commands.values() if c["slot"] == slot and c["act"] in REPORTS[kind]]
+        order = next((c for c in reversed(ordered) if not c["told"]), None)
+        need(order or excused, f"{slot} reports {kind}, and nobody ordered it")
+        if order is not None:
+            order["told"] = True
+        count: Any = event.get("count")
+        whole = self.terms["cards"]
+        if kind == "StackOut":
+            self.out += count
+            self.away += count
+            if order is not None:
+                self._counted(count, order["number"], excused or self.state == "void")
+        elif kind in ("ShuffleEnded", "ShoeLoaded") and count is not None:
+            self._counted(count, whole, excused)
+            self.away = 0
+        elif kind == "TakenIn":
+            self._counted(count, self.away, excused)
+            self.away = 0
+        elif kind == "StubOut" and self.state == "stub_check":
+            self._counted(count, whole - self.out, excused)
+
+    def _counted(self, count: int, wanted: int, excused: Any) -> None:
+        self.told["counts"] += 1
+        need(count == wanted or excused,
+             f"{count} cards were counted where {wanted} must be, and no irregularity follows")  # fmt: skip
+
+    def _ended(self, event: Json) -> None:
+        need(event["command"] in self.commands, f"command {event['command']} ended and was never ordered")
+        command = self.commands[event["command"]]
+        need(not command["ended"], f"command {event['command']} ended twice")
+        command["ended"] = event["outcome"] != "unknown"
+        by_hands = command["act"] in ("arm_dice", "eject", "clear_out", "give_stub")  # what hands do then comes later
+        if command["ended"] and not (by_hands and event["outcome"] == "done"):
+            command["told"] = True
+
+    def _answered(self, event: Json, decisions: list[Json], kinds: Counter[str]) -> None:
+        closed = [(d["id"], d["choice"]) for d in decisions if d["type"] == "PromptClosed"]
+        closes = (event["prompt"], event["choice"]) in closed
+        need(closes or kinds["Refused"], "an answer was neither taken nor refused")
+        if not closes:
+            return
+        need(event["prompt"] in self.prompts, f"question {event['prompt']} was answered and is not open")
+        prompt = self.prompts[event["prompt"]]
+        need(event["who"]["role"] == prompt["role"], f"the {event['who']['role']} answered for the {prompt['role']}")
+        need(event["choice"] in prompt["choices"], f"{event['choice']} is none of the choices")
+        kind: str = prompt["kind"]
+        number: Any = event.get("number")
+        self.asked = Asked(
+            kind, prompt["seat"], event["choice"], event["who"], event.get("number"), list(event.get("seats") or ())
+        )
+        self.money.answered(self.round, self.asked)
+        if kind in WHOLE_DECK and number is not None:
+            self._counted(number, self.terms["cards"], kinds["Found"])
+        elif kind in ("stub", "stub_recount"):
+            counts = ("stub", "stub_recount", "finding")
+            again = any(d["type"] == "Prompt" and d["kind"] in counts for d in decisions)
+            self._counted(number, self.terms["cards"] - self.out - self.aside, again or kinds["Found"])
+        elif kind == "chips" and number is not None:
+            bets = self.money.seats(self.round, "open")
+            need(number == len(bets) or kinds["Found"],
+                 f"{number} chips for {len(bets)} accepted bets, and no irregularity")  # fmt: skip
+        elif kind == "dealt" and self.terms["dealing"] != "continuous_shuffler":
+            places = self.terms["seats"] if self.terms["all_places"] else len(self.seats)
+            self.out += self.terms["hand"] * (places + self.terms["dealer_hand"])
+        elif kind == "seats":
+            self.seats = event["seats"]
+        elif kind == "replacement" or (kind == "card_discarded" and self.terms["dealing"] != "automated_shoe"):
+            self.aside += 1
+            self.away += 1
+        elif kind == "seat_undecided":
+            self.latched[prompt["seat"]] = event["choice"] == "bet"
+
+    # --- decisions ----------------------------------------------------------------------------------------------------
+
+    def _fresh(self, id_: int) -> None:
+        need(id_ not in self.ids, f"number {id_} was given out before")
+        self.ids.add(id_)
+
+    def _Command(self, d: Json, _event: Json) -> None:  # noqa: N802 - named as the decision
+        self.told["commands"] += 1
+        old = self.commands.get(d["id"])
+        if old is not None and d["act"] == "lock" and (old["slot"], old["number"]) == (d["slot"], d["number"]):
+            old["ended"] = False  # a lock that nobody confirmed goes out once more as it was; it only closes
+            return
+        self._fresh(d["id"])
+        self.commands[d["id"]] = {**d, "ended": False, "told": False}
+        if d["act"] in MOVES:
+            for hold in self.holds.values():
+                in_play = hold["deck"] and self.decks.get(hold["deck"]) == "in_play"
+                concerned = hold["slot"] == d["slot"] or (d["act"] in OF_THE_ROUND and (in_play or hold["stops"]))
+                named = f"irregularity {hold['hold']} ({hold['trigger']})"
+                need(not concerned, f"{d['act']} of {d['slot']} while {named} is open")
+        if d["act"] in DEALS:
+            self._may_deal(d)
+        elif d["act"] == "open_bets":
+            need(not self.holds, "bets open while an irregularity is open")
+            need(self.state == "betting" and d["number"] == self.round, "bets open outside of a round's betting")
+            self.opened.add(d["slot"])
+        elif d["act"] == "lock":
+            self.locks[d["id"]] = d["slot"]
+        elif d["act"] == "light":
+            bet = self.money.state_of(self.round, int(d["slot"].rpartition(".")[2]))
+            need(bet == "open", f"{d['slot']} is lit, and its bet is not booked")
+
+    def _may_deal(self, d: Json) -> None:
+        late = self.terms["second"] and self.state == "settling"
+        need(self.state == "dealing" or late, f"{d['act']} of {d['slot']} while the round is {self.state}")
+        if self.terms["meter"]:
+            need(self.bets == "verified", f"{d['act']} while the progressive bets are {self.bets}")
+            locked = set(self.locks.values())
+            for slot in self.opened:
+                need(slot in locked, f"cards are dealt, and {slot} was never locked")
+                need(int(slot.rpartition(".")[2]) in self.latched, f"cards are dealt, and nobody latched {slot}")
+
+    def _Moved(self, d: Json, event: Json) -> None:  # noqa: N802
+        what, state = d["what"], d["state"]
+        if what == "round":
+            need(state in NEXT[self.state], f"the round goes from {self.state} to {state}")
+            if state == "betting":
+                need(not self.money.closed, "a round opens while the meter is closed to play")
+                self.round += 1
+                self._new_round()
+                self.money.new_round()
+            if state == "no_more_bets":
+                need(event["type"] in ("NoMoreBets", "BoxStarted"), "nobody called no more bets")
+            if state == "idle":
+                self.money.check_over(self.round, void=self.state == "void")
+            self.state = state
+            self.told[f"rounds {state}"] += 1
+        elif what == "progressive":
+            self.bets = state
+        elif what.startswith("deck "):
+            self.decks[what[5:]] = state
+
+    def _Prompt(self, d: Json, _event: Json) -> None:  # noqa: N802
+        self._fresh(d["id"])
+        need(ROLES.get(d["kind"], d["role"]) == d["role"], f"the {d['role']} is asked {d['kind']}")
+        self.prompts[d["id"]] = d
+
+    def _WagersReturned(self, d: Json, _event: Json) -> None:  # noqa: N802
+        if d.get("seat") is None and "progressive" in d["settled"]:
+            self.money.settles = True
+
+    def _PromptClosed(self, d: Json, event: Json) -> None:  # noqa: N802
+        need(self.prompts.pop(d["id"], None), f"question {d['id']} is closed and was not open")
+        answered = event["type"] == "Answer" and (event["prompt"], event["choice"]) == (d["id"], d["choice"])
+        need(d["choice"] is None or answered, f"question {d['id']} was answered by nobody")
+        self.told["answers"] += answered
+
+    def _Found(self, d: Json, _event: Json) -> None:  # noqa: N802
+        self._fresh(d["hold"])
+        under_way = self.state not in ("idle", "complete", "void")
+        stops = under_way and d["slot"] is None and d["deck"] is None and d["trigger"] != "clock_back"
+        self.holds[d["hold"]] = {**d, "stops": stops}
+        self.told["irregularities"] += 1
+
+    def _Cleared(self, d: Json, event: Json) -> None:  # noqa: N802
+        need(self.holds.pop(d["hold"], None), f"irregularity {d['hold']} is cleared and was not open")
+        who = event.get("who", {}).get("credential")
+        need(event["type"] == "Answer" and event["choice"] == "acknowledged" and who == d["credential"],
+             f"irregularity {d['hold']} was cleared, and {d['credential']} did not acknowledge it")  # fmt: skip
+
+    def _may_count(self, d: Json) -> None:
+        need(d["round"] == self.round, f"a bet of round {d['round']} in round {self.round}")
+        need(self.latched.get(d["seat"]) is True,
+             f"the bet of seat {d['seat']} counts, and no latch says that it lay there")  # fmt: skip
+
+
+# What of a meter no configuration changes once it holds money; the rate is in force until two people set another.
+_OF_THE_METER = ("table", "unit", "seed", "reseed", "reserve_bp", "awards")
+
+
+def _same_meter(old: Json, new: Json | None) -> bool:
+    return new is not None and all(old.get(name) == new.get(name) for name in _OF_THE_METER)
