@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from firmware_bridge.decoding import UNDECODABLE
 from table_controller.cli import OK
 from table_controller.cli.box_link import add_box_arguments, box
 
@@ -66,7 +67,7 @@ def _of_journal(folder: Path) -> dict[str, list[dict[str, Any]]]:
         if record.kind == rec.STEP and b'"hit' in record.body.lower():
             try:
                 log.take(record.wall_ns, rec.decode_step(record.body).decisions)
-            except msgspec.DecodeError:
+            except UNDECODABLE:
                 continue  # a step that this software does not know is no hit that it could show
     found: dict[str, list[dict[str, Any]]] = msgspec.to_builtins(log.levels)
     return found

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import CopyTakenOver, JournalDamaged
 from table_controller.journal import reader
 from table_controller.journal.tip import sync_folder
@@ -50,7 +51,7 @@ def read_mark(folder: Path) -> TakenOver | None:
         return msgspec.json.decode((folder / NAME).read_bytes(), type=TakenOver)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *UNDECODABLE) as error:
         raise JournalDamaged(f"{folder / NAME}: who has taken this table over cannot be read: {error}") from error
 
 

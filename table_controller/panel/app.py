@@ -356,7 +356,7 @@ class App:
             return _too_long()
         try:
             shown = msgspec.json.decode(body, type=SignShown)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except UNDECODABLE:
             return _answer(Said(400, {"ok": False, "text": "this is no request"}))
         why = self._panel.live.sign_shown(shown.page, shown.text)
         return _answer(Said(409 if why else 200, {"ok": not why, "text": why}))

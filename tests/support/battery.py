@@ -69,6 +69,9 @@ def _meter() -> Iterator[ev.Event]:
         yield ev.MeterClosed("slip 5", first, second)
         yield ev.MeterParameters("slip 3", first, second, limit_cents=9_000_000)
         yield ev.MeterOpened("slip 6", first, second)
+        yield ev.CopyAbsenceConfirmed("slip 7", first, second)
+    yield ev.CopyAwaited()
+    yield ev.CopyReached()
     yield ev.SignShown(PAGE, "stale")
     yield ev.SignShown(PAGE)
 
