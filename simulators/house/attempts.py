@@ -150,8 +150,7 @@ class Rogue(msgspec.Struct, frozen=True):
 
 async def rogue(house: House, slot: str, seconds: float = 600.0) -> Rogue:
     """Switch everything on with a rogue device in one slot, bring a deck, and try to open a round."""
-    for each in house.slots.values():
-        each.start()
+    house.box.connect()
     await asyncio.sleep(seconds)
     await house.bring("blue")
     decisions = await _sent(house, ev.OpenRound(DEALER))

@@ -263,10 +263,12 @@ class OffByOne(Planted):
 
 
 class TakesEveryBet(Planted):
-    """Every latch is taken for one with a bet."""
+    """Every latch is taken for one with a bet, after a change that nobody heard of: else the core would doubt it."""
 
     def changed(self, event: ev.Event) -> list[ev.Event]:
-        return [replace(event, bet=True) if isinstance(event, ev.SeatLatched) else event]
+        if not isinstance(event, ev.SeatLatched) or event.bet:
+            return [event]
+        return [replace(event, bet=True, sequence=event.sequence + 1)]
 
 
 class PaysForNothing(Planted):

@@ -189,9 +189,10 @@ async def test_a_cancelled_open_gives_the_device_back() -> None:
 
 async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """An open imports the device more than once: between two imports nobody has it, and the open is not over."""
-    real, ends = transport_module._drain, threading.Event()
+    real, reached, ends = transport_module._drain, threading.Event(), threading.Event()
 
     def drain(incoming: Any) -> None:
+        reached.set()
         ends.wait(30)
         real(incoming)
 
@@ -199,7 +200,7 @@ async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch:
     async with usb_server() as server:
         end = Echoes(server)
         first = asyncio.create_task(open_port(end.port))
-        await comes_true(lambda: end.device.attached)
+        await comes_true(reached.is_set)  # it is attached for a moment before, too, when its descriptors are read
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
