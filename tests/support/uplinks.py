@@ -12,7 +12,7 @@ from simulators.house.table import CHOICES
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.plan import Plan
-from table_controller.journal.records import VERSION
+from table_controller.journal.records import VERSION, decode_step
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.writer import Writer
 from table_controller.rulebook import check_submission, edition
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from table_controller.controller.loop import Controller
+    from table_controller.journal.chain import Record
 
 PREFIX: Final = "pitbox/riverside/table-7"
 GAME: Final = "face_up_pai_gow"
@@ -73,8 +74,13 @@ class Linked:
         await until(lambda: self.outbox.behind == 0)
 
     def on_disk(self) -> list[int]:
-        """Return the numbers of all records of steps."""
-        return [record.seq for record in self.store.read(1) if record.kind == "step"]
+        """Return the numbers of all records of steps that are sent."""
+        return [record.seq for record in self.store.read(1) if is_sent(record)]
+
+
+def is_sent(record: Record) -> bool:
+    """Whether a record is a step that goes out: an orderly stop decides nothing, and its farewell is the status."""
+    return record.kind == "step" and not isinstance(decode_step(record.body).event, ev.BoxHalted)
 
 
 @asynccontextmanager
