@@ -6,10 +6,7 @@ there and agree; a development table serves without them and is marked UNVERIFIE
 
 from __future__ import annotations
 
-import os
-import tempfile
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -17,8 +14,11 @@ import msgspec
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import NoManifest, SoftwareNotApproved
 from table_controller.manifest import as_json, manifest
+from table_controller.private_file import replace_file
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from table_controller.config import TableConfig
 
 FORMAT: Final = 1
@@ -56,8 +56,8 @@ def approve(config: TableConfig, technician: str, auditor: str, at: str) -> Appr
     """Write the manifest of what is installed now, and then the record of who approved it. Both are on disk after."""
     made = as_json(manifest(config))
     approval = Approval(FORMAT, sha256(made).hexdigest(), technician, auditor, at)
-    _write(manifest_path(config), made)
-    _write(config.data / RECORD, msgspec.json.format(msgspec.json.encode(approval), indent=1) + b"\n")
+    replace_file(manifest_path(config), made)
+    replace_file(config.data / RECORD, msgspec.json.format(msgspec.json.encode(approval), indent=1) + b"\n")
     return approval
 
 
@@ -100,22 +100,3 @@ def check_approval(config: TableConfig) -> Approval | None:
     if found != approval.manifest:
         raise SoftwareNotApproved(f"{path} is not the file that two people approved: {approval.sentence}")
     return approval
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Replace a file whole, on disk when this returns."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -11,12 +11,10 @@ import os
 import re
 import secrets
 import stat
-import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import blake2s, scrypt
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
 
 import msgspec
@@ -25,11 +23,13 @@ from msgspec.structs import replace
 
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadPeopleFile, ConfigurationError
+from table_controller.private_file import replace_file
 from table_controller.table import events
 from table_controller.table.events import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 FORMAT: Final = 1
 ROLES: Final[tuple[str, ...]] = get_args(Role)
@@ -255,27 +255,6 @@ def _changed(path: Path, change: Callable[[dict[str, Credential]], None], *, mak
         change(people)
         data = msgspec.json.format(msgspec.json.encode(_File(FORMAT, list(people.values()))), indent=2)
         try:
-            _write(path, data + b"\n")
+            replace_file(path, data + b"\n")
         except OSError as error:
             raise BadPeopleFile(f"{path}: {error.strerror}") from error
-
-
-def _write(path: Path, data: bytes) -> None:
-    owner = path.stat() if path.exists() else path.parent.stat()
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            if os.geteuid() == 0:  # an administrator changes it, and the box's own user must still be able to read it
-                os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
-            os.fsync(file.fileno())
-        Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +22,7 @@ from table_controller.journal.migrations import SOFTWARE
 from table_controller.journal.versions import digests_of, software_digest
 from table_controller.manifest import FORMAT, Component, Manifest, as_json, configuration
 from tests.support.configs import lay_out
+from tests.support.tools import need
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,9 +163,21 @@ def test_a_write_that_fails_leaves_the_approval_before_as_it_was(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("table_controller.approval.os.fsync", full)
+        patched.setattr("table_controller.private_file.os.fsync", full)
         with pytest.raises(OSError, match="No space left"):
             signed(monkeypatch, config, *everything(config))
     assert (tmp_path / MANIFEST).read_bytes() == before
     assert sorted(file.name for file in tmp_path.glob(".manifest*")) == []
     assert looked_at(config)
+
+
+def test_an_approval_by_root_belongs_to_the_user_who_runs_the_box(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(os.geteuid() == 0, "only root writes files for another user: run the tests as root")
+    config = configured(tmp_path)
+    for folder in (tmp_path, config.data):
+        os.chown(folder, 12_345, 12_345)
+    signed(monkeypatch, config, *everything(config))
+    for file in (tmp_path / MANIFEST, config.data / RECORD):
+        assert (file.stat().st_uid, file.stat().st_mode & 0o777) == (12_345, 0o600)
