@@ -27,6 +27,7 @@ T = TypeVar("T", bound=Decision)
 
 DEALER: Final = ev.Person("dealer", "D1")
 FLOOR: Final = ev.Person("floorperson", "F1")
+OTHER_FLOOR: Final = ev.Person("floorperson", "F2")
 TECH: Final = ev.Person("technician", "T1")
 AUDITOR: Final = ev.Person("auditor", "A1")
 PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECH}

@@ -13,7 +13,7 @@ from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGN
 from table_controller.table import booking, dealing, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, next_change, signs_show
+from tests.support.core import DEALER, FLOOR, OTHER_FLOOR, PEOPLE, TECH, next_change, signs_show
 from tests.support.monitor import Monitor
 from tests.support.trouble import SHAKER, Move, Trouble, troubles
 
@@ -94,7 +94,7 @@ class Model:
     def _answers(self, prompt: Prompt) -> Iterator[Move]:
         if prompt.kind == "move_button" and prompt.slot is not None:
             return
-        who = PEOPLE[prompt.role]
+        who = OTHER_FLOOR if prompt.kind == "hand_pay" else PEOPLE[prompt.role]  # not who looked the bet up
         plain = not self.trouble.variety and prompt.kind in ("decide", "settled", "cover_back", "sign_seen", "cut")
         plain = plain or (prompt.kind == "device_cleared" and not self.trouble.dies)
         plain = plain or (prompt.kind == "collected" and not self.trouble.people)
