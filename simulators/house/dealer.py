@@ -279,7 +279,10 @@ class People(Technician):
         state = self.house.controller.table.state
         taken = self.collected.setdefault(state.round.number, [])
         for slot, machine in self.house.machines.items():
-            if slot.startswith("bet_sensor.") and int(slot.rpartition(".")[2]) not in state.late_chips:
+            if not slot.startswith("bet_sensor."):
+                continue
+            # A sensor whose reading drifts calls a chip late that lay there in time.
+            if int(slot.rpartition(".")[2]) not in state.late_chips or self._lay_in_time(slot):
                 chips = self.house.chips.at(f"{slot}/spot")
                 if len(chips) > 1:  # a bet is one chip: the others go back to who laid them
                     machine.inject(f"take_bet:chips={len(chips) - 1}")
@@ -325,13 +328,17 @@ class People(Technician):
     async def _give_back(self, prompt: Prompt) -> None:
         """Whatever was laid too late, on top or alone, goes back to its player; what lay there in time stays."""
         slot = f"bet_sensor.{prompt.seat}"
-        machine: Any = self.house.machines[slot]
         number = self.house.controller.table.state.round.number
         taken = any(spot == slot for _, spot in self.collected.get(number, []))
-        in_time = any(latch.round == number and lying for latch, lying in machine.latched[-1:])
-        late = len(self.house.chips.at(f"{slot}/spot")) - (in_time and not taken)
+        late = len(self.house.chips.at(f"{slot}/spot")) - (self._lay_in_time(slot) and not taken)
         if late > 0:
-            machine.inject(f"take_bet:chips={late}")
+            self.house.machines[slot].inject(f"take_bet:chips={late}")
+
+    def _lay_in_time(self, slot: str) -> bool:
+        """Whether a chip lay on this spot when its sensor was locked in this round."""
+        machine: Any = self.house.machines[slot]
+        number = self.house.controller.table.state.round.number
+        return any(latch.round == number and lying for latch, lying in machine.latched[-1:])
 
     async def _count_stub(self, _: Prompt) -> int:
         """Count the stub. One that the box has not heard of is still at the shoe: hands take it out first."""
