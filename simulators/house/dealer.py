@@ -17,6 +17,7 @@ from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault
 from simulators.house.technician import DEALER, FLOOR, LONG, OTHER_FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
+from simulators.world.chips import RAIL as CHIP_RAIL
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import hand
 from simulators.world.table import LAYOUT, RACK, TRAY
@@ -279,10 +280,7 @@ class People(Technician):
         state = self.house.controller.table.state
         taken = self.collected.setdefault(state.round.number, [])
         for slot, machine in self.house.machines.items():
-            if not slot.startswith("bet_sensor."):
-                continue
-            # A sensor whose reading drifts calls a chip late that lay there in time.
-            if int(slot.rpartition(".")[2]) not in state.late_chips or self._lay_in_time(slot):
+            if slot.startswith("bet_sensor.") and int(slot.rpartition(".")[2]) not in state.late_chips:
                 chips = self.house.chips.at(f"{slot}/spot")
                 if len(chips) > 1:  # a bet is one chip: the others go back to who laid them
                     machine.inject(f"take_bet:chips={len(chips) - 1}")
@@ -291,7 +289,10 @@ class People(Technician):
                 taken += [(chip, slot) for chip in chips]
         if not prompt.number:  # where nobody counts, the dealer sees a light without a chip: the player owes one
             for slot in (f"bet_sensor.{seat}" for seat in state.progressive.accepted):
-                owed = self.house.chips.at(hand(slot))[-1:] if slot not in [spot for _, spot in taken] else []
+                if slot in [spot for _, spot in taken]:
+                    continue
+                # From the player's own; whoever has none left picks up what fell under the rail.
+                owed = (self.house.chips.at(hand(slot)) or self.house.chips.at(CHIP_RAIL))[-1:]
                 for chip in owed:
                     self.house.chips.move(chip, CHIP_TRAY)
                     taken.append((chip, slot))
