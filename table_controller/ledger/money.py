@@ -18,7 +18,7 @@ METER: Final = "meter"
 RESERVE: Final = "reserve"  # set aside for the next seed
 OVERFLOW: Final = "overflow"  # what bets would have added above the meter's limit; back to play by a transfer only
 HOUSE: Final = "house"  # what is left of bets, less what is paid at fixed amounts
-PENDING: Final = "pending"  # hits that were claimed and are not paid: frozen, and out of the meter
+PENDING: Final = "pending"  # hits that were claimed and are not paid: out of the meter
 # Where it went; these only grow, but for the reversal of a void round.
 FIXED: Final = "fixed_awards"  # paid from the table
 HAND_PAYS: Final = "hand_pays"  # paid by an attendant
