@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware_bridge.keys import DeviceKey, load_key, save_key
-from tests.support.processes import LIMIT, PITBOX, background, pitbox, simulator
+from tests.support.processes import LIMIT, PITBOX, background, in_state, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,9 +139,7 @@ def test_ctrl_c_stops_the_machine_and_leaves_a_report(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         words = ("--no-hands", "--only", "SH-10", "--only", "SH-25", "--out", str(out))
         with background("conform", "--port", str(port), *words) as run:
-            late = time.monotonic() + LIMIT
-            while "feeding" not in pitbox("sim", "list", "--folder", str(tmp_path)):
-                assert time.monotonic() < late
+            in_state(tmp_path, "shuffler.1", "feeding")
             run.send_signal(signal.SIGINT)
             said, _ = run.communicate(timeout=LIMIT)
         assert run.returncode == 130
