@@ -10,7 +10,7 @@ import pytest
 
 from table_controller.journal import reader
 from table_controller.journal.store import Policy
-from tests.support.broker import Gate, Listener, Mosquitto, until
+from tests.support.broker import Gate, Listener, Mosquitto, publish, until
 from tests.support.described import is_the_file, undescribed
 from tests.support.uplinks import PREFIX, Linked, is_sent, running, settings
 
@@ -98,6 +98,20 @@ async def test_an_outage_across_a_restart_of_the_box_is_told_from_the_journal(
 
 
 @pytest.mark.realtime
+async def test_a_listener_that_lags_reads_what_a_killed_broker_had_sent_it(
+    broker: Mosquitto, listener: Listener
+) -> None:
+    """Every claim here that nothing is lost rests on it."""
+    await listener.ready()
+    listener.pause()
+    for number in range(1, 31):
+        publish(broker.port, f"{PREFIX}/events", f'{{"seq": {number}}}')
+    broker.kill()
+    listener.resume()
+    await until(lambda: len(listener.seqs()) == 30)
+
+
+@pytest.mark.realtime
 async def test_restarted_killed_and_hanging_brokers_lose_nothing_and_repeats_carry_their_number(
     tmp_path: Path, broker: Mosquitto, listener: Listener
 ) -> None:
@@ -177,7 +191,7 @@ async def test_a_broker_without_room_is_told_by_its_code_until_it_has_some(tmp_p
 async def test_a_reader_that_hangs_fills_the_broker_and_slows_nobody(tmp_path: Path) -> None:
     broker = Mosquitto(tmp_path, "max_queued_messages 5")
     broker.start()
-    slow = Listener(tmp_path, broker.port, f"{PREFIX}/#")
+    slow = Listener(tmp_path, broker.port, f"{PREFIX}/#", qos=1)
     try:
         await until(lambda: "Sending SUBACK" in broker.log.read_text("utf-8"))
         slow.pause()

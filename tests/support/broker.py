@@ -90,13 +90,19 @@ class Heard(NamedTuple):
 
 
 class Listener:
-    """mosquitto_sub, writing what it hears into a file."""
+    """mosquitto_sub, writing what it hears into a file.
 
-    def __init__(self, folder: Path, port: int, topic: str, *options: str, name: str = "listener") -> None:
+    With `qos` 1 it acknowledges each message. When the broker is killed, the first acknowledgement fails, and
+    mosquitto_sub drops everything that it has received and not read yet. With 0 it reads all of it.
+    """
+
+    def __init__(
+        self, folder: Path, port: int, topic: str, *options: str, name: str = "listener", qos: int = 0
+    ) -> None:
         self.path = folder / f"{name}.txt"
         self._port, self._topic = port, topic
         program = need_tool("mosquitto_sub", "mosquitto-clients")
-        asked = ["-h", "127.0.0.1", "-p", str(port), "-V", "mqttv5", "-q", "1", "-t", topic, "-F", "%r %t %p"]
+        asked = ["-h", "127.0.0.1", "-p", str(port), "-V", "mqttv5", "-q", str(qos), "-t", topic, "-F", "%r %t %p"]
         with self.path.open("wb") as out:
             self._process = subprocess.Popen([program, *asked, *options], stdout=out, stderr=subprocess.STDOUT)
 
@@ -132,8 +138,11 @@ class Listener:
         """It hangs: what is sent to it piles up in the broker."""
         os.kill(self._process.pid, signal.SIGSTOP)
 
-    def close(self) -> None:
+    def resume(self) -> None:
         os.kill(self._process.pid, signal.SIGCONT)
+
+    def close(self) -> None:
+        self.resume()
         self._process.terminate()
         try:
             self._process.wait(1.0)
