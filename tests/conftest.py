@@ -7,6 +7,7 @@ import gc
 import inspect
 import logging
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -26,9 +27,16 @@ if TYPE_CHECKING:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Started in the background by a shell, the tests would ignore Ctrl-C, and so would each program that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # The same examples every time, so that a red run can be repeated; a loaded computer is no failure.
 settings.register_profile("pitbox", deadline=None, derandomize=True, database=None)
 settings.load_profile("pitbox")
+
+# How many times longer a test on the wall clock may take before it counts as hanging.
+LOADED = 3
 
 # What the clause table claims is seen while the tests run.
 evidence.watch_core()
@@ -42,15 +50,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what runs on the wall clock: while it waits others compute, and at the end nobody waits."""
     items.sort(key=lambda item: item.get_closest_marker("realtime") is None)
-    for item in items if FACTOR > 1 else ():
+    for item in items:
         _give_time(item)
 
 
 def _give_time(item: pytest.Item) -> None:
-    """In a marathon a proof tries many times as much, and may take as many times as long."""
-    mark = item.get_closest_marker("timeout")
-    seconds = mark.args[0] if mark is not None else item.config.getoption("--timeout") or 120
-    item.add_marker(pytest.mark.timeout(float(seconds) * FACTOR), append=False)
+    """Give a test more time where that is no mistake: on the wall clock of a loaded computer, and in a marathon."""
+    factor = FACTOR * (LOADED if item.get_closest_marker("realtime") else 1)
+    if factor > 1:
+        mark = item.get_closest_marker("timeout")
+        seconds = mark.args[0] if mark is not None else item.config.getoption("--timeout") or 120
+        item.add_marker(pytest.mark.timeout(float(seconds) * factor), append=False)
 
 
 def pytest_collection_finish() -> None:

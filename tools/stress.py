@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -63,6 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--times", type=int, default=20, help="how often (default 20)")
     parser.add_argument("--load", type=int, default=8, help="how many processes compute meanwhile (default 8)")
     args, selected = parser.parse_known_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and pytest ends with it
     failed: Counter[str] = Counter()
     broken = 0
     for number in range(1, args.times + 1):

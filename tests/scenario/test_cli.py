@@ -242,7 +242,8 @@ def test_the_demo_plays_a_table_through_the_real_service_with_a_jam_and_a_lost_c
 @pytest.mark.realtime
 @pytest.mark.parametrize("game", ["asia_poker", "saigon_5_card", "over_under"])
 def test_every_game_is_shown_through_the_real_service(game: str) -> None:
-    shown = pitbox("demo", "--game", game, "--rounds", "1", "--speed", "200", "--seed", "4")
+    # At 200 times the speed of a table, a loaded computer is too late for its machines, and the round is void.
+    shown = pitbox("demo", "--game", game, "--rounds", "1", "--speed", "60", "--seed", "4")
     assert "round 1: complete" in shown
     assert "1 rounds, 0 of them void" in shown
     assert "mishaps: 1" in shown
