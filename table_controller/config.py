@@ -330,7 +330,7 @@ class _Reading:
         for screen in said.screens:
             if not _is_address(screen):
                 self._problem(f'panel.screens: "{screen}" is no IP address')
-        return PanelConfig(said.enabled, said.listen, said.port, cert, key, tuple(said.screens))
+        return PanelConfig(said.enabled, said.listen, said.port, cert, key, said.screens)
 
     def _control(self, data: Path) -> ControlConfig | None:
         said = self._file.section("control", written.Control)

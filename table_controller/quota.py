@@ -70,7 +70,7 @@ class Seat:
 
     __slots__ = ("displace", "idle", "origin")
 
-    def __init__(self, origin: Origin, idle: Callable[[], bool] | None, displace: Callable[[], None] | None) -> None:
+    def __init__(self, origin: Origin, idle: Callable[[], bool] | None, displace: Callable[[], object] | None) -> None:
         self.origin = origin
         self.idle = idle
         self.displace = displace
@@ -93,7 +93,7 @@ class Quota:
         return len(self._seats)
 
     def admit(
-        self, origin: Origin, *, idle: Callable[[], bool] | None = None, displace: Callable[[], None] | None = None
+        self, origin: Origin, *, idle: Callable[[], bool] | None = None, displace: Callable[[], object] | None = None
     ) -> Seat | None:
         """Give a place, if need be one that is idle and not of a higher rank; None if there is none."""
         if self._needs_one_of(origin):

@@ -88,10 +88,11 @@ def log_refused_pin(repeated: RepeatedLog, error: PitboxError, credential: str |
     origin = origin_of(place) if isinstance(place, str) else place
     who = "an unknown credential" if credential is None else f"the credential {credential}"
     cause = (credential, origin.group)
+    where = origin.name if origin.name == origin.group else f"{origin.name} of {origin.group}"
     if isinstance(error, TryLater):
-        repeated.warn("a PIN came too soon", cause, f"a PIN for {who} came too soon, from {origin.name}")
+        repeated.warn("a PIN came too soon", cause, f"a PIN for {who} came too soon, from {where}")
     elif isinstance(error, CredentialRefused):
-        repeated.warn("a PIN was refused", cause, f"a PIN for {who} was refused, from {origin.name}")
+        repeated.warn("a PIN was refused", cause, f"a PIN for {who} was refused, from {where}")
     else:  # the people file cannot be read: nobody can sign on, and the table goes on
         text = f"no PIN can be checked: {error.code}: {error}"
         repeated.warn("no PIN can be checked", error.code, text, level=logging.ERROR)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from firmware_bridge.decoding import UNDECODABLE
@@ -19,6 +19,7 @@ from table_controller import rulebook
 from table_controller.panel import acts, words
 from table_controller.panel.desk import Said, refused
 from table_controller.panel.dossiers import dossiers
+from table_controller.panel.followed import Followed
 from table_controller.panel.history import history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, tally_text
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
     from starlette.requests import Request
-    from starlette.types import Receive, Scope, Send
 
     from table_controller.panel.archive import Archive
-    from table_controller.panel.live import Live, Stream
+    from table_controller.panel.live import Stream
     from table_controller.panel.panel import Panel
     from table_controller.panel.sessions import Session
 
@@ -381,7 +381,7 @@ class App:
         if stream is None:
             return _answer(Said(503, {"ok": False, "text": "too many pages follow this table"}))
 
-        return _Followed(stream, self._panel.live)
+        return Followed(stream, self._panel.live)
 
     async def _words(self, _request: Request) -> Response:
         """What may be reported and ordered, for menus."""
@@ -416,21 +416,6 @@ class App:
             return JSONResponse({"ok": True, "text": self._panel.bench.inject(wanted.slot, wanted.fault)})
         except (KeyError, BadFault, *UNDECODABLE) as error:
             return _answer(Said(400, {"ok": False, "text": str(error)}))
-
-
-class _Followed(StreamingResponse):
-    """A stream that is left however it ends, also if nothing of it was sent."""
-
-    def __init__(self, stream: Stream, live: Live) -> None:
-        super().__init__(stream.chunks(), media_type="text/event-stream")
-        self._stream = stream
-        self._live = live
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._live.leave(self._stream)
 
 
 def _texts() -> dict[str, str]:

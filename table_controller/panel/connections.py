@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -18,6 +18,7 @@ from table_controller.quota import Origin, Quota, Seat
 from table_controller.repeated_log import ServerLog
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable
     from ssl import SSLContext
 
@@ -39,8 +40,9 @@ PAUSE: Final = 1.0
 
 
 class Connection(H11Protocol):
-    """One connection, with its deadlines. `seat` and `places` are set before it is made."""
+    """One connection, with its deadlines. `seat` and `places` are set before it is made; then its greeting is over."""
 
+    made = False
     seat: Seat
     places: Quota
     _deadline: asyncio.TimerHandle | None = None
@@ -49,9 +51,7 @@ class Connection(H11Protocol):
     @property
     def idle(self) -> bool:
         """Whether it waits for its client: for a whole request, or for its answer to be read."""
-        if self.flow is None:
-            return True
-        return self._awaits_request or self.flow.write_paused
+        return not self.made or self._awaits_request or self.flow.write_paused
 
     @property
     def _awaits_request(self) -> bool:
@@ -60,6 +60,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
+        self.made = True
         self._wait_for_request()
 
     def handle_events(self) -> None:
@@ -156,7 +157,7 @@ class Door:
         greeting: asyncio.Task[None] | None = None
 
         def displace() -> None:
-            if connection.transport is not None:
+            if connection.made:
                 connection.transport.abort()
             elif greeting is not None:
                 greeting.cancel()
@@ -167,7 +168,7 @@ class Door:
             accepted.close()
             return
         connection.seat, connection.places = seat, self.places
-        connection.logger = ServerLog(connection.logger, self._repeated)
+        connection.logger = cast("logging.Logger", ServerLog(connection.logger, self._repeated))
         greeting = asyncio.get_running_loop().create_task(self._greet(connection, accepted))
         self._greetings.add(greeting)
 

@@ -118,11 +118,11 @@ def _server(uvicorn: Any, connections: Any, app: Any, panel: Panel, config: Pane
             yield
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            (listening,) = sockets or ()
+            assert sockets, "the panel binds its own"
             await self.lifespan.startup()
             self.servers: list[Any] = []
             self.door = connections.Door(
-                listening, self._connection, panel.origin, panel.box.repeated, self.config.ssl
+                sockets[0], self._connection, panel.origin, panel.box.repeated, self.config.ssl
             )  # fmt: skip
             self.started = True
 
