@@ -189,6 +189,16 @@ class Door:
         except OSError:  # no TLS, or not in time
             self.places.release(connection.seat)
 
+    @property
+    def failed(self) -> bool:
+        """Whether nothing is accepted any more, although nobody closed this."""
+        return self._work.done()
+
+    def check(self) -> None:
+        """Raise what this ended of, unless somebody closed it."""
+        if not self._work.cancelled():
+            self._work.result()
+
     async def close(self) -> None:
         """Accept no more."""
         for task in (self._work, *self._greetings):

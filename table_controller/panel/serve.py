@@ -133,6 +133,10 @@ def _server(uvicorn: Any, connections: Any, app: Any, panel: Panel, config: Pane
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await self.door.close()
             await super().shutdown(sockets)
+            self.door.check()
+
+        async def on_tick(self, counter: int) -> bool:
+            return self.door.failed or await super().on_tick(counter)
 
     settings = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", ws="none", http=connections.Connection, loop="asyncio",

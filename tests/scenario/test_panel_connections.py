@@ -212,3 +212,22 @@ async def test_a_screen_that_is_configured_has_the_places_of_the_tables_own(
         assert await follow("127.44.4.4") == b"200"
         for writer in streams:
             await _closed(writer)
+
+
+async def test_a_door_that_fails_ends_the_panel_so_that_the_box_starts_it_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_door: connections.Door, accepted: socket.socket) -> None:
+        accepted.close()
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(connections.Door, "_take", broken)
+    house, _ = silent_house("saigon_5_card", people_file(tmp_path))
+    ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    config = PanelConfig(True, "127.0.0.1", 0, None, None)
+    panel = asyncio.create_task(serve(config, house.box, house.box.check_person, name="t", on_ready=ready.set_result))
+    _, writer = await asyncio.open_connection("127.0.0.1", await ready)
+    with pytest.raises(RuntimeError, match="a bug"):
+        await asyncio.wait_for(panel, LIMIT)
+    await _closed(writer)
+    await house.close()
