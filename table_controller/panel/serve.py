@@ -136,7 +136,7 @@ def _server(uvicorn: Any, connections: Any, app: Any, panel: Panel, config: Pane
             self.door.check()
 
         async def on_tick(self, counter: int) -> bool:
-            return self.door.failed or await super().on_tick(counter)
+            return self.door.failed or bool(await super().on_tick(counter))
 
     settings = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", ws="none", http=connections.Connection, loop="asyncio",

@@ -135,7 +135,7 @@ def test_sign_streams_without_a_credential_leave_room_for_pages_and_for_the_tabl
 def test_wrong_pins_from_many_networks_lock_nobody_out_and_are_counted_in_few_lines(tmp_path: Path) -> None:
     with target(tmp_path) as table:
         table.cookie(TABLET)
-        statuses = [table.sign_on(address, "000001").status for address in networks(30) for _ in range(5)]
+        statuses = [table.sign_on(address, "000001").status for address in networks(30) for _ in range(10)]
         assert set(statuses) == {401, 429}
         assert table.sign_on(OWN).status == 200, "the table's own screen"
         assert table.sign_on(TABLET).status == 200, "where this credential was accepted before"
@@ -145,7 +145,7 @@ def test_wrong_pins_from_many_networks_lock_nobody_out_and_are_counted_in_few_li
         assert table.box.end() == 0
         lines = [json.loads(line)["said"] for line in table.box.words().splitlines() if line.startswith("{")]
         pins = [line for line in lines if "PIN" in line]
-        assert len(pins) <= 40, "not a line for each"
+        assert len(pins) <= 100, "not a line for each"
         counted = [int(found[1]) if (found := re.search(r"(\d+) more", line)) else 1 for line in pins]
         assert sum(counted) == len(statuses) + 1, "and none is lost"
         assert sum("request" in line for line in lines) <= 10
