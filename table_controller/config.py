@@ -327,7 +327,10 @@ class _Reading:
                 f'panel.listen = "{said.listen}": PINs would cross the network in the clear; '
                 "set panel.cert and panel.key, or listen on 127.0.0.1"
             )
-        return PanelConfig(said.enabled, said.listen, said.port, cert, key)
+        for screen in said.screens:
+            if not _is_address(screen):
+                self._problem(f'panel.screens: "{screen}" is no IP address')
+        return PanelConfig(said.enabled, said.listen, said.port, cert, key, said.screens)
 
     def _control(self, data: Path) -> ControlConfig | None:
         said = self._file.section("control", written.Control)
@@ -389,6 +392,15 @@ def _with_path(objection: str) -> str:
     meant = [key for said, key in _MEANT.items() if said in objection]
     key = next(iter((*exact, *meant, *keys)), None)
     return f"rules.{key}: {objection}" if key else f"rules: {objection}"
+
+
+def _is_address(text: str) -> bool:
+    """Tell whether this is an IP address."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def is_loopback(host: str) -> bool:

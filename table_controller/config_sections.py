@@ -194,6 +194,14 @@ class Panel(Section, frozen=True):
     key: Annotated[
         Path_ | None, Meta(description="the key of the panel's certificate; mode 0600", examples=["panel.key"])
     ] = None
+    screens: Annotated[
+        tuple[Text, ...],
+        Meta(
+            max_length=6,
+            description="IP addresses of the table's own screens; places are kept for them however many connect",
+            examples=[["10.4.7.21"]],
+        ),
+    ] = ()
 
 
 class Control(Section, frozen=True):

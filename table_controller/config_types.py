@@ -67,6 +67,7 @@ class PanelConfig(msgspec.Struct, frozen=True):
     port: int
     cert: Path | None
     key: Path | None
+    screens: tuple[str, ...] = ()  # addresses of the table's own screens
 
 
 class ControlConfig(msgspec.Struct, frozen=True):

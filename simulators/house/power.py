@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.plan import People
     from table_controller.people import Person
+    from table_controller.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
 _NS: Final = 1_000_000_000
@@ -124,9 +125,17 @@ class _Cable(MemoryTransport):
 class NobodyElse:
     """The credentials of a table whose people are all simulated: they are known, and nobody signs on with a PIN."""
 
-    def check(self, id_: str, _pin: str, _place: str = "") -> Person:
+    def check(self, id_: str, _pin: str, _place: Origin | str = "") -> Person:
         """Refuse everybody."""
         raise CredentialRefused(f"{id_} is not known: this simulated table has no people file")
+
+    def known_address(self, _name: str) -> bool:
+        """Nobody signed on anywhere."""
+        return False
+
+    def known_id(self, _id: str) -> str | None:
+        """Nobody has a credential."""
+        return None
 
     def holds(self, _id: str, _role: str, _proof: str = "") -> bool:
         """Tell that whoever is signed on still has that credential."""

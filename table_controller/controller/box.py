@@ -35,6 +35,7 @@ from table_controller.controller.test_mode import TestMode
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of
+from table_controller.repeated_log import RepeatedLog, log_refused_pin
 from table_controller.table import events as ev
 from table_controller.table.core import Table
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from table_controller.journal.copier import Copier
     from table_controller.journal.port import Journal
     from table_controller.people import Person
+    from table_controller.quota import Origin
     from table_controller.table.events import Person as EventPerson
 
     # Opens the journal under these digests; a JournalError says why it cannot be taken.
@@ -87,6 +89,7 @@ class Box:
         self._has_power = True
         self.clock = clock
         self.started_ns = clock.now()[0]
+        self.repeated = RepeatedLog(log)  # what somebody outside can cause at will
         self.controller: Controller | None = None
         self.locked: LockedBox | None = None
         self.presence: Presence | None = None
@@ -277,9 +280,16 @@ class Box:
             self.controller.note(rec.Note("halted", f"{cause.code}: {cause}"))
             self.controller.halt(cause)
 
-    async def check_person(self, credential: str, pin: str, place: str) -> Person:
-        """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile."""
-        return await self.aside(lambda: self.plan.people.check(credential, pin, place))
+    async def check_person(self, credential: str, pin: str, place: Origin | str) -> Person:
+        """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile.
+
+        Whoever is refused is logged, once a minute for each credential and network, with the count of the others.
+        """
+        try:
+            return await self.aside(lambda: self.plan.people.check(credential, pin, place))
+        except PitboxError as refused:
+            log_refused_pin(self.repeated, refused, self.plan.people.known_id(credential), place)
+            raise
 
     async def aside(self, work: Callable[[], T]) -> T:
         """Have slow work done, as files or a hash, while the table goes on; where there are no threads, here."""
@@ -327,6 +337,7 @@ class Box:
         if owner is not None:
             await owner.close()
         await self.tasks.close()
+        self.repeated.flush()
         await self._close_journal()
 
     def lose_power(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import grp
-import logging
 import os
 import pwd
 import socket
@@ -21,9 +20,10 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import BadRequest, DataFolderUnusable, NotAllowed, PitboxError
 from firmware_bridge.version import VERSION
 from table_controller.controller.protocol import MAX_LINE, error_body, line, read_request
-from table_controller.controller.session import Session
+from table_controller.controller.session import Session, watcher_places
 from table_controller.controller.status import PROTOCOL, status_of
 from table_controller.controller.told import plain
+from table_controller.quota import Origin, Quota, Rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,14 +31,16 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
-
-log = logging.getLogger(__name__)
+    from table_controller.quota import Seat
 
 NAME: Final = "control.sock"
 # Bytes that may wait for a client; a panel that is this far behind does not read any more.
 MAX_BACKLOG: Final = 4 << 20
-# Clients at once: a panel, an uplink, a few commands; more is a mistake.
+# Clients at once: a panel, an uplink, a few commands; more is a mistake. Some places are for root and the box's own
+# user alone, and one other user gets a part of the rest.
 MAX_CLIENTS: Final = 32
+KEPT_CLIENTS: Final = 8
+USER_CLIENTS: Final = 12
 # The path of a Unix socket has so many bytes, no more.
 MAX_PATH: Final = 107
 _PEER: Final = struct.Struct("3i")
@@ -52,20 +54,32 @@ class Client(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._read = bytearray()
         self._ended = False  # no more comes; what came is still answered
+        self._seat: Seat | None = None
         self.session: Session | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether this client is of no use: another one may have its place."""
+        return self.session is not None and self.session.idle
+
+    def displace(self) -> None:
+        """Another client gets this one's place."""
+        self._control.clients.pop(self, None)
+        self.drop("it did nothing, and another one came")
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Greet whoever may come in; the others are told why not, and that is all."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         try:
-            uid = self._control.admit(transport.get_extra_info("socket"))
+            uid = self._control.user_of(transport.get_extra_info("socket"))
+            self._seat = self._control.admit(self, uid)
         except NotAllowed as refused:
-            log.warning("%s", refused)
+            self._control.box.repeated.warn("a client was refused", str(refused), str(refused))
             self.send({"error": error_body(refused)})
             transport.close()
             return
-        self.session = Session(self._control.box, self.send, uid)
+        self.session = Session(self._control.box, self.send, uid, self._control.watchers)
         self._control.clients[self] = None
         box = self._control.box
         hello = {"pitbox": VERSION, "protocol": PROTOCOL, "table": box.plan.name, "game": box.plan.edition.game}
@@ -135,7 +149,8 @@ class Client(asyncio.Protocol):
 
     def drop(self, why: str, *, abort: bool = True) -> None:
         """Be rid of a client."""
-        log.warning("a client of the control socket is dropped: %s", why)
+        text = f"a client of the control socket is dropped: {why}"
+        self._control.box.repeated.warn("a client is dropped", why, text)
         if self._transport is not None:
             if abort:
                 self._transport.abort()
@@ -146,6 +161,8 @@ class Client(asyncio.Protocol):
         """Whoever was signed on here speaks here no more."""
         self._transport = None
         self._control.clients.pop(self, None)
+        if self._seat is not None:
+            self._control.places.release(self._seat)
         if self.session is not None:
             self.session.close()
 
@@ -162,6 +179,9 @@ class Control:
         self.box = box
         self.path = path
         self.clients: dict[Client, None] = {}  # the oldest first
+        others = max(1, MAX_CLIENTS - KEPT_CLIENTS)
+        self.places = Quota((0, others, MAX_CLIENTS), (0, USER_CLIENTS, MAX_CLIENTS))
+        self.watchers = watcher_places()
         self._server: asyncio.Server | None = None
         self._turns: deque[Client] = deque()
         box.on_told.append(self._told)
@@ -208,23 +228,21 @@ class Control:
         if more:
             self.wait_for_turn(client)
 
-    def admit(self, peer: socket.socket) -> int:
+    def admit(self, client: Client, uid: int) -> Seat:
+        """Give a client its place, if need be one of a client that is of no use; NotAllowed if there is none."""
+        name = f"user {uid}"
+        rank = Rank.OWN if uid in (0, os.geteuid()) else Rank.KNOWN
+        seat = self.places.admit(Origin(name, name, rank), idle=lambda: client.idle, displace=client.displace)
+        if seat is None:
+            raise NotAllowed(f"{len(self.places)} clients are connected and in use; this box takes no more")
+        return seat
+
+    def user_of(self, peer: socket.socket) -> int:
         """Return the user at the other end; NotAllowed if this box does not answer that one."""
-        if len(self.clients) >= MAX_CLIENTS and not self._made_room():
-            raise NotAllowed(f"{MAX_CLIENTS} clients are connected and in use; this box takes no more")
         _, uid, gid = _PEER.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
         if uid in (0, os.geteuid()) or self._in_group(uid, gid):
             return int(uid)
         raise NotAllowed(f"this box does not answer user {uid}; who may: its own user, root" + self._group_words())
-
-    def _made_room(self) -> bool:
-        """Send the oldest client away that is of no use, if there is one: idle ones must not keep people out."""
-        for client in self.clients:
-            if client.session is not None and client.session.idle:
-                client.drop("it did nothing, and another one came")
-                self.clients.pop(client)
-                return True
-        return False
 
     def _group_words(self) -> str:
         return f", the group {self.box.plan.group}" if self.box.plan.group else ""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Transport
     from table_controller.people import Person
+    from table_controller.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
 # A hold that nobody has cleared after so long (s) is escalated: long enough for a floorperson to come and decide. The
@@ -22,8 +23,14 @@ ESCALATE_AFTER: Final = 300.0
 class People(Protocol):
     """Who may say something at this table."""
 
-    def check(self, id_: str, pin: str, place: str = "") -> Person:
+    def check(self, id_: str, pin: str, place: Origin | str = "") -> Person:
         """Return the person; CredentialRefused if there is none, or the PIN is another. May take a while."""
+
+    def known_address(self, name: str) -> bool:
+        """Whether somebody signed on at this address before."""
+
+    def known_id(self, id_: str) -> str | None:
+        """Return a credential as it is written in the people file; None if nobody has it."""
 
     def holds(self, id_: str, role: str, proof: str = "") -> bool:
         """Tell whether somebody who signed on in this role still has that credential, and the PIN that proved it.

@@ -15,6 +15,7 @@ from table_controller.controller.enroll import enroll
 from table_controller.controller.service_calls import call
 from table_controller.controller.status import status_of
 from table_controller.controller.tap import without_cards
+from table_controller.quota import Origin, Quota, Rank, Seat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -30,13 +31,25 @@ log = logging.getLogger(__name__)
 WRONG_PINS: Final = 5
 # Requests of one connection that wait for something; more is a client that does not listen.
 MAX_WAITING: Final = 64
+# Clients that follow or trace: a panel, an uplink, a few screens of technicians. Without a credential, and of one user.
+WATCHERS: Final = 24
+UNPROVED_WATCHERS: Final = 12
+USER_WATCHERS: Final = 8
+
+
+def watcher_places() -> Quota:
+    """Return the places for those who are sent what happens: few without a credential, and fewer of one user."""
+    return Quota((UNPROVED_WATCHERS, WATCHERS, WATCHERS), (USER_WATCHERS, WATCHERS, WATCHERS))
 
 
 class Session:
     """`told` and `following` say what this client is sent."""
 
-    def __init__(self, box: Box, send: Callable[[Any], None], uid: int) -> None:
+    def __init__(self, box: Box, send: Callable[[Any], None], uid: int, watchers: Quota | None = None) -> None:
+        """`watchers`: the places of all who are sent what happens; a client without a socket needs none of them."""
         self._box = box
+        self._watchers = watcher_places() if watchers is None else watchers
+        self._seat: Seat | None = None
         self._send = send
         self._uid = uid
         self.following = False
@@ -110,8 +123,24 @@ class Session:
 
     # --- following ----------------------------------------------------------------------------------------------------
 
+    def _watch(self) -> None:
+        """Take a place among those that are sent what happens; few are for clients that nobody is signed on at."""
+        if self._seat is None:
+            self._seat = self._watchers.admit(self._watcher())
+        if self._seat is None:
+            raise NotAllowed("as many clients follow this box as may without a credential: sign on first, or end one")
+
+    def _watcher(self) -> Origin:
+        name = f"user {self._uid}"
+        return Origin(name, name, Rank.KNOWN if self._people else Rank.STRANGER)
+
+    def _watch_as_signed_on(self) -> None:
+        if self._seat is not None:
+            self._watchers.promote(self._seat, self._watcher())
+
     def _follow(self, request: p.Follow) -> None:
         controller = self._box.running()
+        self._watch()
         self.following, self.told, self._from = True, request.told, controller.newest
         self._state = (request.id, controller.table.snapshot())
         if controller.durable >= controller.newest:
@@ -155,13 +184,13 @@ class Session:
             found = await self._box.check_person(request.credential, request.pin, f"user {self._uid}")
         except PitboxError:
             self._wrong += 1
-            log.warning("user %d could not sign on as %r", self._uid, request.credential)
             raise
         self._box.running()
         assert self._box.presence is not None
         who = found.speaker
         self._people[who.credential] = who
         self._proved[who.credential] = found
+        self._watch_as_signed_on()
         self._box.presence.signed_on(who, found.proof)
         self._answer(request, who)
 
@@ -249,6 +278,7 @@ class Session:
         for name in wanted:
             if name not in self._box.taps:
                 raise BadRequest(f"there is no slot {name}; there are: {', '.join(self._box.taps)}")
+        self._watch()
         self._untrace()
         self._traced = wanted
         for name in wanted:
@@ -270,6 +300,8 @@ class Session:
     def close(self) -> None:
         """The client is gone."""
         self._untrace()
+        if self._seat is not None:
+            self._watchers.release(self._seat)
         self.following = self.told = False
         self._said.clear()
         for task in self._tasks:

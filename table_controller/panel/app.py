@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import mimetypes
 from hashlib import blake2b
 from importlib.resources import files
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from firmware_bridge.decoding import UNDECODABLE
@@ -20,13 +19,15 @@ from table_controller import rulebook
 from table_controller.panel import acts, words
 from table_controller.panel.desk import Said, refused
 from table_controller.panel.dossiers import dossiers
+from table_controller.panel.followed import Followed
 from table_controller.panel.history import history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, tally_text
 from table_controller.panel.view import last_hits
+from table_controller.quota import THIS_COMPUTER, Origin, Rank, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from starlette.requests import Request
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from table_controller.panel.live import Stream
     from table_controller.panel.panel import Panel
     from table_controller.panel.sessions import Session
-
-log = logging.getLogger(__name__)
 
 # A request is a few words; more is nobody's answer (bytes).
 BODY: Final = 4096
@@ -149,7 +148,9 @@ class App:
         async def guarded(request: Request) -> Response:
             why = self._foreign(request)
             if why is not None:
-                log.warning("a request to %s was refused: %s", request.url.path, why)
+                origin = self._origin(request)
+                text = f"a request to {request.url.path[:64]!r} was refused: {why}"
+                self._panel.box.repeated.warn("a foreign request was refused", (why, origin.group), text)
                 return _answer(Said(403, {"ok": False, "text": why}))
             response = await handler(request)
             response.headers.update(HEADERS)
@@ -178,8 +179,12 @@ class App:
     def _signed_on(self, request: Request, *, used: bool = True) -> Session | None:
         return self._panel.sessions.find(request.cookies.get(self._cookie, ""), used=used)
 
-    def _place(self, request: Request) -> str:
-        return request.client.host if request.client is not None else "local"
+    def _origin(self, request: Request) -> Origin:
+        """Return where a request comes from."""
+        if request.client is None:
+            return origin_of("local", own=True)
+        reached = request.scope.get("server") or ("",)
+        return self._panel.origin(request.client.host, reached[0])
 
     # --- pages --------------------------------------------------------------------------------------------------------
 
@@ -206,7 +211,7 @@ class App:
 
     async def _metrics(self, request: Request) -> Response:
         """Answer this very computer, or somebody who is signed on: a fault's name tells much about a table."""
-        near = self._place(request) in ("127.0.0.1", "::1", "local")
+        near = self._origin(request).name in (*THIS_COMPUTER, "local")
         if not near and self._signed_on(request, used=False) is None:
             return _answer(Said(401, {"ok": False, "text": "metrics are for this computer, or for who is signed on"}))
         live = self._panel.live
@@ -233,7 +238,7 @@ class App:
             who = msgspec.json.decode(body, type=SignOn).who
         except UNDECODABLE:
             return _answer(Said(400, {"ok": False, "text": "this is no request"}))
-        proved = await self._panel.desk.prove(who, self._place(request))
+        proved = await self._panel.desk.prove(who, self._origin(request))
         if isinstance(proved, Said):
             return _answer(proved)
         self._panel.sessions.end(request.cookies.get(self._cookie, ""))  # one browser, one person
@@ -329,15 +334,17 @@ class App:
         body = await _body(request)
         if body is None:
             return _too_long()
-        return _answer(await take(session, page, body, self._place(request)))
+        return _answer(await take(session, page, body, self._origin(request)))
 
     async def _stream(self, request: Request) -> Response:
         session = self._signed_on(request)
         if session is None:
             return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
-        self_role = session.who.role
+        origin, who = self._origin(request), session.who
+        if origin.rank is not Rank.OWN:  # one person's pages are counted together, wherever they are
+            origin = Origin(origin.name, who.id, Rank.KNOWN)
         stream = self._panel.live.follow(
-            self_role, machines="machines" in request.query_params, alive=lambda: not self._over(session)
+            who.role, origin, machines="machines" in request.query_params, alive=lambda: not self._over(session)
         )
         return self._streamed(stream)
 
@@ -345,9 +352,10 @@ class App:
         self._panel.sessions.sweep()
         return session.over
 
-    async def _sign(self, _request: Request) -> Response:
+    async def _sign(self, request: Request) -> Response:
         """The meter sign: what players may see, for everybody."""
-        return self._streamed(self._panel.live.follow(SIGN, machines=False, alive=lambda: True))
+        origin = self._origin(request)
+        return self._streamed(self._panel.live.follow(SIGN, origin, machines=False, alive=lambda: True))
 
     async def _sign_shown(self, request: Request) -> Response:
         """A sign's page reports what can be read on it. Nobody is signed on there: its number and its pace bound it."""
@@ -373,14 +381,7 @@ class App:
         if stream is None:
             return _answer(Said(503, {"ok": False, "text": "too many pages follow this table"}))
 
-        async def chunks() -> AsyncIterator[bytes]:
-            try:
-                async for chunk in stream.chunks():
-                    yield chunk
-            finally:
-                self._panel.live.leave(stream)
-
-        return StreamingResponse(chunks(), media_type="text/event-stream")
+        return Followed(stream, self._panel.live)
 
     async def _words(self, _request: Request) -> Response:
         """What may be reported and ordered, for menus."""
@@ -436,7 +437,10 @@ async def _not_served(_request: Request, error: Exception) -> Response:
 
 
 def _too_long() -> Response:
-    return _answer(Said(413, {"ok": False, "text": f"a request has at most {BODY} bytes"}))
+    """Answer what is too long, and read no more of it."""
+    response = _answer(Said(413, {"ok": False, "text": f"a request has at most {BODY} bytes"}))
+    response.headers["Connection"] = "close"
+    return response
 
 
 async def _body(request: Request) -> bytes | None:

@@ -6,7 +6,6 @@ Everything that is done is an event with the person's credential, on disk before
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -33,13 +32,12 @@ if TYPE_CHECKING:
     from table_controller.panel.live import Live
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
+    from table_controller.quota import Origin
     from table_controller.table import events as ev
 
     # Proves a credential (id, PIN, where the try came from); CredentialRefused if it does not hold, TryLater after
     # wrong PINs.
-    Check = Callable[[str, str, str], Awaitable[Person]]
-
-log = logging.getLogger(__name__)
+    Check = Callable[[str, str, Origin], Awaitable[Person]]
 
 # A record is on disk within milliseconds; a disk that takes longer than this (s) is about to be declared dead.
 PATIENCE: Final = 10.0
@@ -65,20 +63,18 @@ class Desk:
         self._live = live
         self._check = check
 
-    async def prove(self, who: acts.Who, place: str) -> Person | Said:
+    async def prove(self, who: acts.Who, place: Origin) -> Person | Said:
         """Return whose credential this is, or what to answer."""
         try:
             return await self._check(who.id, who.pin, place)
         except TryLater as wait:
             return refused(429, wait, seconds=wait.seconds)
         except CredentialRefused as wrong:
-            log.warning("a credential was refused at %s", place)
             return refused(401, wrong)
         except PitboxError as broken:  # the people file cannot be read: nobody can sign on, and the table goes on
-            log.exception("no credential can be checked")
             return refused(503, broken)
 
-    async def say(self, session: Session, page: str, body: bytes, place: str) -> Said:
+    async def say(self, session: Session, page: str, body: bytes, place: Origin) -> Said:
         """Take one request of a page."""
         taken = await self._taken(acts.READ, session, page, body, place)
         if isinstance(taken, Said):
@@ -86,7 +82,7 @@ class Desk:
         request, people = taken
         return await self._submit(request, *people)
 
-    async def step(self, session: Session, page: str, body: bytes, place: str) -> Said:
+    async def step(self, session: Session, page: str, body: bytes, place: Origin) -> Said:
         """Begin the way back of a dossier, or tick one of its steps."""
         taken = await self._taken(acts.STEP, session, page, body, place)
         if isinstance(taken, Said):
@@ -103,7 +99,7 @@ class Desk:
             return refused(409, against)
         return Said(200, {"ok": True})
 
-    async def order(self, session: Session, page: str, body: bytes, place: str) -> Said:
+    async def order(self, session: Session, page: str, body: bytes, place: Origin) -> Said:
         """Have a machine do what a technician orders; the answer comes when it has ended."""
         taken = await self._taken(acts.DEVICE, session, page, body, place)
         if isinstance(taken, Said):
@@ -121,7 +117,7 @@ class Desk:
         return Said(200, {"ok": True, "text": f"{request.call.replace('_', ' ')}: done", "told": told})
 
     async def _taken(
-        self, reader: msgspec.json.Decoder[Any], session: Session, page: str, body: bytes, place: str
+        self, reader: msgspec.json.Decoder[Any], session: Session, page: str, body: bytes, place: Origin
     ) -> tuple[Any, tuple[Person, Person | None]] | Said:
         """Read a request, take it once, and return it with who stands for it; or what is wrong with it."""
         try:
@@ -133,7 +129,7 @@ class Desk:
         people = await self._people(session, request, place)
         return people if isinstance(people, Said) else (request, people)
 
-    async def _people(self, session: Session, request: acts.Act, place: str) -> tuple[Person, Person | None] | Said:
+    async def _people(self, session: Session, request: acts.Act, place: Origin) -> tuple[Person, Person | None] | Said:
         """Return who stands for a request, each proved as it must be."""
         first: Person | Said = session.who
         if request.by is not None:

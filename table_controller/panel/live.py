@@ -15,6 +15,7 @@ import msgspec
 from table_controller.panel.devices import devices, problem
 from table_controller.panel.metrics import Tally
 from table_controller.panel.view import meter, testing, view
+from table_controller.quota import Quota, origin_of
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
     from table_controller.panel.archive import Archive
+    from table_controller.quota import Origin, Seat
 
 # Pictures wait so long (s) for sensors that are being locked: each confirms within milliseconds.
 LOCKING: Final = 1.0
@@ -32,12 +34,20 @@ GATHER: Final = 0.04
 LOOK: Final = 0.25
 # A stream says at least so often (s) that it lives; a page that hears nothing for three of them says so.
 BEAT: Final = 2.0
-# Pages that may follow at once: ten at a busy table, and room for forgotten ones.
-STREAMS: Final = 48
+# Pages that may follow at once: ten at a busy table, and room for forgotten ones. For whoever is signed on anywhere,
+# and for them and the table's own screens; of them, for one credential and one screen.
+PAGES: Final = (0, 40, 48)
+PAGES_EACH: Final = (0, 16, 48)
+# Meter signs at once, which need no credential: for strangers, for addresses where somebody signed on, and for all with
+# the table's own screens; of them, for one network, one address and one screen.
+SIGNS: Final = (8, 12, 16)
+SIGNS_EACH: Final = (4, 4, 16)
 # A sign's page may report what it shows once in so long (s).
 REPORTS: Final = 0.2
 # What a stream without a role is shown: the meter sign.
 SIGN: Final = "sign"
+# Where a stream comes from that nobody opened over a network.
+HERE: Final = origin_of("local", own=True)
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -49,6 +59,7 @@ class Stream:
         self.role = role
         self.machines = machines
         self.alive = alive
+        self.seat: tuple[Quota, Seat] | None = None
         self.ended = False
         self.page = secrets.token_urlsafe(16) if role == SIGN else ""  # by which the page that reads it is known
         self.reported = 0.0  # when that page last reported what it shows
@@ -95,6 +106,8 @@ class Live:
         self._loop = asyncio.get_running_loop()
         self.tally = Tally()
         self.streams: set[Stream] = set()
+        self._pages = Quota(PAGES, PAGES_EACH)
+        self._signs = Quota(SIGNS, SIGNS_EACH)
         self.archive: Archive | None = None
         self._waiting: dict[int, tuple[Any, asyncio.Future[Step]]] = {}
         self._due: asyncio.TimerHandle | None = None
@@ -132,11 +145,14 @@ class Live:
 
     # --- to the pages -------------------------------------------------------------------------------------------------
 
-    def follow(self, role: str, *, machines: bool, alive: Callable[[], bool]) -> Stream | None:
-        """Begin a stream; None if there are too many."""
-        if self.closed or len(self.streams) >= STREAMS:
+    def follow(self, role: str, origin: Origin = HERE, *, machines: bool, alive: Callable[[], bool]) -> Stream | None:
+        """Begin a stream; None if there are too many. Signs and pages do not take each other's places."""
+        places = self._signs if role == SIGN else self._pages
+        seat = None if self.closed else places.admit(origin)
+        if seat is None:
             return None
         stream = Stream(role, machines=machines, alive=alive)
+        stream.seat = (places, seat)
         self.streams.add(stream)
         if stream.page:
             stream.put("page", 0, _encode({"page": stream.page}))
@@ -161,6 +177,9 @@ class Live:
     def leave(self, stream: Stream) -> None:
         """A page is gone."""
         self.streams.discard(stream)
+        if stream.seat is not None:
+            places, seat = stream.seat
+            places.release(seat)
 
     def renew(self) -> None:
         """Have everybody shown the table as it is, soon."""

@@ -11,9 +11,10 @@ from table_controller.panel.history import Links
 from table_controller.panel.live import Live
 from table_controller.panel.reading import Reading
 from table_controller.panel.sessions import Sessions
+from table_controller.quota import Screens, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from table_controller.controller.box import Box
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from table_controller.panel.reading import InThread
     from table_controller.panel.sessions import Session
     from table_controller.people import Person
+    from table_controller.quota import Origin
 
 
 class Bench(Protocol):
@@ -40,7 +42,7 @@ class Panel:
     """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics.
 
     `in_thread` is how files are read, for where there are no threads. `data`: the box's data folder, if it has one.
-    `unverified`: nobody approved what runs; every page shows it.
+    `unverified`: nobody approved what runs; every page shows it. `screens`: addresses of the table's own screens.
     """
 
     def __init__(
@@ -56,8 +58,10 @@ class Panel:
         in_thread: InThread = asyncio.to_thread,
         data: Path | None = None,
         unverified: bool = False,
+        screens: Iterable[str] = (),
     ) -> None:
         self.box = box
+        self._screens = Screens(screens)
         self.name = name
         self.unverified = unverified
         self.secure = secure
@@ -73,6 +77,12 @@ class Panel:
         self.links = Links(box, lambda: box.clock.now()[0])
         self.desk = Desk(box, self.live, check)
         self.sessions = Sessions(asyncio.get_running_loop().time, self._signed_off)
+
+    def origin(self, peer: str, local: str) -> Origin:
+        """Return where a peer comes from. `local` is the address of this box that it reached."""
+        if self._screens.has(peer, local):
+            return origin_of(peer, own=True)
+        return origin_of(peer, known=self.box.plan.people.known_address(peer))
 
     def signed_on(self, who: Person) -> str:
         """Somebody proved who they are: begin a session, tell the table; return the session's token."""

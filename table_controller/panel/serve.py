@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 # After its streams were ended, a server has nothing left to wait for (s).
 GRACE: Final = 1
-# Connections at once, streams among them: more than all pages of a table with their requests.
-CONNECTIONS: Final = 128
 # The longest head of a request (bytes): a cookie, a page's secret, and a browser's own words.
 HEAD: Final = 16_384
 
@@ -80,14 +78,15 @@ async def serve(
     # The web server is loaded only where it serves, and not by the loop: that would hold the table up.
     app = await asyncio.to_thread(import_module, "table_controller.panel.app")
     uvicorn = await asyncio.to_thread(import_module, "uvicorn")
+    connections = await asyncio.to_thread(import_module, "table_controller.panel.connections")
     listening = _bound(config)
     try:
         panel = Panel(
             box, check, name=name, secure=secure, local=local, bench=bench, status=status, data=data,
-            unverified=unverified,
+            unverified=unverified, screens=config.screens,
         )  # fmt: skip
         try:
-            server = _server(uvicorn, app.app_of(panel), config)
+            server = _server(uvicorn, connections, app.app_of(panel), panel, config)
             await _until_cancelled(server, listening, panel, on_ready)
         finally:
             panel.close()
@@ -110,17 +109,38 @@ async def _until_cancelled(
         raise
 
 
-def _server(uvicorn: Any, app: Any, config: PanelConfig) -> Any:
+def _server(uvicorn: Any, connections: Any, app: Any, panel: Panel, config: PanelConfig) -> Any:
     class Server(uvicorn.Server):  # type: ignore[misc]
-        """A server that leaves the controller's signals alone."""
+        """A server that leaves the controller's signals alone, and takes only connections that have a place."""
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
 
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            assert sockets, "the panel binds its own"
+            await self.lifespan.startup()
+            self.servers: list[Any] = []
+            self.door = connections.Door(
+                sockets[0], self._connection, panel.origin, panel.box.repeated, self.config.ssl
+            )  # fmt: skip
+            self.started = True
+
+        def _connection(self) -> Any:
+            state, app_state = self.server_state, self.lifespan.state
+            return connections.Connection(config=self.config, server_state=state, app_state=app_state)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await self.door.close()
+            await super().shutdown(sockets)
+            self.door.check()
+
+        async def on_tick(self, counter: int) -> bool:
+            return self.door.failed or bool(await super().on_tick(counter))
+
     settings = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", loop="asyncio",
-        proxy_headers=False, server_header=False, limit_concurrency=CONNECTIONS, timeout_graceful_shutdown=GRACE,
+        app, log_config=None, access_log=False, lifespan="off", ws="none", http=connections.Connection, loop="asyncio",
+        proxy_headers=False, server_header=False, timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=HEAD,
         ssl_certfile=None if config.cert is None else str(config.cert),
         ssl_keyfile=None if config.key is None else str(config.key),

@@ -116,7 +116,7 @@ async def with_page(seed: int) -> AsyncIterator[tuple[House, Panel, Browser]]:
         house.machines[SIGN].inject("unplug:seconds=1000000")
         await asyncio.sleep(2.0)
 
-        async def nobody(_id: str, _pin: str, _place: str) -> Any:
+        async def nobody(_id: str, _pin: str, _place: object) -> Any:
             raise AssertionError("nobody signs on here")
 
         panel = Panel(house.box, nobody, name="table 7", in_thread=here)

@@ -268,6 +268,22 @@ async def test_a_session_ends_by_idleness_and_by_signing_off(tmp_path: Path) -> 
         assert (await dealer.say("open_round")).status == 401
 
 
+async def test_a_stream_whose_client_was_gone_before_it_began_is_left(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+
+        async def receive() -> Any:
+            return {"type": "http.disconnect"}
+
+        async def send(_message: Any) -> None:
+            await asyncio.sleep(0)  # a client that has not read what came before
+
+        for _ in range(60):
+            await stage.app(Browser(stage.app)._scope("GET", "/api/sign", {}), receive, send)
+        assert not stage.panel.live.streams
+        events = await Browser(stage.app).stream("/api/sign", lambda events: len(events) > 2)
+        assert events[0]["status"] == 200
+
+
 async def test_cookie_headers_and_limits(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")

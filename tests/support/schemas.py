@@ -16,7 +16,7 @@ _TYPES: Final[dict[str, Any]] = {
 _SAID_ONLY: Final = ("title", "description", "default", "examples", "$schema", "$defs")
 _CHECKED: Final = (
     "type", "enum", "properties", "patternProperties", "additionalProperties", "required", "items", "$ref", "pattern",
-    "minLength", "maxLength", "minimum", "maximum",
+    "minLength", "maxLength", "minimum", "maximum", "maxItems",
 )  # fmt: skip
 
 
@@ -38,6 +38,7 @@ def objections(value: Any, schema: dict[str, Any], root: dict[str, Any] | None =
     elif isinstance(value, dict):
         said += _object(value, schema, root, where)
     elif isinstance(value, list):
+        said += [f"{where} has too many"] if len(value) > schema.get("maxItems", len(value)) else []
         for number, each in enumerate(value):
             said += objections(each, schema.get("items", {}), root, f"{where}[{number}]")
     elif isinstance(value, int | float):

@@ -310,6 +310,17 @@ def _without(slot: str) -> str:
     return before + after.partition("\n\n")[2]
 
 
+def test_the_tables_own_screens_are_addresses(tmp_path: Path) -> None:
+    text = PAI_GOW + '\n[panel]\nscreens = ["10.4.7.21", "2001:db8::5"]\n'
+    assert load_config(lay_out(tmp_path, text)).panel.screens == ("10.4.7.21", "2001:db8::5")
+
+
+@pytest.mark.parametrize("screens", [["10.4.7.21", "dealer-screen"], ["10.4.7.21"] * 7, [""]])
+def test_a_screen_that_is_no_address_or_one_too_many_is_refused(tmp_path: Path, screens: list[str]) -> None:
+    (problem,) = _refused(tmp_path, PAI_GOW + f"\n[panel]\nscreens = {screens}\n")
+    assert "panel.screens" in str(problem)
+
+
 @pytest.mark.clauses("688a.2(d)")
 def test_a_progressive_without_any_sign_is_refused(tmp_path: Path) -> None:
     (problem,) = _refused(tmp_path, _without("meter_sign.1") + "\n[panel]\nenabled = false\n")

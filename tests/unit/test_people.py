@@ -14,7 +14,17 @@ import pytest
 from firmware_bridge.errors import BadPeopleFile, ConfigurationError, CredentialRefused, TryLater
 from table_controller import people
 from table_controller.people import Cost
-from table_controller.people_check import LONGEST_WAIT, PLACES, STRANGERS, Checker
+from table_controller.people_check import (
+    FORGOTTEN,
+    LONGEST_WAIT,
+    NETWORK_PLACES,
+    PLACES,
+    REMEMBERED,
+    STRANGE_PLACES,
+    STRANGERS,
+    Checker,
+)
+from table_controller.quota import origin_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -228,6 +238,91 @@ def test_guesses_from_everywhere_are_bounded_together(bench: Bench) -> None:
         bench.now += 1
     assert bench.hashes <= (PLACES + 1) * (3600 / LONGEST_WAIT + 7)
     assert bench.checker.check("D4", "481516", "panel").id == "D4"
+
+
+def test_wrong_pins_from_many_networks_keep_neither_the_tables_screen_nor_a_known_address_out(bench: Bench) -> None:
+    assert bench.checker.check("F17", "739164", "10.5.5.5").id == "F17"
+    assert bench.checker.check("D4", "481516", "10.6.6.6").id == "D4"
+    screen = origin_of("127.0.0.1", own=True)
+    for second in range(3600):
+        for network in range(12):
+            bench.refused("F17", f"{second:06d}", f"10.1.{network}.{second % 250}")
+        bench.now += 1
+    assert bench.hashes <= 2 + (STRANGE_PLACES + 1) * (3600 / LONGEST_WAIT + 7)
+    assert bench.refused("F17", "739164", "10.99.0.1") > 0, "strangers wait for each other"
+    assert bench.checker.check("F17", "739164", screen).id == "F17"
+    assert bench.checker.check("F17", "739164", "10.5.5.5").id == "F17", "accepted there before"
+    assert bench.checker.check("F17", "739164", "10.6.6.6").id == "F17", "somebody was accepted there before"
+    assert bench.checker.check("F17", "739164", "user 1000").id == "F17", "a command on the box itself"
+    bench.refused("F17", "000001", "10.5.5.5")
+    assert bench.refused("F17", "739164", "10.5.5.5") > 0, "who is known waits after a wrong PIN, too"
+
+
+def test_a_whole_network_of_ipv6_addresses_is_no_more_than_two(bench: Bench) -> None:
+    for number in range(1, 200):
+        bench.refused("F17", "000001", f"2001:db8::{number:x}")
+    assert bench.hashes == NETWORK_PLACES + 1
+    assert bench.checker.check("F17", "739164", "2001:db8:0:1::1").id == "F17", "another network"
+
+
+def test_the_tables_of_tries_and_of_addresses_have_a_limit(bench: Bench) -> None:
+    for number in range(3000):
+        bench.refused(f"N{number % 40}", "000001", f"10.{number % 200}.{number % 7}.1")
+        bench.refused("F17", "000001", f"10.{number % 200}.{number % 7}.1")
+        bench.now += 1
+    assert len(bench.checker._tries) <= (STRANGERS + 2) * (PLACES + 1)
+    assert len(bench.checker._places) <= STRANGERS + 2
+    bench.now += 2 * FORGOTTEN
+    for number in range(100):
+        bench.checker.check("D4", "481516", f"10.77.{number}.1")
+    assert sum(map(len, bench.checker._accepted.values())) == REMEMBERED
+    assert not bench.checker.known_address("10.77.0.1"), "the last ones are remembered"
+    assert bench.checker.known_address("10.77.99.1")
+
+
+def test_a_place_that_made_no_try_for_long_gives_its_wait_to_another(bench: Bench) -> None:
+    for network in range(9):
+        bench.refused("F17", "000001", f"10.1.{network}.1")
+    bench.now += FORGOTTEN + 1
+    assert bench.refused("F17", "000001", "10.2.0.1") == 0.0
+    assert bench.refused("F17", "000001", "10.2.0.1") == 1.0, "it has a wait of its own, which begins anew"
+
+
+@pytest.mark.realtime
+def test_tries_that_wait_for_their_hash_leave_room_for_the_tables_own(tmp_path: Path) -> None:
+    path = tmp_path / "people.json"
+    people.add(path, "A1", "dealer", "739164", cost=CHEAP)
+    go, entered = threading.Event(), threading.Semaphore(0)
+
+    def slow(pin: str, salt: bytes, cost: Cost) -> bytes:
+        entered.release()
+        go.wait(30)
+        return people.pin_hash(pin, salt, cost)
+
+    checker = Checker(path, hasher=slow, parallel=8)
+    done: list[str] = []
+
+    def tried(place: str, *, own: bool = False) -> None:
+        try:
+            done.append(checker.check("A1", "739164", origin_of(place, own=own)).id)
+        except TryLater:
+            done.append("later")
+
+    threads = [threading.Thread(target=tried, args=(f"10.1.{number}.1",)) for number in range(8)]
+    for thread in threads[:2]:
+        thread.start()
+        assert entered.acquire(timeout=30)
+    for thread in threads[2:]:
+        thread.start()
+        thread.join(30)
+    assert done == ["later"] * 6, "strangers fill no queue"
+    own = threading.Thread(target=tried, args=("127.0.0.1",), kwargs={"own": True})
+    own.start()
+    assert entered.acquire(timeout=30), "the table's own screen is looked at"
+    go.set()
+    for thread in (*threads, own):
+        thread.join(30)
+    assert sorted(done) == ["A1"] * 3 + ["later"] * 6
 
 
 def test_ids_that_nobody_has_cost_as_much_as_others_and_no_memory(bench: Bench) -> None:

@@ -1,0 +1,206 @@
+"""Which connections the panel takes, and for how long one may do nothing. What is asked over them is elsewhere.
+
+A connection counts from the moment that it is accepted, before TLS: one that never ends its greeting has a place, too.
+Each part has a deadline: the greeting, a whole request, and that an answer is read. One that waits for its client is
+idle, and gives way when another one comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from table_controller.quota import Origin, Quota, Seat
+from table_controller.repeated_log import ServerLog
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable
+    from ssl import SSLContext
+
+    from table_controller.repeated_log import RepeatedLog
+
+# Connections at once, streams among them: more than all pages of a table with their requests. For strangers, for them
+# and whoever signed on before, and for all with the table's own screens.
+CONNECTIONS: Final = (48, 96, 128)
+# Of them, for one network, one address that is known, and one screen: a browser opens six.
+CONNECTIONS_EACH: Final = (16, 32, 128)
+# A TLS greeting takes so long (s) at most; on a slow tablet it takes a second.
+GREETING: Final = 10.0
+# A request is whole so long (s) after the connection, or after the answer before it: it has a few kB.
+WHOLE_REQUEST: Final = 15.0
+# A client reads what it was sent within so long (s); one that does not is gone.
+UNREAD: Final = 30.0
+# After a failure to accept, as without descriptors, nothing is accepted for so long (s).
+PAUSE: Final = 1.0
+
+
+class Connection(H11Protocol):
+    """One connection, with its deadlines. `seat` and `places` are set before it is made; then its greeting is over."""
+
+    made = False
+    seat: Seat
+    places: Quota
+    _deadline: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether it waits for its client: for a whole request, or for its answer to be read."""
+        return not self.made or self._awaits_request or self.flow.write_paused
+
+    @property
+    def _awaits_request(self) -> bool:
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self.made = True
+        self._wait_for_request()
+
+    def handle_events(self) -> None:
+        """Take what came; the deadline goes on until the request is whole."""
+        super().handle_events()
+        self._wait_for_request()
+
+    def on_response_complete(self) -> None:
+        """An answer is on its way: the next request has its own deadline."""
+        self._stop_waiting()
+        super().on_response_complete()
+        self._wait_for_request()
+
+    def _wait_for_request(self) -> None:
+        if not self._awaits_request or self.transport.is_closing():
+            self._stop_waiting()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(WHOLE_REQUEST, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def pause_writing(self) -> None:
+        """The client does not read: it has some time to begin."""
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(UNREAD, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        super().resume_writing()
+        self._stop_unread()
+
+    def _stop_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place back."""
+        self.places.release(self.seat)
+        self._stop_waiting()
+        super().connection_lost(exc)
+        self._stop_unread()
+
+
+class Door:
+    """Accepts connections at a listening socket, as many as have places."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        make: Callable[[], Connection],
+        origin_of: Callable[[str, str], Origin],
+        repeated: RepeatedLog,
+        tls: SSLContext | None,
+    ) -> None:
+        """`origin_of`: where a peer comes from, by its address and the address that it reached."""
+        self._listening = listening
+        self._make = make
+        self._origin_of = origin_of
+        self._repeated = repeated
+        self._tls = tls
+        self.places = Quota(CONNECTIONS, CONNECTIONS_EACH)
+        self._greetings: set[asyncio.Task[None]] = set()
+        self._work = asyncio.get_running_loop().create_task(self._accept())
+
+    async def _accept(self) -> None:
+        """Accept one connection each time that the loop comes round: the table waits for one at most."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, _ = await loop.sock_accept(self._listening)
+            except ConnectionAbortedError:  # it was gone before it was accepted
+                continue
+            except OSError as error:
+                self._repeated.warn("no connection is accepted", error.errno, f"no connection is accepted: {error}")
+                await asyncio.sleep(PAUSE)
+                continue
+            self._take(accepted)
+            await asyncio.sleep(0)
+
+    def _take(self, accepted: socket.socket) -> None:
+        """Give a connection its place and begin it; without a place it is closed at once."""
+        connection = self._make()
+        try:
+            origin = self._origin_of(accepted.getpeername()[0], accepted.getsockname()[0])
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD * 1000))
+        except OSError:  # it is gone already
+            accepted.close()
+            return
+        greeting: asyncio.Task[None] | None = None
+
+        def displace() -> None:
+            if connection.made:
+                connection.transport.abort()
+            elif greeting is not None:
+                greeting.cancel()
+
+        seat = self.places.admit(origin, idle=lambda: connection.idle, displace=displace)
+        if seat is None:
+            self._repeated.warn("a connection was refused", origin.group, f"too many connections from {origin.group}")
+            accepted.close()
+            return
+        connection.seat, connection.places = seat, self.places
+        connection.logger = cast("logging.Logger", ServerLog(connection.logger, self._repeated))
+        greeting = asyncio.get_running_loop().create_task(self._greet(connection, accepted))
+        self._greetings.add(greeting)
+
+        def greeted(task: asyncio.Task[None]) -> None:
+            self._greetings.discard(task)
+            if task.cancelled():
+                self.places.release(seat)
+                accepted.close()
+
+        greeting.add_done_callback(greeted)
+
+    async def _greet(self, connection: Connection, accepted: socket.socket) -> None:
+        deadline = None if self._tls is None else GREETING
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: connection, accepted, ssl=self._tls, ssl_handshake_timeout=deadline
+            )
+        except OSError:  # no TLS, or not in time
+            self.places.release(connection.seat)
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing is accepted any more, although nobody closed this."""
+        return self._work.done()
+
+    def check(self) -> None:
+        """Raise what this ended of, unless somebody closed it."""
+        if not self._work.cancelled():
+            self._work.result()
+
+    async def close(self) -> None:
+        """Accept no more."""
+        for task in (self._work, *self._greetings):
+            task.cancel()
+        await asyncio.wait({self._work, *self._greetings})

@@ -1,0 +1,28 @@
+"""The answer that a stream is sent in. What is in the stream is in `live`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import StreamingResponse
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from table_controller.panel.live import Live, Stream
+
+
+class Followed(StreamingResponse):
+    """A stream that is left however it ends, also if nothing of it was sent: nobody keeps a place for nothing."""
+
+    def __init__(self, stream: Stream, live: Live) -> None:
+        super().__init__(stream.chunks(), media_type="text/event-stream")
+        self._stream = stream
+        self._live = live
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it until it ends or its client is gone."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._live.leave(self._stream)

@@ -1,0 +1,114 @@
+"""Log lines that somebody outside can cause at will: the first is written at once, the others as one number a minute.
+
+No count is lost: each is written at the end of its minute, or when the box stops. The table of them has a limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from firmware_bridge.errors import CredentialRefused, PitboxError, TryLater
+from table_controller.quota import Origin, origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+
+class Timer(Protocol):
+    """What ends a minute."""
+
+    def cancel(self) -> None:
+        """Forget it."""
+
+
+# What happens again within so long (s) is counted.
+MINUTE: Final = 60.0
+# So many causes are counted apart; all further ones of a kind together.
+CAUSES: Final = 16
+
+
+def _later(seconds: float, call: Callable[[], None]) -> Timer:
+    return asyncio.get_running_loop().call_later(seconds, call)
+
+
+class _Cause:
+    def __init__(self, text: str, level: int, timer: Timer) -> None:
+        self.text = text
+        self.level = level
+        self.timer = timer
+        self.more = 0
+
+
+class RepeatedLog:
+    """`later` calls something after so many seconds; the loop does, unless a test has another clock."""
+
+    def __init__(self, log: logging.Logger, later: Callable[[float, Callable[[], None]], Timer] = _later) -> None:
+        self._log = log
+        self._later = later
+        self._causes: dict[Hashable, _Cause] = {}
+
+    def warn(self, kind: str, cause: Hashable, text: str, *, level: int = logging.WARNING) -> None:
+        """Log a warning, or count it. `kind` is what happened, `cause` by whom or where, `text` the whole line."""
+        key: Hashable = (kind, cause)
+        if key not in self._causes and len(self._causes) >= CAUSES:
+            key, text = (kind, None), f"{kind}, by many others"
+        found = self._causes.get(key)
+        if found is not None:
+            found.more += 1
+            return
+        self._log.log(level, "%s", text)
+        self._causes[key] = _Cause(text, level, self._later(MINUTE, lambda: self._over(key)))
+
+    def _over(self, key: Hashable) -> None:
+        """A minute is over: write its count; whatever was quiet is forgotten."""
+        cause = self._causes[key]
+        if not cause.more:
+            del self._causes[key]
+            return
+        self._write(cause)
+        cause.timer = self._later(MINUTE, lambda: self._over(key))
+
+    def _write(self, cause: _Cause) -> None:
+        self._log.log(cause.level, "%s: %d more within a minute", cause.text, cause.more)
+        cause.more = 0
+
+    def flush(self) -> None:
+        """Write every count now: the box stops, or whoever counts here does."""
+        for cause in self._causes.values():
+            cause.timer.cancel()
+            if cause.more:
+                self._write(cause)
+        self._causes.clear()
+
+
+def log_refused_pin(repeated: RepeatedLog, error: PitboxError, credential: str | None, place: Origin | str) -> None:
+    """Log why somebody could not sign on. An id that nobody has is not written: it may be a PIN in the wrong field."""
+    origin = origin_of(place) if isinstance(place, str) else place
+    who = "an unknown credential" if credential is None else f"the credential {credential}"
+    cause = (credential, origin.group)
+    where = origin.name if origin.name == origin.group else f"{origin.name} of {origin.group}"
+    if isinstance(error, TryLater):
+        repeated.warn("a PIN came too soon", cause, f"a PIN for {who} came too soon, from {where}")
+    elif isinstance(error, CredentialRefused):
+        repeated.warn("a PIN was refused", cause, f"a PIN for {who} was refused, from {where}")
+    else:  # the people file cannot be read: nobody can sign on, and the table goes on
+        text = f"no PIN can be checked: {error.code}: {error}"
+        repeated.warn("no PIN can be checked", error.code, text, level=logging.ERROR)
+
+
+class ServerLog(logging.LoggerAdapter[logging.Logger]):
+    """The log of a web server, whose warnings are about what strangers send: they are counted."""
+
+    def __init__(self, logger: logging.Logger, repeated: RepeatedLog) -> None:
+        super().__init__(logger)
+        self._repeated = repeated
+        self.level = logger.level  # the server looks at it
+
+    def warning(self, msg: object, *args: object, **more: Any) -> None:
+        """Count a warning."""
+        if more:
+            super().warning(msg, *args, **more)
+        else:
+            self._repeated.warn("a bad request", msg, str(msg) % args if args else str(msg))
