@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from table_controller.uplink import messages as m
 from table_controller.uplink.describe import (
     describe_copy,
+    describe_findings,
     describe_health,
     describe_links,
     describe_locked,
@@ -118,7 +119,8 @@ class Retained:
         source = self._source
         if source.controller is None:
             return describe_locked(source.game, source.chapter, source.locked, source.now)
-        return describe_state(source.controller.table, source.cause, self._seq, source.now)
+        found = describe_findings(source.controller.findings)
+        return describe_state(source.controller.table, source.cause, self._seq, source.now, found)
 
     def _metered(self) -> list[tuple[str, m.Body]]:
         source = self._source
