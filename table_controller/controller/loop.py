@@ -222,28 +222,22 @@ class Controller:
         now, timers = self._recorder.stamp(), self._recorder.timers
         return {timer: timers.left(timer, now, trusted=self._recorder.trusted) for timer in timers.running}
 
-    def note(self, note: Note) -> None:
+    def note(self, note: Note, on_disk: Callable[[], None] | None = None) -> None:
         """Write down what is no step of the table; once halted or closed nothing is written."""
         if self.halted is None and not self._closed:
             self.hold.catch_up()
-            self._recorder.note(note, self._note_durable)
+            self._recorder.note(note, lambda _: self._note_durable(on_disk))
 
-    def _note_durable(self, _record: Record) -> None:
+    def _note_durable(self, on_disk: Callable[[], None] | None) -> None:
+        """A note is on disk: call who waits for it, then who shows notes."""
         if not self._closed:
-            for noted in tuple(self.on_noted):
+            for noted in (*((on_disk,) if on_disk is not None else ()), *self.on_noted):
                 noted()
 
     async def noted(self, note: Note) -> None:
         """Write something down and wait until it is on disk; JournalFailed if it never will be."""
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.hold.catch_up()
-
-        def on_disk(record: Record) -> None:
-            if not durable.done():
-                durable.set_result(None)
-            self._note_durable(record)
-
-        self._recorder.note(note, on_disk)
+        self.note(note, lambda: None if durable.done() else durable.set_result(None))
         while self.halted is None and not self._closed:
             done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
             if done:

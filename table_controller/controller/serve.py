@@ -132,6 +132,8 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
         for store in opened:
             box.supervise("anchor", partial(_keep_anchor, box, store, data.path))
         _watch_software(box, config)
+        if box.credentials is not None:
+            box.supervise("people", box.credentials.watch)
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
         await stop.wait()
         log.info("stopping: told to")

@@ -19,7 +19,7 @@ NAMED: Final = 20
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     """One credential as the journal knows it.
 
-    `pin` changes with every PIN. It is the digest of a salted hash whose salt is not recorded: no PIN can be found by it.
+    `pin` changes with every PIN. It is a digest of a salted hash, and the salt is not recorded: no PIN is found by it.
     """
 
     id: str

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from table_controller.controller.clock import Clock
     from table_controller.controller.shown_money import ShownMoney
     from table_controller.controller.slot import Slot
-    from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.copier import CopyState
+    from table_controller.journal.finding_log import FindingLog
     from table_controller.table.core import Table
     from table_controller.table.state import Slot as TableSlot
 

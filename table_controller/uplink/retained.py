@@ -76,6 +76,10 @@ class Retained:
         self._seq = seq
         self._state.due = self._meters.due = self._head.due = True
 
+    def noted(self) -> None:
+        """A note is durable: the state lists findings."""
+        self._state.due = True
+
     def anew(self) -> None:
         """Tell everything again, at once."""
         last = self._source.last
