@@ -11,7 +11,6 @@ from typing import Final, Literal
 
 import msgspec
 
-from table_controller.journal.finding_log import Severity
 from table_controller.uplink.items import Cause, Items
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -125,7 +124,7 @@ class FindingSummary(msgspec.Struct, frozen=True, kw_only=True):
     record: int
     at: str
     kind: str
-    severity: Severity
+    severity: Literal["important", "notice", "refusal"]
     rounds: tuple[int, ...] = ()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from firmware_bridge.keys import load_key, new_key, save_key
 from simulators.table import BENCH_PEOPLE, BENCH_PIN, lay_out_people, layout, table_toml
 from table_controller import people
 from table_controller.controller.status import status_of
@@ -156,6 +157,26 @@ def test_wrong_pins_of_commands_are_counted_in_the_journal(tmp_path: Path) -> No
         table.people("add", "F99", "--role", "dealer", "--as", AUDITOR, expect=4)
         (first,) = table.noted(f"1 wrong PIN (1 for {AUDITOR})")
         assert "from user " in first
+
+
+@pytest.mark.realtime
+def test_every_start_journals_which_configuration_and_keys_it_runs_with(tmp_path: Path) -> None:
+    table = Table(tmp_path)
+    with process(table.config) as box:
+        box.status()
+    table.config.write_text(table.config.read_text() + "\n# somebody was here\n")
+    key_file = next(tmp_path.rglob("*.key"))
+    key = load_key(key_file)
+    key_file.unlink()
+    save_key(key_file, new_key(key.serial, key.kind))
+    with process(table.config) as box:
+        box.status()
+    first, second = (line.partition("configuration: ")[2] for line in table.noted("note: configuration: "))
+    assert first.partition(";")[0] != second.partition(";")[0]
+    keys = [set(line.partition("fingerprint: ")[2].split(", ")) for line in (first, second)]
+    (before,), (after,) = keys[0] - keys[1], keys[1] - keys[0]
+    assert before.rpartition(" ")[0] == after.rpartition(" ")[0]
+    assert key.serial in after
 
 
 # --- in virtual time --------------------------------------------------------------------------------------------------
