@@ -358,6 +358,12 @@ class BadPeopleFile(ConfigurationError):
     number = 622
 
 
+class BadCredential(ConfigurationError):
+    """A credential cannot be added or changed as it was entered. Nothing was changed."""
+
+    number = 632
+
+
 class BadDossier(ConfigurationError):
     """There is no such dossier, or its file is damaged."""
 
@@ -513,6 +519,12 @@ class NotAllowed(BoxError):
     """Whoever asks may not: not signed on, in another role, or unknown to this computer."""
 
     number = 813
+
+
+class ChangeNotAuthorized(NotAllowed):
+    """A credential was to be added or changed without a person who may do that. Nothing was changed."""
+
+    number = 633
 
 
 class BadRequest(BoxError):

@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import re
 import secrets
 import stat
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import blake2s, scrypt
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
 from firmware_bridge.decoding import UNDECODABLE
-from firmware_bridge.errors import BadPeopleFile, ConfigurationError
+from firmware_bridge.errors import BadCredential, BadPeopleFile
+from table_controller.journal.roll import Listed
 from table_controller.private_file import replace_file
 from table_controller.table import events
 from table_controller.table.events import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 FORMAT: Final = 1
@@ -39,6 +42,10 @@ SHORTEST_PIN: Final = 6
 LONGEST_PIN: Final = 64
 SALT_SIZE: Final = 16
 HASH_SIZE: Final = 32
+# So much of a proof tells two PINs of a credential apart (hex digits).
+_PROOF_DIGITS: Final = 16
+# So many wrong PINs wait in the file for the journal; more are only counted.
+REFUSED_KEPT: Final = 64
 
 
 class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,14 +103,61 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return Person(id=self.id, person=self.person, role=self.role, proof=self.proof)
 
     @property
+    def listed(self) -> Listed:
+        """The credential as the journal lists it: neither salt nor hash."""
+        return Listed(self.id, self.person, self.role, self.proof[:_PROOF_DIGITS], self.revoked or "")
+
+    @property
     def proof(self) -> str:
         """What changes with every PIN, and does not help to find one."""
         return blake2s(f"{self.salt}{self.hash}".encode(), person=b"proof", digest_size=16).hexdigest()
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+What = Literal["added", "pin_changed", "revoked", "pin_refused"]
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A change that no journal has yet: `by` authorized it, and `user` of the system ran the command.
+
+    It is in the same file as the change itself, so that neither is there without the other.
+    """
+
+    token: str
+    at: str  # RFC 3339, UTC
+    what: What
+    listed: Listed | None = None  # the credential after the change; None: a wrong PIN for an id that nobody has
+    by: str = ""
+    by_role: str = ""
+    user: str = ""
+    times: int = 1  # of a wrong PIN
+
+
+class Author(NamedTuple):
+    """Who changes something: the person who authorized it, if one did, and the user of the system."""
+
+    who: Person | None = None
+    user: str = ""
+
+
+NOBODY: Final = Author()
+
+
+class PeopleFile(NamedTuple):
+    """What the file holds: every credential by its id in lower case, and changes that no journal has yet, in order."""
+
+    people: Mapping[str, Credential]
+    changes: Sequence[Change] = ()
+
+    @property
+    def listed(self) -> dict[str, Listed]:
+        """The credentials as the journal lists them."""
+        return {key: credential.listed for key, credential in self.people.items()}
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     format: int
     people: list[Credential]
+    changes: list[Change] = []
 
 
 def pin_hash(pin: str, salt: bytes, cost: Cost) -> bytes:
@@ -117,7 +171,12 @@ def pin_hash(pin: str, salt: bytes, cost: Cost) -> bytes:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def load_people(path: Path) -> dict[str, Credential]:
+def load_people(path: Path) -> Mapping[str, Credential]:
+    """Return the credentials of the file; BadPeopleFile as `load_file` raises it."""
+    return load_file(path).people
+
+
+def load_file(path: Path) -> PeopleFile:
     """Read the file; BadPeopleFile if it is missing, open to others, or not a people file."""
     try:
         mode = path.stat().st_mode
@@ -142,7 +201,7 @@ def load_people(path: Path) -> dict[str, Credential]:
         if not _sound(credential):
             raise BadPeopleFile(f"{path}: the entry of {credential.id!r} is damaged")
         people[key] = credential
-    return people
+    return PeopleFile(people, tuple(found.changes))
 
 
 def _sound(credential: Credential) -> bool:
@@ -155,17 +214,28 @@ def _sound(credential: Credential) -> bool:
 
 # --- changing ---------------------------------------------------------------------------------------------------------
 
+# Raises why a change is not allowed, given the credentials as they are; called while nobody else changes the file.
+Allowed = Callable[[Mapping[str, Credential]], None]
+
 
 def add(
-    path: Path, id_: str, role: str, pin: str, *, person: str | None = None, cost: Cost | None = None
+    path: Path,
+    id_: str,
+    role: str,
+    pin: str,
+    *,
+    person: str | None = None,
+    cost: Cost | None = None,
+    author: Author = NOBODY,
+    allowed: Allowed | None = None,
 ) -> Credential:
     """Add a credential; the file is made if it is not there. Today is the day that it was added."""
     if not _ID.fullmatch(id_):
-        raise ConfigurationError(f"{id_!r} cannot be a credential: up to 32 letters, digits, - _ and . can")
+        raise BadCredential(f"{id_!r} cannot be a credential: up to 32 letters, digits, - _ and . can")
     if role not in ROLES:
-        raise ConfigurationError(f"{role!r} is no role; {', '.join(ROLES)} are")
+        raise BadCredential(f"{role!r} is no role; {', '.join(ROLES)} are")
     if person is not None and not _ID.fullmatch(person):
-        raise ConfigurationError(f"{person!r} cannot be a person's number: up to 32 letters, digits, - _ and . can")
+        raise BadCredential(f"{person!r} cannot be a person's number: up to 32 letters, digits, - _ and . can")
     _check_pin(pin, id_, person or id_)
     salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
     made = Credential(
@@ -173,23 +243,34 @@ def add(
         hash=pin_hash(pin, salt, cost).hex(),
     )  # fmt: skip
 
-    def change(people: dict[str, Credential]) -> None:
+    def change(people: dict[str, Credential]) -> Change:
+        if allowed is not None:
+            allowed(people)
         old = people.get(id_.casefold())
         if old is not None:
             since = f"revoked on {old.revoked}" if old.revoked else f"given on {old.added}"
-            raise ConfigurationError(f"the credential {old.id} was {since}; an id is never given twice")
+            raise BadCredential(f"the credential {old.id} was {since}; an id is never given twice")
         people[id_.casefold()] = made
+        return _change("added", made, author)
 
     _changed(path, change, make=True)
     return made
 
 
-def revoke(path: Path, id_: str) -> Credential:
+def revoke(path: Path, id_: str, *, author: Author = NOBODY, allowed: Allowed | None = None) -> Credential:
     """Revoke a credential; it stays in the file, because the journal names it."""
-    return _replaced(path, id_, lambda old: replace(old, revoked=_today()))
+    return _replaced(path, id_, "revoked", lambda old: replace(old, revoked=_today()), author, allowed)
 
 
-def set_pin(path: Path, id_: str, pin: str, *, cost: Cost | None = None) -> Credential:
+def set_pin(
+    path: Path,
+    id_: str,
+    pin: str,
+    *,
+    cost: Cost | None = None,
+    author: Author = NOBODY,
+    allowed: Allowed | None = None,
+) -> Credential:
     """Give a credential another PIN."""
     salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
 
@@ -197,34 +278,84 @@ def set_pin(path: Path, id_: str, pin: str, *, cost: Cost | None = None) -> Cred
         _check_pin(pin, old.id, old.person)
         return replace(old, cost=cost, salt=salt.hex(), hash=pin_hash(pin, salt, cost).hex())
 
-    return _replaced(path, id_, change)
+    return _replaced(path, id_, "pin_changed", change, author, allowed)
 
 
-def _replaced(path: Path, id_: str, change: Callable[[Credential], Credential]) -> Credential:
+def _replaced(
+    path: Path,
+    id_: str,
+    what: What,
+    change: Callable[[Credential], Credential],
+    author: Author,
+    allowed: Allowed | None,
+) -> Credential:
     done: list[Credential] = []
 
-    def one(people: dict[str, Credential]) -> None:
+    def one(people: dict[str, Credential]) -> Change:
+        if allowed is not None:
+            allowed(people)
         old = people.get(id_.casefold())
         if old is None:
-            raise ConfigurationError(f"{path}: there is no credential {id_}")
+            raise BadCredential(f"{path}: there is no credential {id_}")
         if old.revoked:
-            raise ConfigurationError(f"{path}: the credential {old.id} was revoked on {old.revoked}")
+            raise BadCredential(f"{path}: the credential {old.id} was revoked on {old.revoked}")
         people[id_.casefold()] = change(old)
         done.append(people[id_.casefold()])
+        return _change(what, done[0], author)
 
     _changed(path, one)
     return done[0]
 
 
+def count_refused(path: Path, id_: str, user: str) -> None:
+    """Leave a wrong PIN that a command met for the next journal. An id that nobody has is not kept: it may be a PIN."""
+    with _only_one(path):
+        people, changes = load_file(path)
+        known = people.get(id_.casefold())
+        refused = [at for at, change in enumerate(changes) if change.what == "pin_refused"]
+        if len(refused) < REFUSED_KEPT:
+            new = [*changes, _change("pin_refused", known, Author(user=user))]
+        else:
+            new = list(changes)
+            new[refused[-1]] = replace(changes[refused[-1]], times=changes[refused[-1]].times + 1)
+        _write(path, people, new)
+
+
+def drop_changes(path: Path, tokens: Sequence[str]) -> None:
+    """Remove changes that a journal has now."""
+    with _only_one(path):
+        people, changes = load_file(path)
+        left = [change for change in changes if change.token not in tokens]
+        if len(left) < len(changes):
+            _write(path, people, left)
+
+
+def _change(what: What, credential: Credential | None, author: Author) -> Change:
+    who = author.who
+    return Change(
+        token=secrets.token_hex(8), at=datetime.now(UTC).isoformat(timespec="seconds"), what=what,
+        listed=None if credential is None else credential.listed,
+        by="" if who is None else who.id, by_role="" if who is None else who.role, user=author.user,
+    )  # fmt: skip
+
+
 def _check_pin(pin: str, *names: str) -> None:
     """Refuse a PIN that the first dozen guesses would find."""
     if not SHORTEST_PIN <= len(pin) <= LONGEST_PIN or not pin.isprintable():
-        raise ConfigurationError(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} characters, of one line")
+        raise BadCredential(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} characters, of one line")
     steps = {ord(b) - ord(a) for a, b in pairwise(pin)}
     if len(steps) == 1 and steps <= {-1, 0, 1}:
-        raise ConfigurationError("a PIN of one character repeated, or of a plain sequence, is the first to be guessed")
+        raise BadCredential("a PIN of one character repeated, or of a plain sequence, is the first to be guessed")
     if pin.casefold() in {name.casefold() for name in names}:
-        raise ConfigurationError("a PIN that is the credential itself is the first to be guessed")
+        raise BadCredential("a PIN that is the credential itself is the first to be guessed")
+
+
+def user_name(uid: int) -> str:
+    """Return a user of the system by name and number."""
+    try:
+        return f"{pwd.getpwuid(uid).pw_name} ({uid})"
+    except KeyError:
+        return str(uid)
 
 
 def _today() -> str:
@@ -248,13 +379,19 @@ def _only_one(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _changed(path: Path, change: Callable[[dict[str, Credential]], None], *, make: bool = False) -> None:
-    """Exchange the file for a changed one: whole, on disk before it takes its name, and one change after the other."""
+def _changed(path: Path, change: Callable[[dict[str, Credential]], Change], *, make: bool = False) -> None:
+    """Exchange the file for a changed one, with the change itself as the last that waits for the journal."""
     with _only_one(path):
-        people = {} if make and not path.exists() else load_people(path)
-        change(people)
-        data = msgspec.json.format(msgspec.json.encode(_File(FORMAT, list(people.values()))), indent=2)
-        try:
-            replace_file(path, data + b"\n")
-        except OSError as error:
-            raise BadPeopleFile(f"{path}: {error.strerror}") from error
+        people, changes = PeopleFile({}) if make and not path.exists() else load_file(path)
+        people = dict(people)
+        made = change(people)
+        _write(path, people, [*changes, made])
+
+
+def _write(path: Path, people: Mapping[str, Credential], changes: Sequence[Change]) -> None:
+    """Write the file: whole, and on disk before it takes its name."""
+    written = _File(FORMAT, list(people.values()), list(changes))
+    try:
+        replace_file(path, msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n")
+    except OSError as error:
+        raise BadPeopleFile(f"{path}: {error.strerror}") from error

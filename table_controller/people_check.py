@@ -16,11 +16,11 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BadPeopleFile, CredentialRefused, TryLater
-from table_controller.people import HASH_SIZE, LONGEST_PIN, SALT_SIZE, Cost, load_people, pin_hash
+from table_controller.people import HASH_SIZE, LONGEST_PIN, SALT_SIZE, Cost, PeopleFile, load_file, pin_hash
 from table_controller.quota import Origin, Quota, Rank, Seat, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from table_controller.people import Credential, Person
@@ -83,7 +83,7 @@ class Checker:
         hasher: Callable[[str, bytes, Cost], bytes] = pin_hash,
         parallel: int = PARALLEL,
     ) -> None:
-        self._path = path
+        self.path = path
         self._clock = clock
         self._hasher = hasher
         self._turns = threading.BoundedSemaphore(parallel)
@@ -92,7 +92,7 @@ class Checker:
         self._places: dict[str, Quota] = {}  # by credential: which places have a wait of their own
         self._checks = Quota(CHECKS, CHECKS)
         self._accepted: dict[str, list[str]] = {}  # by credential: where it was accepted, the last one at the end
-        self._people: dict[str, Credential] = {}
+        self._file = PeopleFile({})
         self._stamp: tuple[int, ...] | None = None
 
     def check(self, id_: str, pin: str, place: Origin | str = "") -> Person:
@@ -152,7 +152,13 @@ class Checker:
             return False
         return not proof or proof == known.proof
 
-    def _right(self, known: Credential | None, pin: str, people: dict[str, Credential]) -> bool:
+    def read(self) -> PeopleFile:
+        """Return the file as it is now, the same object as long as it does not change; BadPeopleFile as it is."""
+        with self._lock:
+            self._read()
+            return self._file
+
+    def _right(self, known: Credential | None, pin: str, people: Mapping[str, Credential]) -> bool:
         """Compare, in the same time whether somebody has this id or nobody, and wherever the difference is."""
         if known is None or known.revoked:
             # What others here cost: whoever measures learns nothing.
@@ -219,18 +225,18 @@ class Checker:
             names = self._accepted.setdefault(key[0], [])
             names[:] = [*(name for name in names if name != origin.name), origin.name][-REMEMBERED:]
 
-    def _read(self) -> dict[str, Credential]:
+    def _read(self) -> Mapping[str, Credential]:
         """Return the people of the file as it is now."""
         try:
-            found = self._path.stat()
+            found = self.path.stat()
         except OSError:
             self._stamp = None
         else:
             stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
             if stamp == self._stamp:
-                return self._people
+                return self._file.people
             self._stamp = None  # what cannot be read now is read again next time
-            self._people = load_people(self._path)
+            self._file = load_file(self.path)
             self._stamp = stamp
-            return self._people
-        return load_people(self._path)
+            return self._file.people
+        return load_file(self.path).people

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from table_controller import people
 from table_controller.cli import OK
-from table_controller.cli.pins import add_people_arguments, ask_pin, people_file
+from table_controller.cli.pins import add_people_arguments, ask_pin, people_file, prove
 from table_controller.cli.subcommands import Subcommands, run
 
 if TYPE_CHECKING:
     import argparse
 
     from table_controller.cli.subcommands import Do
+    from table_controller.controller.client import Caller
+    from table_controller.people_authority import Verb
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
@@ -26,7 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     def command(name: str, about: str, example: str, do: Do) -> argparse.ArgumentParser:
         made = commands.add(name, about, example, do)
-        add_people_arguments(made, pins=name in ("add", "pin"))
+        add_people_arguments(made, pins=name != "list")
+        if name != "list":
+            made.add_argument("--as", dest="by", metavar="CRED", help="who signs for it: an auditor, once there is one")
+            made.add_argument(
+                "--socket", type=Path, metavar="PATH", help="a running box's socket, if not as configured"
+            )
         return made
 
     add = command("add", "add a credential; its PIN is asked for", "add F17 --role floorperson --person 4711", _add)
@@ -43,9 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add(args: argparse.Namespace) -> int:
-    path = people_file(args)
-    made = people.add(path, args.id, args.role, ask_pin(args, args.id, twice=True), person=args.person)
-    print(f"{made.id}: {made.role}, added to {path}")
+    made = _changed(args, "add", role=args.role, person=args.person)
+    print(f"{made['credential']}: {made['role']}, added{made['where']}")
     return OK
 
 
@@ -64,13 +71,89 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _revoke(args: argparse.Namespace) -> int:
-    made = people.revoke(people_file(args), args.id)
-    print(f"{made.id}: revoked on {made.revoked}; it opens nothing any more, and its id is not given again")
+    made = _changed(args, "revoke")
+    print(
+        f"{made['credential']}: revoked on {made['revoked']}; it opens nothing any more, and its id is not given "
+        f"again{made['where']}"
+    )
     return OK
 
 
 def _pin(args: argparse.Namespace) -> int:
-    path = people_file(args)
-    made = people.set_pin(path, args.id, ask_pin(args, args.id, twice=True))
-    print(f"{made.id}: has another PIN from now on")
+    made = _changed(args, "pin")
+    print(f"{made['credential']}: has another PIN from now on{made['where']}")
     return OK
+
+
+# --- one change, by a running box or without one ----------------------------------------------------------------------
+
+
+def _changed(args: argparse.Namespace, change: Verb, **details: Any) -> dict[str, Any]:
+    """Have a running box change a credential and journal it; without one, change the file, and the next start does."""
+    from firmware_bridge.errors import BoxLocked, NoBox
+    from table_controller.controller.client import Caller, Refused
+
+    path = people_file(args)
+    _needs_signature(args, path)
+    socket = _socket(args)
+    if socket is not None:
+        try:
+            with Caller(socket) as caller:
+                return _by_box(args, caller, change, details)
+        except NoBox:
+            pass
+        except Refused as refused:
+            if refused.named is not BoxLocked:
+                raise
+    return _in_file(args, path, change, details)
+
+
+def _needs_signature(args: argparse.Namespace, path: Path) -> None:
+    """Raise before any PIN is asked for if an auditor must sign and nobody is named."""
+    from firmware_bridge.errors import BadPeopleFile, ChangeNotAuthorized
+    from table_controller.people_authority import has_authority
+
+    if args.by is not None:
+        return
+    try:
+        found = people.load_people(path)
+    except BadPeopleFile:  # it is not there yet, or not ours to read; the change itself says which
+        return
+    if has_authority(found):
+        raise ChangeNotAuthorized(f"{path} has an auditor, who must sign for the change of {args.id}: use --as")
+
+
+def _socket(args: argparse.Namespace) -> Path | None:
+    """Return where a running box would answer; None if only the people file was named."""
+    from table_controller.cli.box_link import socket_of
+    from table_controller.config import default_path
+
+    if args.people is not None and args.socket is None:
+        return None
+    if args.config is None:
+        args.config = default_path()
+    return socket_of(args)
+
+
+def _by_box(args: argparse.Namespace, caller: Caller, change: Verb, details: dict[str, Any]) -> dict[str, Any]:
+    if args.by is not None:
+        signed = caller.ask("sign_on", credential=args.by, pin=ask_pin(args, args.by))
+        details = details | {"by": signed["credential"]}
+    if change != "revoke":
+        details = details | {"pin": ask_pin(args, args.id, twice=True)}
+    made: dict[str, Any] = caller.ask("people", change=change, credential=args.id, **details)
+    return made | {"where": "; the journal has it"}
+
+
+def _in_file(args: argparse.Namespace, path: Path, change: Verb, details: dict[str, Any]) -> dict[str, Any]:
+    import os
+
+    from table_controller.people_authority import change_credential
+    from table_controller.people_check import Checker
+
+    who = None if args.by is None else prove(args, Checker(path), args.by)
+    author = people.Author(who, people.user_name(os.geteuid()))
+    pin = "" if change == "revoke" else ask_pin(args, args.id, twice=True)
+    made = change_credential(path, change, args.id, author, pin=pin, **details)
+    where = f" to {path}" * (change == "add") + "; the next start of the box journals it"
+    return {"credential": made.id, "role": made.role, "revoked": made.revoked, "where": where}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import argparse
+
+    from table_controller.people import Person
+    from table_controller.people_check import Checker
 
 
 def add_people_arguments(parser: argparse.ArgumentParser, *, pins: bool = True) -> None:
@@ -43,6 +47,21 @@ def people_file(args: argparse.Namespace) -> Path:
     if args.config is None and not config.exists():
         raise ConfigurationError(f"name the people file with --people, or a table.toml with --config ({config}: none)")
     return load_config(config).people
+
+
+def prove(args: argparse.Namespace, checker: Checker, id_: str) -> Person:
+    """Have somebody prove a credential while no box checks it; a wrong PIN is left for the next journal."""
+    from contextlib import suppress
+
+    from firmware_bridge.errors import BadPeopleFile, CredentialRefused
+    from table_controller.people import count_refused, user_name
+
+    try:
+        return checker.check(id_, ask_pin(args, id_))
+    except CredentialRefused:
+        with suppress(BadPeopleFile):  # whoever may not write the file is refused all the same
+            count_refused(checker.path, id_, user_name(os.geteuid()))
+        raise
 
 
 def ask_pin(args: argparse.Namespace, id_: str, *, twice: bool = False) -> str:

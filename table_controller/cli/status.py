@@ -10,12 +10,14 @@ from table_controller.cli.box_link import add_box_arguments, box
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 HELP = "how a running box stands: round, decks, slots, what is locked and who may clear it"
 EXAMPLE = "pitbox status --config table.toml"
 # Findings of the self-check that people should see without asking for everything.
 _TOLD = ("journal", "manifest")
+# So many important findings are printed.
+_FINDINGS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,11 +86,26 @@ def _table(told: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
         waits = f"waits for the {hold['acknowledges']}"
         waits += f"; ESCALATED {each['escalated']} times" if each["escalated"] else ""
         yield f"IRREGULARITY {hold['id']}: {hold['trigger']} ({about or 'the table'}), {waits}"
+    yield from _findings(state.get("findings", ()))
     for prompt in state["prompts"]:
         yield f"asks the {prompt['role']}: {prompt_words(prompt)}"
     opening = next(permit for permit in state["permits"] if permit["act"] == "open_bets")
     for reason in opening["reasons"]:
         yield f"no round: {reason['text']} [{reason['clause']}]; {reason['clears']}: {reason['evidence']}"
+
+
+def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the important findings; an open irregularity has its own line."""
+    important = [one for one in findings if one["severity"] == "important" and one["what"] != "irregularity"]
+    if not important:
+        return
+    from table_controller.journal.wording import when
+
+    for one in important[:_FINDINGS]:
+        rounds = f"; rounds {', '.join(map(str, one['rounds'][-8:]))}" if one["rounds"] else ""
+        yield f"FOUND {when(one['wall_ns'])}, record {one['seq']}: {one['text']}{rounds}"
+    if len(important) > _FINDINGS:
+        yield f"and {len(important) - _FINDINGS} more findings: pitbox status --json"
 
 
 def prompt_words(prompt: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import RestoreRefused
-from table_controller.cli.pins import ask_pin, people_file
+from table_controller.cli.pins import people_file, prove
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +36,7 @@ def proved(args: argparse.Namespace, by: dict[str, str], what: str) -> dict[str,
     from table_controller.people_check import Checker
 
     checker = Checker(people_file(args))
-    found = {role: checker.check(id_, ask_pin(args, id_)) for role, id_ in by.items()}
+    found = {role: prove(args, checker, id_) for role, id_ in by.items()}
     for role, who in found.items():
         if who.role != role:
             raise RestoreRefused(f"{what} is answered for by a {role}, and {who.id} is a {who.role}")

@@ -18,7 +18,16 @@ from msgspec.structs import replace as struct_replace
 from devices.kinds import kind_named
 from devices.report import LinkDown, LinkUp, Misread, Reported
 from firmware_bridge.commands import Settled
-from firmware_bridge.errors import BoxLocked, CopyTakenOver, JournalBusy, JournalError, PitboxError, code_of
+from firmware_bridge.errors import (
+    BoxLocked,
+    CopyTakenOver,
+    CredentialRefused,
+    JournalBusy,
+    JournalError,
+    PitboxError,
+    code_of,
+)
+from table_controller.controller.credential_log import CredentialLog
 from table_controller.controller.enroll import Revoked
 from table_controller.controller.escalation import Escalation
 from table_controller.controller.keypad import Keypad
@@ -93,6 +102,7 @@ class Box:
         self.controller: Controller | None = None
         self.locked: LockedBox | None = None
         self.presence: Presence | None = None
+        self.credentials: CredentialLog | None = None
         self.escalation: Escalation | None = None
         self.copier: Copier | None = None
         self.dossiers: Dossiers | None = None
@@ -188,6 +198,8 @@ class Box:
         if self.controller is not None:
             self._join(self.controller)
             self.controller.begin()
+            assert self.credentials is not None
+            self.credentials.compare()
             if self.copy.configured:
                 self.controller.submit(ev.CopyAwaited())
 
@@ -203,6 +215,7 @@ class Box:
         )
         controller.on_halted = self._halted
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
+        self.credentials = CredentialLog(self.plan.people, controller, self.aside)
         self.escalation = Escalation(self.plan.escalate_after, table, controller.note)
         controller.followers += [self.escalation.take, self._copy_on]
 
@@ -283,13 +296,20 @@ class Box:
     async def check_person(self, credential: str, pin: str, place: Origin | str) -> Person:
         """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile.
 
+        Every way in comes here, so the journal has what was edited in the people file, and how often a PIN was wrong.
         Whoever is refused is logged, once a minute for each credential and network, with the count of the others.
         """
         try:
-            return await self.aside(lambda: self.plan.people.check(credential, pin, place))
+            found = await self.aside(lambda: self.plan.people.check(credential, pin, place))
         except PitboxError as refused:
             log_refused_pin(self.repeated, refused, self.plan.people.known_id(credential), place)
+            if self.credentials is not None and isinstance(refused, CredentialRefused):
+                self.credentials.pins.refused(credential, place if isinstance(place, str) else place.name, refused)
             raise
+        if self.credentials is not None:
+            self.credentials.compare()
+            self.credentials.pins.proved(credential)
+        return found
 
     async def aside(self, work: Callable[[], T]) -> T:
         """Have slow work done, as files or a hash, while the table goes on; where there are no threads, here."""
@@ -323,6 +343,8 @@ class Box:
     async def stop(self) -> None:
         """End in order, also in the middle of a deal: stop and lock, close the journal, give the ports back."""
         self.stopping = True
+        if self._has_power and self.credentials is not None:
+            self.credentials.pins.close()
         if self._has_power and self.controller is not None and self.controller.halted is None:
             self.controller.stop()
             await self._until_still(self.controller)
@@ -349,6 +371,8 @@ class Box:
         self.stopping, self._has_power = True, False
         if self.controller is not None:
             self.controller.dead()
+        if self.credentials is not None:
+            self.credentials.pins.cancel()
         if self.escalation is not None:
             self.escalation.close()
         for joined in self._joined:

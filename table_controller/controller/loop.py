@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from table_controller.controller.shown_money import ShownMoney
     from table_controller.controller.slot import Slot
     from table_controller.journal.chain import Record
+    from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.hit_log import HitLog
     from table_controller.journal.records import Stamp
+    from table_controller.journal.roll import Roll
     from table_controller.table.core import Table
 
 
@@ -77,6 +79,7 @@ class Controller:
         self.durable = 0  # the number of the last step of this start that is on disk
         self.shown_money = money_of(table)  # after that step; whoever shows an amount shows this
         self.on_halted: Callable[[PitboxError], None] | None = None
+        self.on_noted: list[Callable[[], None]] = []  # called when a note is on disk
         self._recorder = recorder
         self._waiting: deque[ev.Event] = deque()
         self._stepping = False
@@ -204,22 +207,37 @@ class Controller:
         """The last hits of each level, also of starts before this one."""
         return self._recorder.hits
 
+    @property
+    def findings(self) -> FindingLog:
+        """What people must be able to find again, also of starts before this one."""
+        return self._recorder.findings
+
+    @property
+    def roll(self) -> Roll:
+        """The credentials that the journal knows."""
+        return self._recorder.roll
+
     def time_left(self) -> dict[str, float]:
         """How long (s) until each deadline that runs; for whoever shows it."""
         now, timers = self._recorder.stamp(), self._recorder.timers
         return {timer: timers.left(timer, now, trusted=self._recorder.trusted) for timer in timers.running}
 
-    def note(self, note: Note) -> None:
+    def note(self, note: Note, on_disk: Callable[[], None] | None = None) -> None:
         """Write down what is no step of the table; once halted or closed nothing is written."""
         if self.halted is None and not self._closed:
             self.hold.catch_up()
-            self._recorder.note(note)
+            self._recorder.note(note, lambda _: self._note_durable(on_disk))
+
+    def _note_durable(self, on_disk: Callable[[], None] | None) -> None:
+        """A note is on disk: call who waits for it, then who shows notes."""
+        if not self._closed:
+            for noted in (*((on_disk,) if on_disk is not None else ()), *self.on_noted):
+                noted()
 
     async def noted(self, note: Note) -> None:
         """Write something down and wait until it is on disk; JournalFailed if it never will be."""
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.hold.catch_up()
-        self._recorder.note(note, lambda _: None if durable.done() else durable.set_result(None))
+        self.note(note, lambda: None if durable.done() else durable.set_result(None))
         while self.halted is None and not self._closed:
             done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
             if done:

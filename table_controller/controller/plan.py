@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Transport
-    from table_controller.people import Person
+    from table_controller.people import PeopleFile, Person
     from table_controller.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
@@ -21,7 +21,14 @@ ESCALATE_AFTER: Final = 300.0
 
 
 class People(Protocol):
-    """Who may say something at this table."""
+    """Who may say something at this table. `path` is the people file, if there is one."""
+
+    @property
+    def path(self) -> Path | None:
+        """The people file."""
+
+    def read(self) -> PeopleFile:
+        """Return the file as it is now, the same object as long as it does not change; BadPeopleFile if it is bad."""
 
     def check(self, id_: str, pin: str, place: Origin | str = "") -> Person:
         """Return the person; CredentialRefused if there is none, or the PIN is another. May take a while."""

@@ -5,7 +5,7 @@ docs/box.md describes it for whoever writes a client. No socket here.
 
 from __future__ import annotations
 
-from typing import Any, Final, Union
+from typing import Any, Final, Literal, Union
 
 import msgspec
 
@@ -77,6 +77,20 @@ class Enroll(Request, frozen=True, tag="enroll"):
     file: str = ""
 
 
+class People(Request, frozen=True, tag="people"):
+    """Add a credential, revoke one, or give one another PIN; `by` is signed on here and may do that.
+
+    Without an auditor in the people file there is nobody to sign: then the box's own user, or root, may do it.
+    """
+
+    change: Literal["add", "pin", "revoke"]
+    credential: str
+    role: str = ""
+    person: str | None = None
+    pin: str = ""
+    by: str | None = None
+
+
 class Trace(Request, frozen=True, tag="trace"):
     """Send every frame of these slots (none named: of all) from now on."""
 
@@ -99,7 +113,7 @@ class Mended(Request, frozen=True, tag="mended"):
     by: str | None = None
 
 
-REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, Trace, Jam, Mended)
+REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, People, Trace, Jam, Mended)
 _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
 
 # Everything that people may say; the box adds who said it.

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from table_controller.controller.clock import Clock
     from table_controller.journal.chain import Record
+    from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.hit_log import HitLog
     from table_controller.journal.recovery import Recovered
+    from table_controller.journal.roll import Roll
     from table_controller.journal.timers import Timers
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
@@ -56,6 +58,8 @@ class Recorder:
         self.boot = boot
         self.timers: Timers = recovered.timers
         self.hits: HitLog = recovered.hits
+        self.findings: FindingLog = recovered.findings
+        self.roll: Roll = recovered.roll
         self.writer = writer
         self._clock = clock
         self._digests = dict(digests)
@@ -99,10 +103,14 @@ class Recorder:
         self.hits.take(now.wall_ns, decisions)
         self._since += 1
         self.newest = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
+        self.findings.take(self.newest, now.wall_ns, decisions)
 
     def note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> None:
         """Write down what is no step of the table."""
-        self._append(rec.NOTE, self.stamp(), rec.encode_body(note), on_durable)
+        now = self.stamp()
+        seq = self._append(rec.NOTE, now, rec.encode_body(note), on_durable)
+        self.findings.take_note(seq, now.wall_ns, note)
+        self.roll.take(note.listed, note.change)
 
     def snapshot_if_due(self, table: Table) -> None:
         """Keep the state after the step recorded last, if enough steps have passed; called between rounds."""
@@ -112,7 +120,8 @@ class Recorder:
     def snapshot(self, table: Table) -> None:
         """Keep the state after the step recorded last."""
         self._since = 0
-        self.writer.snapshot(keep(table, self.timers, self._digests, self._last, self.hits), _nothing)
+        body = keep(table, self.timers, self._digests, self._last, self.hits, self.findings, self.roll)
+        self.writer.snapshot(body, _nothing)
 
     def _append(self, kind: str, now: rec.Stamp, body: bytes, on_durable: Callable[[Record], None]) -> int:
         return self.writer.append(kind, now.wall_ns, now.mono_ns, self.boot, body, on_durable)

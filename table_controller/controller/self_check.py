@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import NoManifest, SoftwareNotApproved
 from firmware_bridge.transport.ports import is_path
 from table_controller.approval import check_approval, manifest_path
+from table_controller.controller.enroll import fingerprint
 from table_controller.journal import records as rec
 from table_controller.journal.migrations import SOFTWARE
 from table_controller.manifest import FILE, configuration, read_manifest
@@ -40,6 +41,13 @@ MOST_DIFFERENCES: Final = 20
 _LOOK: Final = "import os, sys; os.nice(19); from table_controller.cli import main; sys.exit(main())"
 # Less room than this (bytes) is worth a word long before the ballast is needed.
 LITTLE_ROOM: Final = 256 << 20
+
+
+def describe_files(config: TableConfig) -> str:
+    """Return what identifies the configuration file and each slot's key, so that the journal shows every exchange."""
+    digest = next(part.digest for part in configuration(config) if part.name == FILE)
+    keys = ", ".join(f"{slot.name} {slot.key.serial} {fingerprint(slot.key)[:16]}" for slot in config.slots)
+    return f"{config.path.name} {digest[:16]}; keys by serial number and fingerprint: {keys}"
 
 
 def check_software(config: TableConfig, digests: Mapping[str, str]) -> tuple[str, str]:

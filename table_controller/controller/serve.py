@@ -24,7 +24,13 @@ from table_controller.controller.dossiers import Dossiers
 from table_controller.controller.enroll import settle_enrolments
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.notify import Notifier
-from table_controller.controller.self_check import check_software, compare_whole, look_around, watch_approval
+from table_controller.controller.self_check import (
+    check_software,
+    compare_whole,
+    describe_files,
+    look_around,
+    watch_approval,
+)
 from table_controller.journal import anchor
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
@@ -117,7 +123,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
     control = Control(box, config.control.socket)
     try:
         await box.begin(open_journal, partial(_copier, box, config))
-        _note_start(box, settled)
+        _note_start(box, config, settled)
         # A locked box leaves no trace of its own.
         if box.controller is not None or ((data.path / DOSSIERS).is_dir() and not data.read_only):
             box.dossiers = Dossiers(box, data.path / DOSSIERS)
@@ -132,6 +138,8 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
         for store in opened:
             box.supervise("anchor", partial(_keep_anchor, box, store, data.path))
         _watch_software(box, config)
+        if box.credentials is not None:
+            box.supervise("people", box.credentials.watch)
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
         await stop.wait()
         log.info("stopping: told to")
@@ -144,13 +152,14 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
         log.info("ended")
 
 
-def _note_start(box: Box, settled: Sequence[str]) -> None:
+def _note_start(box: Box, config: TableConfig, settled: Sequence[str]) -> None:
     """Write into the journal what this start found: a new journal, its approval, enrolments finished or undone."""
     if box.begun:
         log.warning("%s", _NEW_JOURNAL)
         box.checks.append(("journal", _NEW_JOURNAL))
         box.note(Note("begun", _NEW_JOURNAL))
     box.note(Note("software", box.checks[0][1]))
+    box.note(Note("configuration", describe_files(config)))
     for sentence in settled:
         box.note(Note("enrolled", sentence))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadRequest, BoxLocked, NotAllowed, PitboxError
 from table_controller.controller import protocol as p
+from table_controller.controller.change_people import change_people
 from table_controller.controller.enroll import enroll
 from table_controller.controller.service_calls import call
 from table_controller.controller.status import status_of
@@ -88,6 +89,8 @@ class Session:
                     self._later(request, self._device(request))
                 case p.Enroll():
                     self._later(request, self._enroll(request))
+                case p.People():
+                    self._later(request, self._change_people(request))
                 case p.Trace():
                     self._trace(request)
                 case p.Jam():
@@ -253,6 +256,12 @@ class Session:
     async def _enroll(self, request: p.Enroll) -> None:
         who, second = self._two(request.by, request.second)
         self._answer(request, await enroll(self._box, request.slot, request.file, who, second))
+
+    async def _change_people(self, request: p.People) -> None:
+        by = None
+        if request.by is not None:
+            by = self._proved[self._person(request.by).credential]
+        self._answer(request, await change_people(self._box, request, by, self._uid))
 
     async def _jam(self, request: p.Jam) -> None:
         kept = self._box.dossiers

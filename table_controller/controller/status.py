@@ -12,6 +12,7 @@ import msgspec
 from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
 from table_controller.controller.supervise import TaskState
+from table_controller.journal.finding_log import LoggedFinding
 from table_controller.journal.hit_log import LoggedHit
 from table_controller.table.decisions import Prompt, Reason
 from table_controller.table.state import Deck, Hold, Progressive, Round
@@ -128,6 +129,7 @@ class TableStatus(msgspec.Struct, frozen=True):
     start: str | None
     commands: int  # that have not ended
     last_hits: dict[str, list[LoggedHit]] = {}  # of each level, the oldest first
+    findings: list[LoggedFinding] = []  # the important ones first
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -220,6 +222,7 @@ def _table(box: Box, controller: Controller) -> TableStatus:
             **msgspec.structs.asdict(money.meters), closed=money.closed, signs=state.signs
         ),
         state.dealing, state.shuffling, state.start, len(state.commands), controller.last_hits.levels,
+        controller.findings.listed(),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Union
 
 import msgspec
 
+from table_controller.journal.roll import Listed
 from table_controller.journal.terms import Terms
 from table_controller.table.decisions import Decision
 from table_controller.table.events import Event, Person
@@ -68,6 +69,8 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     second: Person | None = None
     slot: str | None = None
     hold: int | None = None
+    listed: dict[str, Listed | None] | None = None  # credentials as they are from here on; None: it is gone
+    change: str = ""  # which change of the people file this records
 
 
 class Migrated(msgspec.Struct, frozen=True):
@@ -123,6 +126,14 @@ def decode_step(body: bytes) -> Step:
 def encode_body(body: Box | ClockStep | Note | Migrated) -> bytes:
     """Return the body of another record."""
     return _encode(body)
+
+
+_NOTES: Final = msgspec.json.Decoder(Note)
+
+
+def decode_note(body: bytes) -> Note:
+    """Return the body of a note."""
+    return _NOTES.decode(body)
 
 
 _BOXES: Final = msgspec.json.Decoder(Box)

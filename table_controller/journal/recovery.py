@@ -14,8 +14,10 @@ from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST, START, STOP
+from table_controller.journal.finding_log import FindingLog
 from table_controller.journal.hit_log import HitLog
 from table_controller.journal.migrations import changed, migrate, state_schema
+from table_controller.journal.roll import Roll
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.table.events import Due
@@ -43,6 +45,8 @@ class Kept(msgspec.Struct, frozen=True):
     hits: HitLog = msgspec.field(default_factory=HitLog)  # the last ones of each level
     # The terms of the meter as submitted; unset in snapshots of the first edition, whose `box` records have them.
     meter: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
+    findings: FindingLog = msgspec.field(default_factory=FindingLog)
+    roll: Roll = msgspec.field(default_factory=Roll)
 
 
 class Recovered(msgspec.Struct, frozen=True):
@@ -53,6 +57,8 @@ class Recovered(msgspec.Struct, frozen=True):
     steps: int = 0
     migration: rec.Migrated | None = None
     hits: HitLog = msgspec.field(default_factory=HitLog)
+    findings: FindingLog = msgspec.field(default_factory=FindingLog)
+    roll: Roll = msgspec.field(default_factory=Roll)
 
 
 _KEPT: Final = msgspec.msgpack.Decoder(Kept)
@@ -69,12 +75,22 @@ _BEGAN: Final = msgspec.json.Decoder(_Began)
 
 
 def keep(
-    table: Table, timers: Timers, digests: Mapping[str, str], stamp: rec.Stamp, hits: HitLog | None = None
+    table: Table,
+    timers: Timers,
+    digests: Mapping[str, str],
+    stamp: rec.Stamp,
+    hits: HitLog | None = None,
+    findings: FindingLog | None = None,
+    roll: Roll | None = None,
 ) -> bytes:
     """Return the body of a snapshot of the table as it is now."""
-    log = HitLog() if hits is None else hits
     meter = meter_rules(table.context.edition, table.context.submission)
-    return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), log, meter))
+    return _KEEP.encode(
+        Kept(
+            rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), hits or HitLog(), meter,
+            findings or FindingLog(), roll or Roll(),
+        )
+    )  # fmt: skip
 
 
 def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recovered:
@@ -104,6 +120,8 @@ class _Replay:
         self._under = digests  # the versions that what is read now was written under
         self._timers = Timers()
         self._hits = HitLog()
+        self._findings = FindingLog()
+        self._roll = Roll()
         self._stamp: rec.Stamp | None = None
         self._kernel = ""
         self._steps = 0
@@ -117,7 +135,9 @@ class _Replay:
         for record in source.read(1 if snapshot is None else snapshot.seq + 1):
             self._take(record)
         migration = None if self._old is None else self._migrate(self._old, source)
-        return Recovered(self._timers, self._stamp, self._steps, migration, self._hits)
+        return Recovered(
+            self._timers, self._stamp, self._steps, migration, self._hits, self._findings, self._roll
+        )  # fmt: skip
 
     def _load(self, body: bytes) -> None:
         try:
@@ -128,6 +148,7 @@ class _Replay:
             raise JournalNewer(f"the snapshot has version {kept.version}, this software knows {rec.VERSION}")
         self._timers, self._stamp, self._kernel = kept.timers, kept.stamp, kept.stamp.kernel
         self._under, self._hits = kept.digests, kept.hits
+        self._findings, self._roll = kept.findings, kept.roll
         if changed(kept.digests, self._digests):
             self._old = kept
         else:
@@ -173,8 +194,19 @@ class _Replay:
             self._under = _BEGAN.decode(record.body).digests
         elif record.kind == rec.BOX:
             self._kernel = rec.decode_box(record.body).kernel
+        elif record.kind == rec.NOTE:
+            self._note(record)
         elif record.kind == rec.STEP:
             self._step(record)
+
+    def _note(self, record: Record) -> None:
+        """Take what a note adds to the findings and to the roll; it changes nothing of the table."""
+        try:
+            note = rec.decode_note(record.body)
+        except UNDECODABLE:  # of other software: the table does not depend on it
+            return
+        self._findings.take_note(record.seq, record.wall_ns, note)
+        self._roll.take(note.listed, note.change)
 
     def _step(self, record: Record) -> None:
         differs = changed(self._under, self._digests)
@@ -198,4 +230,5 @@ class _Replay:
             self._timers.came(step.event.timer)
         self._timers.take(decisions, self._stamp)
         self._hits.take(record.wall_ns, decisions)
+        self._findings.take(record.seq, record.wall_ns, decisions)
         self._steps += 1

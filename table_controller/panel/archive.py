@@ -18,15 +18,18 @@ from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadRequest, PitboxError
 from table_controller.journal import records as rec
 from table_controller.journal.dispute import Dispute
+from table_controller.journal.finding_log import findings_in
 from table_controller.journal.terms import terms_of
+from table_controller.panel.view import finding
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Finding, Found, Moved, Refused
+from table_controller.table.decisions import Finding, Found, Moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from table_controller.controller.loop import Controller, Step
     from table_controller.journal.chain import Record
+    from table_controller.journal.finding_log import LoggedFinding
     from table_controller.panel.reading import Reading
     from table_controller.table.decisions import Decision
 
@@ -36,15 +39,13 @@ log = logging.getLogger(__name__)
 LOOK_BACK: Final = 20_000
 # Marks that are kept: opened, ended, irregular; about two thousand rounds.
 MARKS: Final = 6_000
-# So many findings are kept for people to look at; all of them are in the journal.
-FINDINGS: Final = 40
 # A deck's checks are looked for from so many rounds before its round, and at most so many records.
 ROUNDS_BEFORE: Final = 4
 RECORDS_BEFORE: Final = 3_000
 # The most records of one round that are read: fifty times what a round has.
 LONGEST: Final = 5_000
 # A step's record without any of these words tells nothing here, and is not decoded.
-_WORDS: Final = re.compile(rb'"type":"(?:Found|Finding|Refused)"|"what":"round"')
+_WORDS: Final = re.compile(rb'"type":"(?:Found|Finding)"|"what":"round"')
 _ENDS: Final = (mc.COMPLETE, mc.VOID)
 
 
@@ -54,34 +55,19 @@ class Mark(NamedTuple):
     seq: int
     at: int
     kind: str  # betting, complete, void, found
-    found: dict[str, Any] | None = None
+    found: LoggedFinding | None = None
 
 
 def marks_of(seq: int, wall_ns: int, decisions: Sequence[Decision]) -> list[Mark]:
-    """Return what is to be remembered of a step."""
+    """Return what is to be remembered of a step. A refusal is of no round: however many come, rounds stay known."""
     at = wall_ns // 1_000_000
     marks = []
     for decision in decisions:
-        if isinstance(decision, Finding | Found | Refused):
-            marks.append(Mark(seq, at, "found", _found(seq, at, decision)))
+        if isinstance(decision, Finding | Found):
+            marks += [Mark(seq, at, "found", found) for found in findings_in(seq, wall_ns, (decision,))]
         elif isinstance(decision, Moved) and decision.what == "round" and decision.state in (mc.BETTING, *_ENDS):
             marks.append(Mark(seq, at, decision.state))
     return marks
-
-
-def _found(seq: int, at: int, decision: Finding | Found | Refused) -> dict[str, Any]:
-    """Return what people must be able to find again."""
-    rounds: tuple[int, ...] = ()
-    clauses: tuple[str, ...] = ()
-    if isinstance(decision, Finding):
-        what, text, rounds = "finding", decision.text, decision.rounds
-    elif isinstance(decision, Found):
-        what, text, clauses = "irregularity", f"irregularity: {decision.trigger.replace('_', ' ')}", decision.clauses
-    else:
-        why = "; ".join(reason.text for reason in decision.reasons)
-        what, text = "refused", f"refused: {decision.what.replace('_', ' ')}" + (f": {why}" if why else "")
-        clauses = tuple(reason.clause for reason in decision.reasons)
-    return {"seq": seq, "at": at, "what": what, "text": text, "rounds": list(rounds), "clauses": list(clauses)}
 
 
 def marks_in(records: Iterable[Record]) -> list[Mark]:
@@ -98,14 +84,13 @@ def marks_in(records: Iterable[Record]) -> list[Mark]:
 
 
 class Archive:
-    """`findings` is the newest first. `rounds` and `round` answer whoever asks for them."""
+    """`rounds` and `round` answer whoever asks for them."""
 
     def __init__(self, controller: Controller, reading: Reading, on_news: Callable[[], None]) -> None:
         self._controller = controller
         self._reading = reading
         self._on_news = on_news
         self._marks: deque[Mark] = deque(maxlen=MARKS)
-        self.findings: deque[dict[str, Any]] = deque(maxlen=FINDINGS)
         # What was decided up to here is read back; every later step comes by itself.
         self._begun = controller.newest
         self._number = controller.table.state.round.number
@@ -129,8 +114,6 @@ class Archive:
             return
         for mark in marks_of(step.seq, step.wall_ns, step.decisions):
             self._marks.append(mark)
-            if mark.found is not None:
-                self.findings.appendleft(mark.found)
 
     # --- reading back -------------------------------------------------------------------------------------------------
 
@@ -167,8 +150,8 @@ class Archive:
                 self._ended = True
                 break
             self._marks.appendleft(mark)
-            if mark.found is not None and len(self.findings) < FINDINGS:
-                self.findings.append(mark.found)
+            if mark.found is not None:
+                self._controller.findings.take_older(mark.found, self._controller.table.state.holds)
         self._on_news()
 
     # --- rounds -------------------------------------------------------------------------------------------------------
@@ -188,9 +171,9 @@ class Archive:
                 number += 1
                 found.append({"number": number, "seq": mark.seq, "at": mark.at, "end": "under way", "wrong": 0})
             elif mark.found is not None:
-                affected.update(mark.found["rounds"])
+                affected.update(mark.found.rounds)
                 if found and found[-1]["end"] == "under way":
-                    found[-1]["wrong"] += mark.found["what"] == "irregularity"
+                    found[-1]["wrong"] += mark.found.what == "irregularity"
             elif found and mark.kind in _ENDS:
                 found[-1]["end"] = mark.kind
         return [each | {"affected": each["number"] in affected} for each in found]
@@ -217,5 +200,5 @@ class Archive:
         told = dispute.told()
         if told is None:
             raise BadRequest(f"round {number} is no longer in the journal")
-        named = [mark.found for mark in self._marks if mark.found is not None and number in mark.found["rounds"]]
+        named = [finding(mark.found) for mark in self._marks if mark.found is not None and number in mark.found.rounds]
         return told | {"at": one["at"], "affected": named, "end_state": one["end"]}

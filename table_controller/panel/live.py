@@ -14,7 +14,7 @@ import msgspec
 
 from table_controller.panel.devices import devices, problem
 from table_controller.panel.metrics import Tally
-from table_controller.panel.view import meter, testing, view
+from table_controller.panel.view import finding, meter, testing, view
 from table_controller.quota import Quota, origin_of
 from table_controller.table import machines as mc
 
@@ -44,6 +44,8 @@ SIGNS: Final = (8, 12, 16)
 SIGNS_EACH: Final = (4, 4, 16)
 # A sign's page may report what it shows once in so long (s).
 REPORTS: Final = 0.2
+# So many findings are shown; a kind has few, so that each kind of the important ones has its place.
+FINDINGS: Final = 80
 # What a stream without a role is shown: the meter sign.
 SIGN: Final = "sign"
 # Where a stream comes from that nobody opened over a network.
@@ -120,6 +122,7 @@ class Live:
         if box.controller is not None:
             self.tally.seq = box.controller.durable
             box.controller.followers.append(self.take)
+            box.controller.on_noted.append(self.renew)
 
     # --- from the table -----------------------------------------------------------------------------------------------
 
@@ -230,7 +233,7 @@ class Live:
         said |= view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
             said["hints"] = self._hints()
-        said["findings"] = [] if self.archive is None else list(self.archive.findings)
+        said["findings"] = [finding(one) for one in controller.findings.listed()[:FINDINGS]]
         if self._box.presence is not None:
             dealer = self._box.presence.dealer
             said["dealer"] = None if dealer is None else dealer.credential
@@ -266,6 +269,7 @@ class Live:
         controller = self._box.controller
         if controller is not None and self.take in controller.followers:
             controller.followers.remove(self.take)
+            controller.on_noted.remove(self.renew)
         for handle in (self._due, self._looking):
             if handle is not None:
                 handle.cancel()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from table_controller.controller.shown_money import ShownMoney
+    from table_controller.journal.finding_log import LoggedFinding
     from table_controller.journal.hit_log import HitLog
     from table_controller.table.core import Table
     from table_controller.table.decisions import Prompt, Reason
@@ -367,6 +368,20 @@ def last_hits(log: HitLog) -> list[dict[str, Any]]:
         }
         for level, hits in log.levels.items()
     ]
+
+
+def finding(found: LoggedFinding) -> dict[str, Any]:
+    """Return a finding as the floor's list shows it; `at` is the wall clock (ms)."""
+    return {
+        "seq": found.seq,
+        "at": found.wall_ns // 1_000_000,
+        "what": found.what,
+        "kind": found.kind,
+        "severity": found.severity,
+        "text": found.text,
+        "rounds": list(found.rounds),
+        "clauses": list(found.clauses),
+    }
 
 
 def _meter_rules(table: Table) -> dict[str, str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.version import VERSION
 from table_controller.ledger.money import dollars
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from table_controller.controller.shown_money import ShownMoney
     from table_controller.controller.slot import Slot
     from table_controller.journal.copier import CopyState
+    from table_controller.journal.finding_log import FindingLog
     from table_controller.table.core import Table
     from table_controller.table.state import Slot as TableSlot
+
+# So many findings are in the retained state: it is sent anew with every change.
+FINDINGS: Final = 20
 
 
 def describe_locked(game: str, chapter: str, cause: PitboxError | None, at: str) -> m.State:
@@ -34,7 +38,23 @@ def _halt(cause: PitboxError | None) -> m.Halt | None:
     return None if cause is None else m.Halt(cause.code, str(cause))
 
 
-def describe_state(table: Table, halted: PitboxError | None, seq: int, at: str) -> m.State:
+def describe_findings(findings: FindingLog) -> tuple[m.FindingSummary, ...]:
+    """Return the first findings, without their sentences: those may name people."""
+    return tuple(
+        m.FindingSummary(
+            record=one.seq, at=m.instant(one.wall_ns), kind=one.kind, severity=one.severity, rounds=one.rounds
+        )
+        for one in findings.listed()[:FINDINGS]
+    )  # fmt: skip
+
+
+def describe_state(
+    table: Table,
+    halted: PitboxError | None,
+    seq: int,
+    at: str,
+    findings: tuple[m.FindingSummary, ...] = (),
+) -> m.State:
     """Return the table as it stands."""
     view, state = table.context, table.state
     locked: tuple[it.Cause, ...] = ()
@@ -73,6 +93,7 @@ def describe_state(table: Table, halted: PitboxError | None, seq: int, at: str) 
             name: m.Deck(state=deck.state, place=deck.place, verified=deck.verified)
             for name, deck in state.decks.items()
         },
+        findings=findings,
     )  # fmt: skip
 
 

@@ -118,6 +118,16 @@ class Halt(msgspec.Struct, frozen=True):
     text: str
 
 
+class FindingSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that people must be able to find again; its sentence is in the journal, and may name people."""
+
+    record: int
+    at: str
+    kind: str
+    severity: Literal["important", "notice", "refusal"]
+    rounds: tuple[int, ...] = ()
+
+
 class State(Body, frozen=True, kw_only=True):
     """The table after record `seq`. `locked` are the reasons why the next round may not be opened, while none is
     under way; `halted` is why the box takes nothing more.
@@ -138,6 +148,7 @@ class State(Body, frozen=True, kw_only=True):
     questions: tuple[Question, ...]
     slots: dict[str, Slot]
     decks: dict[str, Deck]
+    findings: tuple[FindingSummary, ...] = ()  # the newest of each kind, the important ones first
 
 
 # --- meters, head, health ---------------------------------------------------------------------------------------------

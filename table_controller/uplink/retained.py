@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from table_controller.uplink import messages as m
 from table_controller.uplink.describe import (
     describe_copy,
+    describe_findings,
     describe_health,
     describe_links,
     describe_locked,
@@ -75,6 +76,10 @@ class Retained:
         self._seq = seq
         self._state.due = self._meters.due = self._head.due = True
 
+    def noted(self) -> None:
+        """A note is durable: the state lists findings."""
+        self._state.due = True
+
     def anew(self) -> None:
         """Tell everything again, at once."""
         last = self._source.last
@@ -118,7 +123,8 @@ class Retained:
         source = self._source
         if source.controller is None:
             return describe_locked(source.game, source.chapter, source.locked, source.now)
-        return describe_state(source.controller.table, source.cause, self._seq, source.now)
+        found = describe_findings(source.controller.findings)
+        return describe_state(source.controller.table, source.cause, self._seq, source.now, found)
 
     def _metered(self) -> list[tuple[str, m.Body]]:
         source = self._source

@@ -150,6 +150,11 @@ class Uplink:
         self._retained.look_again()
         self._wake()
 
+    def _noted(self) -> None:
+        """A note is on disk: it may be a finding, which the state lists."""
+        self._retained.noted()
+        self._wake()
+
     def _follow(self, step: Step) -> None:
         if self.outbox is not None:
             self.outbox.follow(step)
@@ -160,8 +165,11 @@ class Uplink:
 
     async def run(self) -> None:
         """Keep the broker told until cancelled."""
-        followers = [] if self._source.controller is None else self._source.controller.followers
+        controller = self._source.controller
+        followers = [] if controller is None else controller.followers
+        noted = [] if controller is None else controller.on_noted
         followers.append(self._follow)
+        noted.append(self._noted)
         try:
             while True:
                 began = asyncio.get_running_loop().time()
@@ -170,6 +178,7 @@ class Uplink:
                 await asyncio.sleep(self._wait_for(cause))
         finally:
             followers.remove(self._follow)
+            noted.remove(self._noted)
 
     async def _one_life(self) -> UplinkError:
         """Connect, tell, and live until the connection fails; return why. The socket is given back on every way out."""

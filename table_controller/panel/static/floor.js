@@ -45,6 +45,8 @@ function slotLine(slot) {
   said.get(slot.name) ? h("p", { class: "said", role: "alert" }, said.get(slot.name)) : null);
 }
 
+const isImportant = (one) => one.severity === "important";
+
 function findingLine(one) {
   return h("div", { class: "line" }, h("span", { class: "soft mono" }, `${new Date(one.at).toISOString().slice(5, 19).replace("T", " ")} #${one.seq} `), one.text,
     one.rounds.length ? h("div", { class: "row" }, h("span", { class: "badge bad" }, "affected rounds"), one.rounds.slice(-8).map((number) =>
@@ -153,7 +155,8 @@ const draw = steady(() => {
     view.against.length ? h("section", { class: "card" }, h("h2", {}, "No round opens, because"), view.against.map((one) => h("div", { class: "line" }, one.text, h("div", { class: "row soft" }, `${one.clears}: ${one.evidence}`, clause(one.clause))))) : null,
     h("section", { class: "card" }, h("div", { class: "row" }, h("h2", { class: "grow" }, "Decks"), h("button", { type: "button", class: "small", onclick: orders }, "Order…")), view.decks.map(deckLine), h("p", { class: "said", role: "alert" }, said.get("order") || "")),
     h("section", { class: "card" }, h("h2", {}, "Machines"), view.slots.map(slotLine)),
-    h("section", { class: "card" }, h("h2", {}, "To be found again"), h("div", {}, view.findings.slice(0, 12).map(findingLine))));
+    h("section", { class: "card", id: "findings" }, h("h2", {}, "To be found again"), h("div", {}, view.findings.filter(isImportant).slice(0, 12).map(findingLine)),
+      h("div", { class: "soft" }, view.findings.filter((one) => !isImportant(one)).slice(0, 8).map(findingLine))));
 });
 
 start("Floor", () => {

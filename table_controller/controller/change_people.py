@@ -1,0 +1,43 @@
+"""Changes a credential through a running box: by who may, on disk in the people file, then in the journal."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from firmware_bridge.errors import BadRequest, ChangeNotAuthorized
+from table_controller import people
+from table_controller.people_authority import change_credential, has_authority
+
+if TYPE_CHECKING:
+    from table_controller.controller import protocol as p
+    from table_controller.controller.box import Box
+    from table_controller.people import Person
+
+
+async def change_people(box: Box, request: p.People, by: Person | None, uid: int) -> dict[str, Any]:
+    """Carry out a change; return the credential. The journal has it when this returns."""
+    path = box.plan.people.path
+    box.running()
+    if path is None or box.credentials is None:
+        raise BadRequest("this box has no people file")
+    if by is None:
+        _may_set_up(box, uid)
+    author = people.Author(by, people.user_name(uid))
+    made = await box.aside(
+        lambda: change_credential(
+            path, request.change, request.credential, author, role=request.role, person=request.person, pin=request.pin
+        )
+    )
+    await box.credentials.settle()
+    return {"credential": made.id, "role": made.role, "person": made.person, "revoked": made.revoked}
+
+
+def _may_set_up(box: Box, uid: int) -> None:
+    """Raise unless nobody can sign for a change yet, and whoever asks may write the people file anyhow."""
+    path = box.plan.people.path
+    assert path is not None
+    if path.exists() and has_authority(box.plan.people.read().people):
+        raise ChangeNotAuthorized("this table has an auditor, who must sign for every change: use --as")
+    if uid not in (0, os.geteuid()):
+        raise ChangeNotAuthorized("this table has no auditor: root, or the user of the box, adds the first one")

@@ -1,0 +1,75 @@
+"""Who may change the credentials of a table, and the change under that rule.
+
+An auditor adds, changes and revokes: auditors neither deal nor handle money nor clear faults. A floorperson revokes at
+once, because a lost badge cannot wait. Everybody changes their own PIN. As long as a table has no auditor, whoever may
+write the people file does all of it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal
+
+from firmware_bridge.errors import BadCredential, ChangeNotAuthorized
+from table_controller import people as file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from table_controller.people import Author, Credential, Person, What
+
+Verb = Literal["add", "pin", "revoke"]
+_WHAT: Final[dict[Verb, What]] = {"add": "added", "pin": "pin_changed", "revoke": "revoked"}
+AUTHORITY: Final = "auditor"
+_REVOKERS: Final = (AUTHORITY, "floorperson")
+
+
+def has_authority(people: Mapping[str, Credential]) -> bool:
+    """Tell whether somebody can authorize changes: from then on nobody changes anything without."""
+    return any(each.role == AUTHORITY and not each.revoked for each in people.values())
+
+
+def authorize(people: Mapping[str, Credential], what: What, id_: str, by: Person | None) -> None:
+    """Raise ChangeNotAuthorized unless `by`, who was proved, may do this; BadCredential for the last auditor."""
+    if not has_authority(people):
+        return
+    old = people.get(id_.casefold())
+    if by is None:
+        raise ChangeNotAuthorized(f"this table has an auditor, who must sign for the change of {id_}: use --as")
+    known = people.get(by.id.casefold())
+    if known is None or known.revoked or known.role != by.role:
+        raise ChangeNotAuthorized(f"the credential {by.id} was revoked or changed meanwhile")
+    if not _may(what, old, by):
+        raise ChangeNotAuthorized(f"{by.id} is {by.role}: {_WHO[what]}")
+    if what == "revoked" and old is not None and old.role == AUTHORITY and not old.revoked:
+        others = {key: each for key, each in people.items() if key != id_.casefold()}
+        if not has_authority(others):
+            raise BadCredential(f"{old.id} is the last auditor; add another one before this one is revoked")
+
+
+_WHO: Final[dict[str, str]] = {
+    "added": "an auditor adds credentials",
+    "pin_changed": "an auditor, or whoever holds the credential, changes its PIN",
+    "revoked": "an auditor revokes any credential, a floorperson every one but an auditor's",
+}
+
+
+def _may(what: What, old: Credential | None, by: Person) -> bool:
+    if what == "pin_changed" and old is not None and old.id == by.id:
+        return True
+    if what == "revoked":
+        return by.role == AUTHORITY or (by.role in _REVOKERS and (old is None or old.role != AUTHORITY))
+    return by.role == AUTHORITY
+
+
+def change_credential(
+    path: Path, verb: Verb, id_: str, author: Author, *, role: str = "", person: str | None = None, pin: str = ""
+) -> Credential:
+    """Change the people file for who may; what is wrong or not allowed is raised, and nothing was changed."""
+    allowed = partial(authorize, what=_WHAT[verb], id_=id_, by=author.who)
+    if verb == "add":
+        return file.add(path, id_, role, pin, person=person, author=author, allowed=allowed)
+    if verb == "pin":
+        return file.set_pin(path, id_, pin, author=author, allowed=allowed)
+    return file.revoke(path, id_, author=author, allowed=allowed)

@@ -1,0 +1,125 @@
+"""What a table found stays in sight: important findings first, bounded by kind, also after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from table_controller.cli.status import status_lines
+from table_controller.controller.status import status_of
+from table_controller.panel.app import app_of
+from table_controller.panel.panel import Panel
+from table_controller.uplink.beside import source_of
+from table_controller.uplink.retained import Retained
+from table_controller.uplink.settings import MqttSettings
+from table_controller.uplink.topics import Topics
+from tests.support.asgi import Browser
+from tests.support.boxes import PIN, Bench, Talk
+from tests.support.panels import here
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from table_controller.controller.box import Box
+
+BAD_DECK = "deck blue was found wrong at its inspection"
+MANY = 500
+
+
+async def _bad_deck(talk: Talk, box: Box) -> None:
+    """Have the dealer find a deck that is not whole."""
+    await talk.say("DeckReceived", deck="blue")
+    assert box.controller is not None
+    (question,) = [p for p in box.controller.table.state.prompts.values() if p.kind == "opening/composition"]
+    told = await talk.say("Answer", prompt=question.id, choice="not_whole")
+    assert any(decision["type"] == "Finding" for decision in told["decisions"]), told
+
+
+async def _refused(talk: Talk, times: int) -> None:
+    for _ in range(times):
+        told = await talk.say("NoMoreBets")
+        assert told["decisions"][0]["type"] == "Refused", told
+
+
+async def _floor_page(box: Box) -> list[dict[str, Any]]:
+    """Return the findings that the floorperson's page is sent."""
+    panel = Panel(box, box.check_person, name="bench", in_thread=here)
+    try:
+        archive: Any = panel.live.archive
+        await archive._loading
+        floor = Browser(app_of(panel))
+        assert (await floor.sign_on("F1", PIN)).status == 200
+        seen = await floor.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
+        found: list[dict[str, Any]] = seen[-1]["data"]["findings"]
+        return found
+    finally:
+        panel.close()
+
+
+async def _published(box: Box) -> list[dict[str, Any]]:
+    """Return the findings in the retained state message."""
+    settings = MqttSettings(host="127.0.0.1", port=1883, prefix="pitbox/t", client_id="t")
+    retained = Retained(settings, Topics("pitbox/t"), source_of(box), 1.0)
+    state = msgspec.to_builtins(retained._described())
+    found: list[dict[str, Any]] = state["findings"]
+    return found
+
+
+@asynccontextmanager
+async def started(bench: Bench) -> AsyncIterator[tuple[Box, Talk]]:
+    box = await bench.start()
+    try:
+        yield box, Talk(box)
+    finally:
+        await box.stop()
+
+
+async def _must_be_first(box: Box) -> None:
+    page = await _floor_page(box)
+    assert BAD_DECK in [one["text"] for one in page if one["severity"] == "important"]
+    ranks = [one["severity"] for one in page]
+    assert ranks == sorted(ranks, key=["important", "notice", "refusal"].index), "the important ones come first"
+    assert 0 < ranks.count("refusal") < 20, "a few are enough"
+    status = msgspec.to_builtins(status_of(box), str_keys=True)
+    listed = status["state"]["findings"]
+    assert BAD_DECK in [one["text"] for one in listed]
+    assert listed[0]["severity"] == "important"
+    assert any(BAD_DECK in line for line in status_lines(status))
+    published = await _published(box)
+    assert published[0]["severity"] == "important"
+    assert "not_whole" in [one["kind"] for one in published]
+
+
+async def test_a_bad_deck_stays_first_however_many_requests_are_refused_after_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    try:
+        async with started(bench) as (box, talk):
+            await talk.sign_on("D1")
+            await _bad_deck(talk, box)
+            await _refused(talk, MANY)
+            await _must_be_first(box)
+        async with started(bench) as (box, _):
+            await _must_be_first(box)  # from the snapshot of the orderly stop
+    finally:
+        bench.close()
+
+
+async def test_a_bad_deck_is_still_shown_after_a_power_cut(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    try:
+        box = await bench.start()
+        talk = await Talk(box).sign_on("D1")
+        await _bad_deck(talk, box)
+        await _refused(talk, 60)
+        box.lose_power()
+        bench.disk.cut()
+        await box.stop()
+        await asyncio.sleep(1.0)
+        async with started(bench) as (box, _):
+            await _must_be_first(box)  # from the steps that were replayed
+    finally:
+        bench.close()
