@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-HELP = "check a table's configuration, write an example of one, print its schema"
+HELP = "check a table's configuration, write an example of one, print its schema or what systemd must open to it"
 EXAMPLE = "pitbox config check /etc/pitbox/table.toml"
 
 
@@ -41,6 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formatter_class=parser.formatter_class,
     )  # fmt: skip
     schema.set_defaults(do=_schema)
+    about = "print a drop-in for systemd that lets this table's box write the folders that its table.toml names"
+    unit = commands.add_parser(
+        "unit", help=about, description=about, formatter_class=parser.formatter_class,
+        epilog="example: pitbox config unit > /etc/systemd/system/pitbox@table.service.d/places.conf",
+    )  # fmt: skip
+    unit.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: /etc/pitbox/table.toml")
+    unit.set_defaults(do=_unit)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,14 +78,20 @@ def _check(args: argparse.Namespace) -> int:
 
 def _meaning(config: TableConfig) -> list[str]:
     """Say in lines what the file means."""
+    from table_controller.addresses import panel_addresses
+    from table_controller.journal.migrations import EDITION
+    from table_controller.journal.versions import digests_of
+
     submission, rules, policy = config.submission, config.edition, config.journal.policy
     kept = [f"{policy.keep_days} days"] if policy.keep_days else []
     kept += [f"{policy.keep_bytes >> 20} MB"] if policy.keep_bytes else []
     broker = "none" if config.mqtt is None else f"{config.mqtt.host}:{config.mqtt.port} as {config.mqtt.prefix}"
-    panel = f"{'https' if config.panel.cert else 'http'}://{config.panel.listen}:{config.panel.port}/"
+    panel = " or ".join(panel_addresses(config.panel))
+    in_journal = digests_of(rules, submission, config.kinds)[EDITION]
     rows = {
         "table": f"{config.name} ({config.site.id}/{config.id})",
-        "edition": f"{rules.title}, chapter {rules.chapter}, {rules.dated}, digest {rules.digest}",
+        "edition": f"{rules.title}, chapter {rules.chapter}, {rules.dated}, digest {in_journal} in the journal, "
+        f"{rules.digest} in the manifest",
         "rules": f"dealing {submission.dealing}, shuffler {submission.shuffler}"
         + (f", start {submission.start}" if submission.start else "")
         + f", wagers {', '.join(submission.wagers) or 'no optional ones'}",
@@ -97,6 +110,14 @@ def _example(args: argparse.Namespace) -> int:
     from table_controller.config_example import example
 
     print(example(args.game), end="")
+    return OK
+
+
+def _unit(args: argparse.Namespace) -> int:
+    from table_controller.config import default_path, load_config
+    from table_controller.places import drop_in
+
+    print(drop_in(load_config(args.file or default_path())), end="")
     return OK
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
+    from table_controller.notices import Notice
     from table_controller.panel.archive import Archive
 
 # Pictures wait so long (s) for sensors that are being locked: each confirms within milliseconds.
@@ -38,6 +39,8 @@ STREAMS: Final = 48
 REPORTS: Final = 0.2
 # What a stream without a role is shown: the meter sign.
 SIGN: Final = "sign"
+# Who is shown what a technician must see to.
+TECHNICAL: Final = ("floorperson", "technician")
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -103,6 +106,7 @@ class Live:
         self._machines = b""
         self._cause: Any = None
         self._shown_hints: dict[str, str] | None = None
+        self._shown_notices: list[Notice] = []
         self.closed = False
         if box.controller is not None:
             self.tally.seq = box.controller.durable
@@ -208,6 +212,7 @@ class Live:
                 "meter": meter(controller.table, controller.shown_money),
                 "game": controller.table.context.edition.title,
             }
+        said["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL else []
         said |= view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
             said["hints"] = self._hints()
@@ -228,8 +233,9 @@ class Live:
             return
         self._looking = self._loop.call_later(LOOK, self._look)
         hints = None if self._hints is None else self._hints()
-        if self._box.cause is not self._cause or hints != self._shown_hints:
-            self._cause, self._shown_hints = self._box.cause, hints
+        notices = self._box.surroundings.notices
+        if self._box.cause is not self._cause or hints != self._shown_hints or notices != self._shown_notices:
+            self._cause, self._shown_hints, self._shown_notices = self._box.cause, hints, notices
             self.renew()
         watching = [stream for stream in self.streams if stream.machines and not self.locking()]
         if watching:

@@ -40,7 +40,8 @@ class Panel:
     """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics.
 
     `in_thread` is how files are read, for where there are no threads. `data`: the box's data folder, if it has one.
-    `unverified`: nobody approved what runs; every page shows it.
+    `unverified`: nobody approved what runs; every page shows it. `metrics_token`: what a program on another computer
+    proves itself with to read the metrics.
     """
 
     def __init__(
@@ -56,10 +57,12 @@ class Panel:
         in_thread: InThread = asyncio.to_thread,
         data: Path | None = None,
         unverified: bool = False,
+        metrics_token: str | None = None,
     ) -> None:
         self.box = box
         self.name = name
         self.unverified = unverified
+        self.metrics_token = metrics_token
         self.secure = secure
         self.local = local
         self.bench = bench
