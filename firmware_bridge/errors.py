@@ -635,7 +635,7 @@ class HeadStays(PitboxError):
     number = 854
 
 
-class PlaceClosed(PitboxError):
+class FolderClosed(PitboxError):
     """The box may not write to a folder that its configuration names."""
 
     number = 855

@@ -10,7 +10,6 @@ from __future__ import annotations
 import grp
 import os
 import ssl
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,6 @@ from firmware_bridge.errors import BadConfiguration, ConfigurationError
 from table_controller.addresses import certificate_lacks, panel_addresses
 from table_controller.journal.store import COPY_MARK
 from table_controller.people import load_people
-from table_controller.surroundings import notices_here
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +70,6 @@ def warnings_here(config: TableConfig) -> Iterator[str]:
     if lacks := certificate_lacks(config.panel):
         there = panel_addresses(config.panel)[0]
         yield f"panel.cert does not carry {lacks}: browsers warn people who sign on at {there}"
-    yield from (notice.sentence for notice in notices_here(config, time.time()))
     if config.journal.copy is None:
         yield "journal.copy is not set: if this disk dies, the meters die with it"
     elif not config.journal.copy.is_dir():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import HeadStays, code_of
+from table_controller.box_folders import unit_notices
 from table_controller.certificates import configured_certificates, notices_of
 from table_controller.notices import Notice
-from table_controller.places import unit_notices
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -81,7 +81,7 @@ def _run(argv: Sequence[str] | None) -> int:
     import logging
     import os
 
-    from firmware_bridge.errors import PitboxError
+    from firmware_bridge.errors import PitboxError, UsageMistake
 
     logging.getLogger().addHandler(logging.NullHandler())  # what a command has to say, it prints
     for stream in (sys.stdout, sys.stderr):
@@ -90,6 +90,8 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         result: int = args.run(args)
     except PitboxError as error:
+        if isinstance(error, UsageMistake):
+            args.parser.print_usage(sys.stderr)
         _explain(error)
         return exit_code(error)
     except BrokenPipeError:  # the reader of our output has gone: `pitbox ... | head`
@@ -143,7 +145,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(command)
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, parser=command)
     args = parser.parse_args(arguments)
     return parser, args if hasattr(args, "run") else None
 

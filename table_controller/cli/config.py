@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from table_controller.cli import OK, USAGE
+from table_controller.cli import FAULT, OK, USAGE
 from table_controller.rulebook.vocabulary import GAMES
 
 if TYPE_CHECKING:
     import argparse
 
     from table_controller.config import TableConfig
+    from table_controller.notices import Notice
 
 HELP = "check a table's configuration, write an example of one, print its schema or what systemd must open to it"
 EXAMPLE = "pitbox config check /etc/pitbox/table.toml"
@@ -21,7 +23,8 @@ EXAMPLE = "pitbox config check /etc/pitbox/table.toml"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
-    about = "read a table.toml and everything it names; say all that is wrong with it (exit code 2) or what it means"
+    about = "read a table.toml and everything it names; print all that is wrong with it (exit code 2), what cannot be "
+    about += "used although a box starts (1), or what it means"
     check = commands.add_parser(
         "check", help=about, description=about, epilog="example: pitbox config check table.toml",
         formatter_class=parser.formatter_class,
@@ -44,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "print a drop-in for systemd that lets this table's box write the folders that its table.toml names"
     unit = commands.add_parser(
         "unit", help=about, description=about, formatter_class=parser.formatter_class,
-        epilog="example: pitbox config unit > /etc/systemd/system/pitbox@table.service.d/places.conf",
+        epilog="example: pitbox config unit > /etc/systemd/system/pitbox@table.service.d/folders.conf",
     )  # fmt: skip
     unit.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: /etc/pitbox/table.toml")
     unit.set_defaults(do=_unit)
@@ -59,20 +62,31 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from table_controller.config import default_path, examine
     from table_controller.config_check import problems_here, warnings_here
+    from table_controller.surroundings import notices_here
 
     examined = examine(args.file or default_path())
     problems, warnings = list(examined.problems), list(examined.warnings)
+    notices: list[Notice] = []
     if examined.config is not None:
         problems += problems_here(examined.config)
         warnings += warnings_here(examined.config)
+        notices = notices_here(examined.config, time.time())
     for problem in problems:
         print(f"{problem.code}  {problem}")
+    failures = [notice for notice in notices if notice.is_failure]
+    for notice in failures:
+        print(f"{notice.code}  {notice.text}\n        {notice.do}")
+    warnings += [notice.sentence for notice in notices if not notice.is_failure]
     for warning in warnings:
         print(f"note    {warning}")
     if problems or examined.config is None:
         print(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}: a box does not start with this file")
         return USAGE
     print("\n".join(_meaning(examined.config)))
+    if failures:
+        print(f"{examined.config.path}: a box starts with it, and {len(failures)} of what it names cannot be used")
+        return FAULT
+    print(f"{examined.config.path} can be used")
     return OK
 
 
@@ -103,7 +117,7 @@ def _meaning(config: TableConfig) -> list[str]:
         "control": str(config.control.socket),
         "people": str(config.people),
     }
-    return [f"{name:8s}{what}" for name, what in rows.items()] + [f"{config.path} can be used"]
+    return [f"{name:8s}{what}" for name, what in rows.items()]
 
 
 def _example(args: argparse.Namespace) -> int:
@@ -114,8 +128,8 @@ def _example(args: argparse.Namespace) -> int:
 
 
 def _unit(args: argparse.Namespace) -> int:
+    from table_controller.box_folders import drop_in
     from table_controller.config import default_path, load_config
-    from table_controller.places import drop_in
 
     print(drop_in(load_config(args.file or default_path())), end="")
     return OK

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from table_controller.box_folders import own_notices
 from table_controller.certificates import BROKER, Certificate, configured_certificates, notices_of
-from table_controller.notices import NoticeBoard
-from table_controller.places import own_notices
+from table_controller.journal.store import Store
+from table_controller.notices import Notice, NoticeBoard
 from table_controller.surroundings import head_notices
 
 if TYPE_CHECKING:
@@ -17,10 +18,9 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
     from table_controller.controller.box import Box
-    from table_controller.notices import Notice
 
-# Files are read again after so long (s): a certificate that was renewed is known within the hour.
-LOOK_EVERY: Final = 3600.0
+# Files are read again after so long (s): a few small ones, in a thread.
+LOOK_EVERY: Final = 60.0
 TASK: Final = "surroundings"
 
 
@@ -57,7 +57,7 @@ class Surroundings:
     def files(self, certificates: list[Certificate], others: list[Notice]) -> None:
         """Files and folders were looked at."""
         self._certificates["files"] = tuple(certificates)
-        self._board.put("places", others)
+        self._board.put("folders", others)
         self._renew()
 
     def broker_presented(self, certificate: Certificate) -> None:
@@ -69,11 +69,20 @@ class Surroundings:
         self._board.put("certificates", notices_of(self.certificates, self._now_s()))
 
 
+def retiring_notices(store: object) -> list[Notice]:
+    """Return a notice if segments that should have left the journal could not."""
+    failed = store.retiring_failed if isinstance(store, Store) else None
+    if failed is None:
+        return []
+    text = f"segments that should leave the journal stay in it: {failed}"
+    return [Notice("journal.archive", failed.code, text, f"pitbox explain {failed.code}", is_failure=True)]
+
+
 async def watch_surroundings(box: Box, config: TableConfig) -> None:
-    """Look at certificates and folders at the start and every hour. Until cancelled."""
+    """Look at certificates and folders at the start and every minute. Until cancelled."""
     while True:
         certificates, others = await box.aside(
             lambda: (configured_certificates(config), head_notices(config) + own_notices(config))
         )
-        box.surroundings.files(certificates, others)
+        box.surroundings.files(certificates, others + retiring_notices(box.store))
         await asyncio.sleep(LOOK_EVERY)

@@ -110,8 +110,8 @@ def test_expired_and_ending_certificates_are_shown_wherever_people_look(tmp_path
     mqtt = f'\n[mqtt]\nhost = "127.0.0.1"\nport = {mosquitto.port}\nca = "{authority.ca}"\n'
     mqtt += f'cert = "{client[0]}"\nkey = "{client[1]}"\n'
     config = configured(tmp_path, panel("127.0.0.1", port, old) + mqtt)
-    checked = pitbox("config", "check", str(config))
-    assert f"PB-850 panel.cert: {old[0]} expired on" in checked
+    checked = pitbox("config", "check", str(config), expect=1)
+    assert f"PB-850  panel.cert: {old[0]} expired on" in checked
     assert f"PB-851 mqtt.cert: {client[0]} expires in 28 days" in checked
     mosquitto.start()
     try:

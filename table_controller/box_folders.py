@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import pwd
+import shlex
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.errors import PlaceClosed, code_of
+from firmware_bridge.errors import FolderClosed, code_of
 from table_controller.notices import Notice
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-CODE: Final = code_of(PlaceClosed.number)
+CODE: Final = code_of(FolderClosed.number)
 # Where the shipped unit looks for table.toml files; the name of the file is the name of the instance.
 CONFIGURATION: Final = Path("/etc/pitbox")
 # What systemd opens for each of these properties of a unit.
@@ -40,7 +41,7 @@ _PROPERTIES: Final = ("LoadState", "User", "ProtectSystem", "ProtectHome", "Priv
 _ESCAPED: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
-class Place(msgspec.Struct, frozen=True):
+class BoxFolder(msgspec.Struct, frozen=True):
     """A folder that the box writes, and the key of table.toml that names it."""
 
     key: str
@@ -58,7 +59,7 @@ class UnitLimits(msgspec.Struct, frozen=True):
     writable: tuple[Path, ...]
 
 
-def places_of(config: TableConfig) -> list[Place]:
+def folders_of(config: TableConfig) -> list[BoxFolder]:
     """Return every folder that the box of a table writes, each once."""
     named = [
         ("data.folder", config.data),
@@ -68,10 +69,10 @@ def places_of(config: TableConfig) -> list[Place]:
         ("people.file", config.people.parent),
         *((f"device.{slot.name}.key", slot.key_file.parent) for slot in config.slots),
     ]
-    found: dict[Path, Place] = {}
+    found: dict[Path, BoxFolder] = {}
     for key, folder in named:
         if folder is not None:
-            found.setdefault(Path(os.path.normpath(folder)), Place(key, Path(os.path.normpath(folder))))
+            found.setdefault(Path(os.path.normpath(folder)), BoxFolder(key, Path(os.path.normpath(folder))))
     return list(found.values())
 
 
@@ -98,13 +99,21 @@ def unit_limits(unit: str) -> UnitLimits | None:
 
 def limits_of(unit: str, shown: dict[str, str]) -> UnitLimits:
     """Return the limits that the properties of a unit mean. Pure."""
-    writable = [Path(word.lstrip("-+")) for word in shown.get("ReadWritePaths", "").split(" ") if word]
+    writable = [Path(word.lstrip("-+")) for word in _words(shown.get("ReadWritePaths", ""))]
     for name, base in _OWN.items():
         writable += [base / word.partition(":")[0] for word in shown.get(name, "").split()]
     return UnitLimits(
         unit, shown.get("User") or "root", shown.get("ProtectSystem") == "strict",
         shown.get("ProtectHome") in ("yes", "tmpfs"), shown.get("PrivateTmp") == "yes", tuple(writable),
     )  # fmt: skip
+
+
+def _words(shown: str) -> list[str]:
+    """Return the paths of a property; systemd quotes those with spaces."""
+    try:
+        return shlex.split(shown)
+    except ValueError:
+        return shown.split()
 
 
 def closed_by(limits: UnitLimits, folder: Path) -> str:
@@ -123,23 +132,23 @@ def _below(folder: Path, bases: tuple[Path, ...]) -> bool:
 
 
 def unit_notices(config: TableConfig) -> list[Notice]:
-    """Judge every place as the service's user and by the limits of its unit; nothing without an installed unit."""
+    """Judge every folder as the service's user and by the limits of its unit; nothing without an installed unit."""
     unit = unit_name(config.path)
     limits = None if unit is None else unit_limits(unit)
     return [] if limits is None else list(_judged(config, limits))
 
 
 def _judged(config: TableConfig, limits: UnitLimits) -> Iterator[Notice]:
-    for place in places_of(config):
-        why = closed_by(limits, place.folder)
+    for each in folders_of(config):
+        why = closed_by(limits, each.folder)
         if why:
-            can_open = not _below(place.folder, (*_HOMES, *_TEMPORARY))
+            can_open = not _below(each.folder, (*_HOMES, *_TEMPORARY))
             do = install_words(config.path) if can_open else "name another folder, as one below /srv or /mnt"
-            text = f"{place.key}: {place.folder} cannot be written by {limits.unit}: {why}"
-            yield Notice(place.key, CODE, text, do, True)
-        elif place.folder.is_dir() and _may_write(limits.user, place.folder) is False:
-            text = f"{place.key}: {place.folder} cannot be written by user {limits.user}, who runs {limits.unit}"
-            yield Notice(place.key, CODE, text, f"chown {limits.user}: {place.folder}", True)
+            text = f"{each.key}: {each.folder} cannot be written by {limits.unit}: {why}"
+            yield Notice(each.key, CODE, text, do, True)
+        elif each.folder.is_dir() and _may_write(limits.user, each.folder) is False:
+            text = f"{each.key}: {each.folder} cannot be written by user {limits.user}, who runs {limits.unit}"
+            yield Notice(each.key, CODE, text, f"chown {limits.user}: {each.folder}", True)
 
 
 def _may_write(user: str, folder: Path) -> bool | None:
@@ -164,12 +173,12 @@ def _may_write(user: str, folder: Path) -> bool | None:
 
 
 def own_notices(config: TableConfig) -> list[Notice]:
-    """Return which of its places this very process may not write. A folder that is not there is reported elsewhere."""
+    """Return which of its folders this very process may not write. A folder that is not there is reported elsewhere."""
     found = []
-    for place in places_of(config):
-        if not place.folder.is_dir() or os.access(place.folder, os.W_OK | os.X_OK):
+    for each in folders_of(config):
+        if not each.folder.is_dir() or os.access(each.folder, os.W_OK | os.X_OK):
             continue
-        closed = bool(os.statvfs(place.folder).f_flag & os.ST_RDONLY)
+        closed = bool(os.statvfs(each.folder).f_flag & os.ST_RDONLY)
         under_systemd = "INVOCATION_ID" in os.environ
         if closed and under_systemd:
             why, do = "its systemd unit does not open it, or its disk is read-only", install_words(config.path)
@@ -177,9 +186,9 @@ def own_notices(config: TableConfig) -> list[Notice]:
             why, do = "its disk is read-only", "look at the disk: dmesg | tail"
         else:
             user = _own_name()
-            why, do = f"it belongs to another user than {user}", f"chown {user}: {place.folder}"
-        text = f"{place.key}: {place.folder} cannot be written by this box: {why}"
-        found.append(Notice(place.key, CODE, text, do, True))
+            why, do = f"it belongs to another user than {user}", f"chown {user}: {each.folder}"
+        text = f"{each.key}: {each.folder} cannot be written by this box: {why}"
+        found.append(Notice(each.key, CODE, text, do, True))
     return found
 
 
@@ -195,7 +204,7 @@ def _own_name() -> str:
 
 def drop_in_path(path: Path) -> Path:
     """Return where the drop-in of a table belongs."""
-    return Path(f"/etc/systemd/system/pitbox@{path.stem}.service.d/places.conf")
+    return Path(f"/etc/systemd/system/pitbox@{path.stem}.service.d/folders.conf")
 
 
 def install_words(path: Path) -> str:
@@ -210,19 +219,19 @@ def install_words(path: Path) -> str:
 def drop_in(config: TableConfig) -> str:
     """Return a drop-in for the unit of a table, which opens to the box every folder that its table.toml names."""
     shipped = UnitLimits("", "", True, True, True, (Path("/var/lib/pitbox"), CONFIGURATION))
-    outside = [place for place in places_of(config) if closed_by(shipped, place.folder)]
+    outside = [each for each in folders_of(config) if closed_by(shipped, each.folder)]
     lines = [
         f"# What systemd opens to the box of {config.id}, made by pitbox config unit. Install, when folders change:",
         *(f"#   {command}" for command in install_words(config.path).removeprefix("as root: ").split(" && ")),
         "[Unit]", "# Folders of another host are mounted first, where they are mounted at all.",
         "After=remote-fs.target", "[Service]",
     ]  # fmt: skip
-    for place in outside:
-        if _below(place.folder, (*_HOMES, *_TEMPORARY)):
-            lines.append(f"# {place.key}: no drop-in opens a home folder or /tmp; name another folder.")
+    for each in outside:
+        if _below(each.folder, (*_HOMES, *_TEMPORARY)):
+            lines.append(f"# {each.key}: no drop-in opens a home folder or /tmp; name another folder.")
             continue
         # A folder that is not there (-) does not keep the box from starting.
-        lines += [f"# {place.key}", f'ReadWritePaths="-{str(place.folder).translate(_ESCAPED)}"']
+        lines += [f"# {each.key}", f'ReadWritePaths="-{str(each.folder).translate(_ESCAPED)}"']
     socket = config.control.socket.parent
     if socket != _RUN and _below(socket, (_RUN,)):
         lines += ["# control.socket", f'RuntimeDirectory="{str(socket.relative_to(_RUN)).translate(_ESCAPED)}"']
