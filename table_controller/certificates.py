@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # From so many days before its end a certificate is mentioned: time for a site to order and install another one.
 WARN_DAYS: Final = 30
 DAY_S: Final = 86_400
+# A file with more certificates than this is a list of the whole world's authorities: one that ends concerns nobody.
+MOST_IN_FILE: Final = 8
 EXPIRED: Final = code_of(CertificateExpired.number)
 EXPIRES_SOON: Final = code_of(CertificateExpiresSoon.number)
 NOT_YET_VALID: Final = code_of(CertificateNotYetValid.number)
@@ -104,7 +106,8 @@ def configured_certificates(config: TableConfig) -> list[Certificate]:
     found: list[Certificate] = []
     for name, path in _files(config):
         try:
-            found += read_certificates(name, path)
+            held = read_certificates(name, path)
+            found += held if len(held) <= MOST_IN_FILE else []
         except (OSError, BadCertificate):
             continue
     return found

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
-    from table_controller.notices import Notice
     from table_controller.panel.archive import Archive
 
 # Pictures wait so long (s) for sensors that are being locked: each confirms within milliseconds.
@@ -104,9 +103,7 @@ class Live:
         self._locking = (0, 0.0)  # the round whose sensors were last seen to be locked, and since when
         self._looking: asyncio.TimerHandle | None = None
         self._machines = b""
-        self._cause: Any = None
-        self._shown_hints: dict[str, str] | None = None
-        self._shown_notices: list[Notice] = []
+        self._shown: tuple[Any, ...] = (None, None, [])  # what the newest pictures had of what no step announces
         self.closed = False
         if box.controller is not None:
             self.tally.seq = box.controller.durable
@@ -179,11 +176,16 @@ class Live:
         controller = self._box.controller
         if controller is not None and controller.halted is None and controller.durable < controller.newest:
             return  # the state is ahead of the disk; the step that brings it there calls again
+        self._shown = self._unannounced()
         made: dict[str, bytes] = {}
         for stream in tuple(self.streams):
             if stream.role not in made:
                 made[stream.role] = _encode(self.picture(stream.role))
             stream.put("state", self.tally.seq, made[stream.role])
+
+    def _unannounced(self) -> tuple[Any, ...]:
+        """Return what pages show and no step announces: why the box halted, hints, notices."""
+        return self._box.cause, None if self._hints is None else self._hints(), self._box.surroundings.notices
 
     def locking(self) -> bool:
         """Whether sensors are being locked: then the loop is theirs, and pictures wait, for LOCKING at most.
@@ -232,10 +234,7 @@ class Live:
         if self.closed or not self.streams:
             return
         self._looking = self._loop.call_later(LOOK, self._look)
-        hints = None if self._hints is None else self._hints()
-        notices = self._box.surroundings.notices
-        if self._box.cause is not self._cause or hints != self._shown_hints or notices != self._shown_notices:
-            self._cause, self._shown_hints, self._shown_notices = self._box.cause, hints, notices
+        if self._unannounced() != self._shown:
             self.renew()
         watching = [stream for stream in self.streams if stream.machines and not self.locking()]
         if watching:

@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import BadCertificate
-from table_controller.certificates import Certificate, from_der, notice_of, notices_of, read_certificates
+from table_controller.certificates import (
+    MOST_IN_FILE,
+    Certificate,
+    configured_certificates,
+    from_der,
+    notice_of,
+    notices_of,
+    read_certificates,
+)
+from table_controller.config import load_config
 from table_controller.notices import NoticeBoard
 from tests.support.certificates import Authority
+from tests.support.configs import saigon
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,3 +112,13 @@ def test_a_notice_is_logged_once_a_day_and_at_once_when_it_becomes_another(caplo
     assert caplog.records[-1].message.startswith("PB-850 panel.cert: panel.pem expired on")
     board.put("files", [])
     assert board.notices == []
+
+
+def test_of_a_list_of_many_authorities_none_is_followed(tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "ca")
+    file = saigon(
+        tmp_path, str(tmp_path / "KIND"), lambda: bytes(range(32)), more='[mqtt]\nhost = "b"\nca = "many.pem"\n'
+    )
+    for number, followed in ((MOST_IN_FILE, MOST_IN_FILE), (MOST_IN_FILE + 1, 0)):
+        (tmp_path / "many.pem").write_text(authority.ca.read_text() * number)
+        assert len(configured_certificates(load_config(file))) == followed
