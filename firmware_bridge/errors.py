@@ -612,3 +612,48 @@ class HistoryDiffers(UplinkError):
     """What the broker acknowledged is not in this journal: it was set back, or its past was changed."""
 
     number = 838
+
+
+# --- what surrounds a box: certificates, the computer's limits, what was typed -----------------------------------
+
+
+class CertificateExpired(PitboxError):
+    """A certificate that the box shows or relies on has expired."""
+
+    number = 850
+
+
+class CertificateExpiresSoon(PitboxError):
+    """A certificate that the box shows or relies on expires within 30 days."""
+
+    number = 851
+
+
+class CertificateNotYetValid(PitboxError):
+    """A certificate begins later than the computer's clock shows."""
+
+    number = 852
+
+
+class BadCertificate(ConfigurationError):
+    """A file holds no certificate, or one that cannot be read."""
+
+    number = 853
+
+
+class HeadStays(PitboxError):
+    """No head of the journal leaves this computer."""
+
+    number = 854
+
+
+class FolderClosed(PitboxError):
+    """The box may not write to a folder that its configuration names."""
+
+    number = 855
+
+
+class UsageMistake(ConfigurationError):
+    """A command was typed in a form that it does not have."""
+
+    number = 856

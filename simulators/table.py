@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from simulators.models import make
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import Chips
@@ -71,7 +71,7 @@ def layout(game: str, start: str | None = None) -> dict[str, str]:
     allowed = _STARTS_OF.get(game, ())
     if start is not None and start not in allowed:
         known = f"it takes {' or '.join(allowed)}" if allowed else "it has no starting position to find"
-        raise ConfigurationError(f"--start {start} is not for {game}: {known}")
+        raise UsageMistake(f"--start {start} is not for {game}: {known}")
     return GAMES[game] | (STARTS[start or allowed[0]] if allowed else {})
 
 

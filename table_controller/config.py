@@ -28,6 +28,7 @@ from firmware_bridge.errors import (
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.transport.ports import check_port, is_path, same_port
 from table_controller import config_sections as written
+from table_controller.addresses import is_loopback
 from table_controller.config_devices import devices_needed, devices_welcome, sign_needed
 from table_controller.config_types import (
     ControlConfig,
@@ -67,6 +68,8 @@ _SOCKET_NAME: Final = 107
 _MQTT_PORT: Final = 1883
 _MQTT_TLS_PORT: Final = 8883
 SYSTEM: Final = "system"
+# A token that nobody guesses (characters).
+_LEAST_TOKEN: Final = 16
 
 
 class Examined(msgspec.Struct, frozen=True):
@@ -305,17 +308,7 @@ class _Reading:
             self._problem("mqtt.username and mqtt.password_file go together")
         if said.password_file is None:
             return None
-        path = self._private("mqtt.password_file", said.password_file)
-        if path is None:
-            return None
-        try:
-            password = path.read_text("utf-8").rstrip("\r\n")
-        except (OSError, UnicodeDecodeError):
-            password = ""
-        if not password or not password.isprintable():
-            self._problem(f"mqtt.password_file: {path} is not one line of text")
-            return None
-        return password
+        return self._secret("mqtt.password_file", said.password_file)
 
     def _panel(self) -> PanelConfig | None:
         said = self._file.section("panel", written.Panel)
@@ -330,7 +323,15 @@ class _Reading:
         for screen in said.screens:
             if not _is_address(screen):
                 self._problem(f'panel.screens: "{screen}" is no IP address')
-        return PanelConfig(said.enabled, said.listen, said.port, cert, key, said.screens)
+        token = None
+        if said.metrics_token_file is not None:
+            token = self._secret("panel.metrics_token_file", said.metrics_token_file)
+        if token is not None and len(token) < _LEAST_TOKEN:
+            self._problem(
+                f"panel.metrics_token_file: a token has at least {_LEAST_TOKEN} characters; "
+                f"make one: openssl rand -hex 32"
+            )
+        return PanelConfig(said.enabled, said.listen, said.port, cert, key, said.screens, token)
 
     def _control(self, data: Path) -> ControlConfig | None:
         said = self._file.section("control", written.Control)
@@ -360,6 +361,20 @@ class _Reading:
         except OSError as error:
             self._problem(f"{where}: {path}: {error.strerror}")
             return None
+
+    def _secret(self, where: str, name: str) -> str | None:
+        """Return the one line of a file that is its owner's alone."""
+        path = self._private(where, name)
+        if path is None:
+            return None
+        try:
+            secret = path.read_text("utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError):
+            secret = ""
+        if not secret or not secret.isprintable():
+            self._problem(f"{where}: {path} is not one line of text")
+            return None
+        return secret
 
     def _private(self, where: str, name: str) -> Path | None:
         """Return a file that is its owner's alone."""
@@ -401,14 +416,6 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether an address never leaves this computer."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _plain(name: str) -> str:

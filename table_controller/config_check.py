@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BadConfiguration, ConfigurationError
+from table_controller.addresses import certificate_lacks, panel_addresses
 from table_controller.journal.store import COPY_MARK
 from table_controller.people import load_people
 
@@ -66,6 +67,9 @@ def warnings_here(config: TableConfig) -> Iterator[str]:
             yield f"device.{slot.name}: {slot.port} is not there now"
         if not slot.key.enrolled:
             yield f"device.{slot.name}: its key is not enrolled"
+    if lacks := certificate_lacks(config.panel):
+        there = panel_addresses(config.panel)[0]
+        yield f"panel.cert does not carry {lacks}: browsers warn people who sign on at {there}"
     if config.journal.copy is None:
         yield "journal.copy is not set: if this disk dies, the meters die with it"
     elif not config.journal.copy.is_dir():

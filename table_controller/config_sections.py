@@ -141,7 +141,9 @@ class Mqtt(Section, frozen=True):
             examples=["pitbox-riverside-table-7"],
         ),
     ] = None
-    username: Annotated[Text | None, Meta(description="with password_file: how we log in", examples=["table-7"])] = None
+    username: Annotated[
+        Text | None, Meta(description="with password_file: how we log in", examples=["pitbox-riverside-table-7"])
+    ] = None
     password_file: Annotated[
         Path_ | None, Meta(description="holds the password and nothing else; mode 0600", examples=["mqtt.password"])
     ] = None
@@ -202,6 +204,13 @@ class Panel(Section, frozen=True):
             examples=[["10.4.7.21"]],
         ),
     ] = ()
+    metrics_token_file: Annotated[
+        Path_ | None,
+        Meta(
+            description="holds the token by which Prometheus on another computer reads /metrics; mode 0600",
+            examples=["metrics.token"],
+        ),
+    ] = None
 
 
 class Control(Section, frozen=True):

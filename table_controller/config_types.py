@@ -60,7 +60,7 @@ class MqttConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PanelConfig(msgspec.Struct, frozen=True):
-    """Where the panel listens; with TLS if it has a certificate."""
+    """Where the panel listens; with TLS if it has a certificate. `metrics_token` lets another computer read metrics."""
 
     enabled: bool
     listen: str
@@ -68,6 +68,15 @@ class PanelConfig(msgspec.Struct, frozen=True):
     cert: Path | None
     key: Path | None
     screens: tuple[str, ...] = ()  # addresses of the table's own screens
+    metrics_token: str | None = None
+
+    def __repr__(self) -> str:
+        """Never show the token."""
+        return f"PanelConfig(enabled={self.enabled}, listen={self.listen!r}, port={self.port}, cert={self.cert})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Not in rich's drawings either."""
+        return [("enabled", self.enabled), ("listen", self.listen), ("port", self.port), ("cert", self.cert)]
 
 
 class ControlConfig(msgspec.Struct, frozen=True):

@@ -68,6 +68,7 @@ show {base} base
 mount -n --move $run /run
 mount --bind /run/etc /etc
 mount -t tmpfs tmpfs /var/lib
+mount -t tmpfs tmpfs /srv
 systemd-sysusers {bench}/tree/deploy/systemd/pitbox.sysusers
 chown -R pitbox:pitbox /etc/pitbox
 cd /
@@ -89,6 +90,30 @@ for node in nodes:
     except OSError as error:
         print(errno.errorcode[error.errno])
 """
+# A journal of tiny segments whose oldest ones leave for the archive that its table.toml names.
+RETIRES: Final = """from pathlib import Path
+from table_controller.config import load_config
+from table_controller.journal.store import Policy, Store
+archive = load_config(Path("/etc/pitbox/folders.toml")).journal.policy.archive
+folder = Path("/var/lib/pitbox/retiring")
+folder.mkdir(exist_ok=True)
+policy = Policy(segment_bytes=1, ballast_bytes=0, keep_bytes=1, archive=archive)
+store = Store.open(folder, version=1, digests={}, policy=policy, clocks=lambda: (1, 1))
+for _ in range(4):
+    store.snapshot(store.last().seq, b"{}")
+print("retiring:", store.retiring_failed or "done", flush=True)
+store.close()
+"""
+# The instance that runs it, within all that the unit may not do.
+RETIRING: Final = """[Service]
+Type=oneshot
+ExecStart=
+ExecStart={python} /etc/pitbox/retires.py
+Restart=no
+"""
+# Folders outside of what the unit opens by itself.
+COPY: Final = "/srv/second copy"
+ARCHIVE: Final = "/srv/archive"
 # Device nodes by number: a serial port, which the unit allows; FUSE and the kernel's log, which it does not.
 NODES: Final = {"/run/ttyS0": ("4", "64"), "/run/fuse": ("10", "229"), "/run/kmsg": ("1", "11")}
 
@@ -174,6 +199,15 @@ class Systemd:
             assert time.monotonic() < began + LIMIT, f"not seen: {what}\n{self.words()}"
             time.sleep(0.1)
 
+    def write(self, path: str, text: str) -> None:
+        """Write a file in there, as root."""
+        self.inside("mkdir", "-p", str(Path(path).parent))
+        self.inside("sh", "-c", 'printf %s "$1" > "$2"', "sh", text, path)
+
+    def log(self) -> str:
+        """Return what the boxes have logged."""
+        return self.inside("cat", "/run/pitbox.log")
+
     def words(self) -> str:
         """Return how the unit stands, and the end of the box's log."""
         state = self.inside("systemctl", "status", "--no-pager", UNIT)
@@ -195,6 +229,11 @@ def lay_out(folder: Path) -> None:
     text = table_toml(GAME, {slot: f"/dev/pitbox-{slot}" for slot in kinds})
     (folder / "table.toml").write_text(text.replace('folder = "data"', 'folder = "/var/lib/pitbox"'))
     (folder / "bad.toml").write_text("[table]\n")
+    elsewhere = text.replace('folder = "data"', 'folder = "/var/lib/pitbox/folders"')
+    elsewhere += f'\n[journal]\ncopy = "{COPY}"\narchive = "{ARCHIVE}"\nkeep_days = 400\n'
+    (folder / "folders.toml").write_text(elsewhere)
+    (folder / "retiring.toml").write_text(elsewhere)
+    (folder / "retires.py").write_text(RETIRES)
     save_approved(folder / "approved.toml", frozenset(approved(kind) for kind in kinds.values()))
     for slot, kind in kinds.items():
         save_key(folder / f"{slot}.key", new_key(f"SN-{slot}", kind))
@@ -214,6 +253,49 @@ def devices(systemd: Systemd) -> None:
     print(
         f"         a serial port is let through ({held[1]}), other devices are refused ({held[2]}; elsewhere {free[2]})"
     )
+
+
+def folders(systemd: Systemd) -> None:
+    """See second copy and archive refused by the shipped unit, and written with the drop-in of `config unit`."""
+    unit, pitbox = "pitbox@folders", ("-m", "table_controller.cli")
+    check = (*pitbox, "config", "check", "/etc/pitbox/folders.toml")
+    drop_ins = "/run/units/pitbox@retiring.service.d"
+    systemd.write(f"{drop_ins}/retiring.conf", RETIRING.format(python=INTERPRETER.python))
+    systemd.inside("install", "-d", "-o", "pitbox", "-g", "pitbox", "/var/lib/pitbox/folders", COPY, ARCHIVE)
+    systemd.python(*pitbox, "journal", "begin-copy", COPY)
+    systemd.inside("chown", "-R", "pitbox:pitbox", COPY)
+    systemd.inside("systemctl", "daemon-reload")
+    systemd.inside("systemctl", "start", unit)
+    checked = systemd.python(*check)
+    for key, folder in (("journal.copy", COPY), ("journal.archive", ARCHIVE)):
+        assert f"PB-855  {key}: {folder} cannot be written by {unit}" in checked, checked
+        systemd.until(
+            f"{key} is refused, and the log has the cause",
+            lambda words=f"PB-855 {key}: {folder} cannot be written by this box": words in systemd.log(),  # type: ignore[misc]
+        )
+    assert "pitbox config unit /etc/pitbox/folders.toml > " in checked, checked
+    systemd.inside("systemctl", "start", "pitbox@retiring")
+    assert f"retiring: {ARCHIVE} cannot be written (Read-only file system)" in systemd.log(), systemd.log()
+    assert "holds no journal" in systemd.python(*pitbox, "journal", "verify", COPY), "nothing was written there"
+    made = systemd.python(*pitbox, "config", "unit", "/etc/pitbox/folders.toml")
+    for name in ("folders", "retiring"):
+        systemd.write(f"/run/units/pitbox@{name}.service.d/folders.conf", made)
+    systemd.inside("systemctl", "daemon-reload")
+    systemd.inside("systemctl", "restart", unit)
+    checked = systemd.python(*check)
+    assert "PB-855" not in checked, f"{checked}\n{systemd.inside('systemctl', 'show', unit, '-p', 'ReadWritePaths')}"
+    systemd.until(
+        "with the drop-in the second copy is written",
+        lambda: " hold" in systemd.python(*pitbox, "journal", "verify", COPY),
+    )
+    systemd.inside("systemctl", "start", "pitbox@retiring")
+    systemd.until("with the drop-in the archive is written", lambda: "retiring: done" in systemd.log())
+    assert systemd.inside("ls", ARCHIVE).split(), "a segment is in the archive"
+    systemd.inside("chown", "root:root", ARCHIVE)
+    checked = systemd.python(*check)
+    assert f"PB-855  journal.archive: {ARCHIVE} cannot be written by user pitbox" in checked, checked
+    print("         a folder of another user is named by config check as root")
+    systemd.inside("systemctl", "stop", unit)
 
 
 def watch(systemd: Systemd) -> None:
@@ -243,6 +325,7 @@ def watch(systemd: Systemd) -> None:
     verified = systemd.python("-m", "table_controller.cli", "journal", "verify", "/var/lib/pitbox/journal")
     assert " hold" in verified, verified
     print(f"         the journal of three starts: {verified.splitlines()[0]}")
+    folders(systemd)
     other = "pitbox@bad"
     systemd.inside("systemctl", "start", other)
     code = systemd.inside("systemctl", "show", other, "--value", "-p", "ExecMainStatus", "-p", "NRestarts").split()

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import ConfigurationError, UsageMistake
 from simulators.cli.jobs import Progress, add_jobs, read_jobs
 from simulators.house.storm import LEVELS
 from simulators.table import GAMES
@@ -56,13 +56,13 @@ def run(args: argparse.Namespace) -> int:
     usual = _FAST_ROUNDS if args.fast else _ROUNDS
     rounds = usual if args.rounds is None else args.rounds
     if not 0.1 <= args.speed <= 200:
-        raise ConfigurationError("--speed takes a number from 0.1 to 200")
+        raise UsageMistake("--speed takes a number from 0.1 to 200")
     if not 1 <= rounds <= 100_000:
-        raise ConfigurationError("--rounds takes a number from 1 to 100000")
+        raise UsageMistake("--rounds takes a number from 1 to 100000")
     if args.record and not args.record.parent.is_dir():
         raise ConfigurationError(f"{args.record}: there is no folder {args.record.parent}")
     if args.mqtt is not None and args.fast:
-        raise ConfigurationError("--mqtt needs real time: leave --fast away")
+        raise UsageMistake("--mqtt needs real time: leave --fast away")
     from simulators.house.recording import svg
     from table_controller.cli.screen import PatientConsole, Screen
 

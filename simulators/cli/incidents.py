@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +26,7 @@ def show_incidents(args: argparse.Namespace) -> int:
     from table_controller.cli.screen import Screen
 
     for wrong in [name for name in args.id if name not in REPLAYS]:
-        raise ConfigurationError(f"there is no incident {wrong!r}; there are {', '.join(REPLAYS)}")
+        raise UsageMistake(f"there is no incident {wrong!r}; there are {', '.join(REPLAYS)}")
     chosen = list(dict.fromkeys(args.id)) or list(REPLAYS)
     found: list[Replay] = []
     with Screen() as screen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 
 if TYPE_CHECKING:
     import argparse
@@ -28,7 +28,7 @@ def read_jobs(args: argparse.Namespace) -> int:
 
     jobs: int = usable() if args.jobs is None else args.jobs
     if not 1 <= jobs <= _MOST:
-        raise ConfigurationError(f"--jobs takes a number from 1 to {_MOST}")
+        raise UsageMistake(f"--jobs takes a number from 1 to {_MOST}")
     return jobs
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 
 if TYPE_CHECKING:
     import argparse
@@ -30,9 +30,9 @@ def run(args: argparse.Namespace) -> int:
     from table_controller.rulebook import GAMES
 
     if args.game not in GAMES:
-        raise ConfigurationError(f"--game takes one of {', '.join(GAMES)}")
+        raise UsageMistake(f"--game takes one of {', '.join(GAMES)}")
     if not 0.1 <= args.speed <= 200:
-        raise ConfigurationError("--speed takes a number from 0.1 to 200")
+        raise UsageMistake("--speed takes a number from 0.1 to 200")
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(args))
     return 0

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
 from simulators.cli import soak
 from simulators.cli.incidents import show_incidents
@@ -94,16 +94,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _up(args: argparse.Namespace) -> int:
     if not 0.01 <= args.speed <= 1000:
-        raise ConfigurationError("--speed takes a number from 0.01 to 1000")
+        raise UsageMistake("--speed takes a number from 0.01 to 1000")
     if args.model == TABLE:
         if args.name or args.fault or args.mutant:
-            raise ConfigurationError(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
+            raise UsageMistake(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
         layout(args.game, args.start)  # complain before anything starts
     else:
         kind = MODELS[args.model].machine.kind
         args.name = args.name or f"{kind}.1"
         if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
-            raise ConfigurationError(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
+            raise UsageMistake(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
         for text in args.fault:
             parse_fault(text, kind)  # complain before anything starts
         if args.mutant is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from simulators.cli.jobs import Progress, add_jobs, read_jobs
 from simulators.house.storm import LEVELS
 from simulators.table import GAMES
@@ -44,10 +44,10 @@ def soak(args: argparse.Namespace) -> int:
     from simulators.house.storm import read_mishap
 
     if not 1 <= args.rounds <= 10_000_000:
-        raise ConfigurationError("--rounds takes a number from 1 to 10000000")
+        raise UsageMistake("--rounds takes a number from 1 to 10000000")
     given = None if args.mishap is None else sorted(read_mishap(text) for text in args.mishap)
     if given is not None and args.game == ALL:
-        raise ConfigurationError("--mishap goes with one --game")
+        raise UsageMistake("--mishap goes with one --game")
     jobs = read_jobs(args)
     games = list(FIVE) if args.game == ALL else [args.game]
     sittings: list[Sitting] = []

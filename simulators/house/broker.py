@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import BrokerUnreachable, ConfigurationError
+from firmware_bridge.errors import BrokerUnreachable, ConfigurationError, UsageMistake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ def parse_broker(text: str) -> tuple[str, int]:
     """Return host and port of HOST[:PORT]; ConfigurationError if it is none."""
     host, _, port = text.partition(":")
     if not host or not (port or "1883").isdigit() or not 0 < int(port or 1883) < 65536:
-        raise ConfigurationError(f"{text!r} is no broker; HOST or HOST:PORT is one, as in 127.0.0.1:1883")
+        raise UsageMistake(f"{text!r} is no broker; HOST or HOST:PORT is one, as in 127.0.0.1:1883")
     return host, int(port or 1883)
 
 

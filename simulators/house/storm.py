@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from firmware_bridge.errors import BadFault, ConfigurationError
+from firmware_bridge.errors import BadFault, UsageMistake
 from simulators.faults import HOUSE_KIND, parse_fault
 from simulators.house.dealer import DEALER
 from simulators.table import keypad_and_sign, layout
@@ -58,12 +58,12 @@ def read_mishap(text: str) -> Mishap:
         number, _, moment = when.partition("@")
         mishap = Mishap(int(number), float(moment), slot, fault)
     except ValueError:
-        raise ConfigurationError(f"{text!r} is no mishap; '17@12.5 shuffler.1 jam:segment=lift' is one") from None
+        raise UsageMistake(f"{text!r} is no mishap; '17@12.5 shuffler.1 jam:segment=lift' is one") from None
     kind = mishap.slot.partition(".")[0]
     try:
         parse_fault(mishap.fault, kind)
     except (BadFault, KeyError) as bad:
-        raise ConfigurationError(f"{text!r}: {bad}") from bad
+        raise UsageMistake(f"{text!r}: {bad}") from bad
     return mishap
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from simulators.mutants import (
     bet_sensor,
     bet_sensor_chips,
@@ -77,7 +77,7 @@ def check_mutant(kind: str, name: str) -> Mutant:
     if name not in known:
         near = get_close_matches(name, known, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ConfigurationError(f"a {kind} has no mutant {name!r}{hint}; docs/conformance.md lists them")
+        raise UsageMistake(f"a {kind} has no mutant {name!r}{hint}; docs/conformance.md lists them")
     return known[name]
 
 

@@ -81,7 +81,7 @@ def _run(argv: Sequence[str] | None) -> int:
     import logging
     import os
 
-    from firmware_bridge.errors import PitboxError
+    from firmware_bridge.errors import PitboxError, UsageMistake
 
     logging.getLogger().addHandler(logging.NullHandler())  # what a command has to say, it prints
     for stream in (sys.stdout, sys.stderr):
@@ -91,6 +91,8 @@ def _run(argv: Sequence[str] | None) -> int:
         result: int = args.run(args)
     except PitboxError as error:
         _explain(error)
+        if isinstance(error, UsageMistake):
+            print(_usage(args.parser, arguments), end="", file=sys.stderr)
         return exit_code(error)
     except BrokenPipeError:  # the reader of our output has gone: `pitbox ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
@@ -143,9 +145,19 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(command)
-        command.set_defaults(run=module.run)
+        command.set_defaults(run=module.run, parser=command)
     args = parser.parse_args(arguments)
     return parser, args if hasattr(args, "run") else None
+
+
+def _usage(parser: argparse.ArgumentParser, arguments: list[str]) -> str:
+    """Return the usage of the command, or of its own subcommand, that was typed."""
+    import argparse
+
+    for word in arguments:
+        below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+        parser = next((action.choices[word] for action in below if word in action.choices), parser)
+    return parser.format_usage()
 
 
 def _modules(wanted: str | None) -> dict[str, Any]:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from table_controller.cli import OK, USAGE
+from table_controller.cli import FAULT, OK, USAGE
 from table_controller.rulebook.vocabulary import GAMES
 
 if TYPE_CHECKING:
     import argparse
 
     from table_controller.config import TableConfig
+    from table_controller.notices import Notice
 
-HELP = "check a table's configuration, write an example of one, print its schema"
+HELP = "check a table's configuration, write an example of one, print its schema or what systemd must open to it"
 EXAMPLE = "pitbox config check /etc/pitbox/table.toml"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
-    about = "read a table.toml and everything it names; say all that is wrong with it (exit code 2) or what it means"
+    about = "read a table.toml and everything it names; print all that is wrong with it (exit code 2), what cannot be "
+    about += "used although a box starts (1), or what it means"
     check = commands.add_parser(
         "check", help=about, description=about, epilog="example: pitbox config check table.toml",
         formatter_class=parser.formatter_class,
@@ -41,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formatter_class=parser.formatter_class,
     )  # fmt: skip
     schema.set_defaults(do=_schema)
+    about = "print a drop-in for systemd that lets this table's box write the folders that its table.toml names"
+    unit = commands.add_parser(
+        "unit", help=about, description=about, formatter_class=parser.formatter_class,
+        epilog="example: pitbox config unit > /etc/systemd/system/pitbox@table.service.d/folders.conf",
+    )  # fmt: skip
+    unit.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: /etc/pitbox/table.toml")
+    unit.set_defaults(do=_unit)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,33 +62,50 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from table_controller.config import default_path, examine
     from table_controller.config_check import problems_here, warnings_here
+    from table_controller.surroundings import notices_here
 
     examined = examine(args.file or default_path())
     problems, warnings = list(examined.problems), list(examined.warnings)
+    notices: list[Notice] = []
     if examined.config is not None:
         problems += problems_here(examined.config)
         warnings += warnings_here(examined.config)
+        notices = notices_here(examined.config, time.time())
     for problem in problems:
         print(f"{problem.code}  {problem}")
+    failures = [notice for notice in notices if notice.is_failure]
+    for notice in failures:
+        print(f"{notice.code}  {notice.text}\n        {notice.do}")
+    warnings += [notice.sentence for notice in notices if not notice.is_failure]
     for warning in warnings:
         print(f"note    {warning}")
     if problems or examined.config is None:
         print(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}: a box does not start with this file")
         return USAGE
     print("\n".join(_meaning(examined.config)))
+    if failures:
+        print(f"{examined.config.path}: a box starts with it, and {len(failures)} of what it names cannot be used")
+        return FAULT
+    print(f"{examined.config.path} can be used")
     return OK
 
 
 def _meaning(config: TableConfig) -> list[str]:
     """Say in lines what the file means."""
+    from table_controller.addresses import panel_addresses
+    from table_controller.journal.migrations import EDITION
+    from table_controller.journal.versions import digests_of
+
     submission, rules, policy = config.submission, config.edition, config.journal.policy
     kept = [f"{policy.keep_days} days"] if policy.keep_days else []
     kept += [f"{policy.keep_bytes >> 20} MB"] if policy.keep_bytes else []
     broker = "none" if config.mqtt is None else f"{config.mqtt.host}:{config.mqtt.port} as {config.mqtt.prefix}"
-    panel = f"{'https' if config.panel.cert else 'http'}://{config.panel.listen}:{config.panel.port}/"
+    panel = " or ".join(panel_addresses(config.panel))
+    in_journal = digests_of(rules, submission, config.kinds)[EDITION]
     rows = {
         "table": f"{config.name} ({config.site.id}/{config.id})",
-        "edition": f"{rules.title}, chapter {rules.chapter}, {rules.dated}, digest {rules.digest}",
+        "edition": f"{rules.title}, chapter {rules.chapter}, {rules.dated}, digest {in_journal} in the journal, "
+        f"{rules.digest} in the manifest",
         "rules": f"dealing {submission.dealing}, shuffler {submission.shuffler}"
         + (f", start {submission.start}" if submission.start else "")
         + f", wagers {', '.join(submission.wagers) or 'no optional ones'}",
@@ -90,13 +117,21 @@ def _meaning(config: TableConfig) -> list[str]:
         "control": str(config.control.socket),
         "people": str(config.people),
     }
-    return [f"{name:8s}{what}" for name, what in rows.items()] + [f"{config.path} can be used"]
+    return [f"{name:8s}{what}" for name, what in rows.items()]
 
 
 def _example(args: argparse.Namespace) -> int:
     from table_controller.config_example import example
 
     print(example(args.game), end="")
+    return OK
+
+
+def _unit(args: argparse.Namespace) -> int:
+    from table_controller.box_folders import drop_in
+    from table_controller.config import default_path, load_config
+
+    print(drop_in(load_config(args.file or default_path())), end="")
     return OK
 
 

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from devices.kinds import kind_named
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.version import VERSION
 from table_controller.cli.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         _list(args.list)
         return 0
     if args.port is None:
-        raise ConfigurationError("say which device with --port, or --list what would be checked")
+        raise UsageMistake("say which device with --port, or --list what would be checked")
     trust = bench_trust(args)
     wanted = chosen(requirements_of(trust.kind), args.only)
     (serial,) = trust.keys
@@ -151,7 +151,7 @@ def _hands(args: argparse.Namespace, screen: Screen) -> Hands:
         named = args.hands.is_socket()
         return SimulatorHands(args.hands if named else args.hands / f"{slot_name(args.port)}.sock")
     if not (sys.stdin.isatty() and screen.console.is_terminal):
-        raise ConfigurationError("no person can be asked without a terminal: say --no-hands or --hands FOLDER")
+        raise UsageMistake("no person can be asked without a terminal: say --no-hands or --hands FOLDER")
     return Person(lambda text: screen.line(f"  {text}", "bold"))
 
 

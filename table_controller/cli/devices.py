@@ -11,15 +11,7 @@ import msgspec
 from devices.kinds import kind_named
 from devices.report import LinkDown, Reported
 from devices.service import IN_SERVICE
-from firmware_bridge.errors import (
-    BoxRuns,
-    ConfigurationError,
-    EnrolledKey,
-    LinkSilent,
-    NoBox,
-    NotInService,
-    PitboxError,
-)
+from firmware_bridge.errors import BoxRuns, EnrolledKey, LinkSilent, NoBox, NotInService, PitboxError, UsageMistake
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
 from firmware_bridge.transport.ports import open_port
@@ -49,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask every slot at once, print a line each; the exit code is that of the first that cannot serve."""
     if not 0 < args.seconds <= 600:
-        raise ConfigurationError("--seconds takes a number up to 600")
+        raise UsageMistake("--seconds takes a number up to 600")
     config = load_config(args.config)
     _no_box(config)
     for slot in config.slots:

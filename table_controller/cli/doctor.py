@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
     """Yield a line for everything that was looked at, as soon as it was."""
-    from table_controller.doctor import computer, machines, ports
+    from table_controller.doctor import around, computer, machines, ports
 
     examined = examine(path)
     for problem in examined.problems:
@@ -78,7 +78,8 @@ def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
                        "start the box: only it may use an enrolled key")  # fmt: skip
     yield from computer.computer(config, whole=full)
     yield from wear_lines(config)
-    yield ports.broker(config)
+    yield from around.broker(config)
+    yield from around.around(config)
 
 
 def wear_lines(config: TableConfig) -> Iterator[Line]:

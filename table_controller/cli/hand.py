@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from firmware_bridge.decoding import UNDECODABLE
-from firmware_bridge.errors import BadHand, ConfigurationError, PitboxError
+from firmware_bridge.errors import BadHand, PitboxError, UsageMistake
 from table_controller import rulebook
 from table_controller.cli import OK, USAGE
 from table_controller.rulebook import GAMES
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json and args.cards is None:
         return _stream(args)
     if args.game is None or args.cards is None:
-        raise ConfigurationError(f"a game and its cards are needed, as: {EXAMPLE}")
+        raise UsageMistake(f"a game and its cards are needed, as: {EXAMPLE}")
     answer = appraise(_ask(args, args.cards))
     if args.json:
         _print_line(answer)
@@ -75,7 +75,7 @@ def game_of(word: str | None) -> str:
     by_name = {name: game for game in GAMES for name in (game, rulebook.edition(game).chapter)}
     if word not in by_name:
         near = get_close_matches(word, by_name, 3, 0.5) or list(by_name)
-        raise ConfigurationError(f"there is no game {word} (nearest: {', '.join(near)})")
+        raise UsageMistake(f"there is no game {word} (nearest: {', '.join(near)})")
     return by_name[word]
 
 
@@ -90,7 +90,7 @@ def _cents(text: str) -> int:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise ConfigurationError(f"--set {text}: it is written NAME=VALUE")
+        raise UsageMistake(f"--set {text}: it is written NAME=VALUE")
     return name, value
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware_bridge.errors import BadDossier, ConfigurationError
+from firmware_bridge.errors import BadDossier, UsageMistake
 from table_controller.cli import OK
 from table_controller.cli.box_link import add_box_arguments, box, data_of, sign_on, socket_of
 from table_controller.cli.pins import add_pin_argument
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 def _order_slot(args: argparse.Namespace) -> int:
     """Have the box order something of a machine without a dossier; it says what stands against it."""
     if args.by is None or args.order is None:
-        raise ConfigurationError("--slot goes with --order and --as: whoever orders signs on")
+        raise UsageMistake("--slot goes with --order and --as: whoever orders signs on")
     call, arguments = _order(args.order)
     with box(args) as caller:
         by = sign_on(caller, args)["by"]
@@ -101,7 +101,7 @@ def folder_of(args: argparse.Namespace) -> Path:
 def _tick(args: argparse.Namespace, folder: Path, number: int) -> None:
     """Have the box take the way up, order of the machine what shows a step, or tick one; it says what is missing."""
     if args.by is None:
-        raise ConfigurationError("--step and --order need --as: whoever says it signs on")
+        raise UsageMistake("--step and --order need --as: whoever says it signs on")
     slot = store.read(folder, number).machine.slot
     with box(args) as caller:
         by = sign_on(caller, args)["by"]
@@ -132,7 +132,7 @@ def _order(words: list[str]) -> tuple[str, dict[str, Any]]:
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if not equals:
-            raise ConfigurationError(f"--order takes NAME=VALUE, not {word!r}")
+            raise UsageMistake(f"--order takes NAME=VALUE, not {word!r}")
         arguments[name] = int(value) if value.isdecimal() else {"yes": True, "no": False}.get(value, value)
     return words[0], arguments
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import BadDossier, ConfigurationError
+from firmware_bridge.errors import BadDossier, ConfigurationError, UsageMistake
 from table_controller.catalogue import catalogue
 from table_controller.cli import OK
 from table_controller.cli.box_link import add_config_argument, box, data_of, sign_on
@@ -124,7 +124,7 @@ def wearing(data: Path, slot: str | None = None) -> list[Wearing]:
 def _mended(args: argparse.Namespace) -> int:
     """Have the box write down who has seen to a machine, and begin its base anew."""
     if args.by is None:
-        raise ConfigurationError("--mended needs --as: it is written down who has seen to the machine")
+        raise UsageMistake("--mended needs --as: it is written down who has seen to the machine")
     with box(args) as caller:
         who = sign_on(caller, args)
         caller.ask("mended", serial=args.mended, by=who["by"])
@@ -151,7 +151,7 @@ def parse_since(text: str, now_ns: int) -> int:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise ConfigurationError(f"--since takes 8h, 7d, 2031-03-17 or 2031-03-17T14:30, not {text!r}") from None
+        raise UsageMistake(f"--since takes 8h, 7d, 2031-03-17 or 2031-03-17T14:30, not {text!r}") from None
     return int(at.replace(tzinfo=at.tzinfo or UTC).timestamp()) * _NS
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +21,7 @@ def add_jog_arguments(parser: argparse.ArgumentParser, motors: type[IntEnum]) ->
 def check_jog(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant."""
     if (args.action == "jog") != (args.motor is not None) or (args.reverse and args.action != "jog"):
-        raise ConfigurationError("--motor NAME, and --reverse if it is meant, go with the action jog, and only with it")
+        raise UsageMistake("--motor NAME, and --reverse if it is meant, go with the action jog, and only with it")
 
 
 def jog_text(motor: IntEnum, current: int, *, reverse: bool, turned: bool) -> str:

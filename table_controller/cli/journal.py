@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError, RestoreRefused
+from firmware_bridge.errors import ConfigurationError, RestoreRefused, UsageMistake
 from table_controller.cli import FAULT, OK
 from table_controller.cli.pins import add_people_arguments
 from table_controller.cli.subcommands import Subcommands, run
@@ -103,7 +103,7 @@ def _head(text: str | None) -> bytes | None:
     except ValueError:
         head = b""
     if len(text) != _HEAD_DIGITS or not head:
-        raise ConfigurationError(f"a head is {_HEAD_DIGITS} hexadecimal digits, and {text!r} is none")
+        raise UsageMistake(f"a head is {_HEAD_DIGITS} hexadecimal digits, and {text!r} is none")
     return head
 
 
@@ -137,7 +137,7 @@ def _tail(args: argparse.Namespace) -> int:
     from table_controller.journal.wording import line
 
     if args.n < 0:
-        raise ConfigurationError("-n takes a number of records, 0 or more")
+        raise UsageMistake("-n takes a number of records, 0 or more")
     folder = _folder(args.folder)
     first, last = reader.bounds(folder)
     for record in reader.read(folder, max(first, last + 1 - args.n), last):
@@ -253,7 +253,7 @@ def _begin(args: argparse.Namespace) -> int:
     from table_controller.journal.versions import digests_of
 
     if args.people is not None:
-        raise ConfigurationError("a journal is begun for a table: name its table.toml with --config")
+        raise UsageMistake("a journal is begun for a table: name its table.toml with --config")
     who = named(args, _BEGINNERS, "a new journal")
     config = load_config(args.config or default_path())
     folder, data = config.journal.folder, DataFolder(config.data)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from devices.registry import MACHINES
-from firmware_bridge.errors import BadKeyFile, ConfigurationError
+from firmware_bridge.errors import BadKeyFile, UsageMistake
 from firmware_bridge.keys import load_key, new_key, save_key
 from firmware_bridge.messages import Name
 from table_controller.cli import OK
@@ -51,9 +51,9 @@ def _new(args: argparse.Namespace) -> int:
     try:
         serial = msgspec.convert(args.serial, Name)
     except msgspec.ValidationError:
-        raise ConfigurationError(f"{args.serial!r} cannot be a serial number: 1 to 32 plain characters can") from None
+        raise UsageMistake(f"{args.serial!r} cannot be a serial number: 1 to 32 plain characters can") from None
     if args.out is None and not serial.replace("-", "").replace("_", "").replace(".", "").isalnum():
-        raise ConfigurationError(f"the serial number {serial!r} makes no good file name; name the file with --out")
+        raise UsageMistake(f"the serial number {serial!r} makes no good file name; name the file with --out")
     path = args.out or Path(f"{args.kind}-{serial}.key")
     try:
         save_key(path, new_key(serial, args.kind))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from table_controller import rulebook
 from table_controller.cli import OK
 from table_controller.cli.hand import game_of
@@ -47,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
     game = None if args.game is None else game_of(args.game)
     if game is not None and args.wager is not None and rulebook.edition(game).wager(args.wager) is None:
         known = ", ".join(wager.name for wager in rulebook.edition(game).wagers)
-        raise ConfigurationError(f"{rulebook.edition(game).title} has no wager {args.wager}; it has {known}")
+        raise UsageMistake(f"{rulebook.edition(game).title} has no wager {args.wager}; it has {known}")
     if args.rounds < 2:
-        raise ConfigurationError(f"--rounds {args.rounds}: at least 2")
+        raise UsageMistake(f"--rounds {args.rounds}: at least 2")
     found = of_wager(_work(Effort(args.rounds, args.seed), game, args.wager), game, args.wager)
     if args.json:
         sys.stdout.write(msgspec.json.encode([_data(figure) for figure in found]).decode() + "\n")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import ConfigurationError, UsageMistake
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +45,7 @@ def people_file(args: argparse.Namespace) -> Path:
         return named
     config: Path = args.config or default_path()
     if args.config is None and not config.exists():
-        raise ConfigurationError(f"name the people file with --people, or a table.toml with --config ({config}: none)")
+        raise UsageMistake(f"name the people file with --people, or a table.toml with --config ({config}: none)")
     return load_config(config).people
 
 
@@ -70,7 +70,7 @@ def ask_pin(args: argparse.Namespace, id_: str, *, twice: bool = False) -> str:
     if file is not None:
         return _from_file(file, id_)
     if not sys.stdin.isatty():
-        raise ConfigurationError(f"the PIN of {id_} is asked for on a terminal; elsewhere use --pin-file")
+        raise UsageMistake(f"the PIN of {id_} is asked for on a terminal; elsewhere use --pin-file")
     from getpass import getpass
 
     try:

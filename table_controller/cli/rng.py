@@ -13,7 +13,7 @@ import msgspec
 
 from devices.chance import PROPORTION_CUTOFF, REPETITION_CUTOFF, Failure, Generator, Health
 from devices.position import EVEN, dice_odds
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from table_controller.cli import FAULT, OK
 from table_controller.cli.screen import Screen
 from table_controller.diagnosis.draws import collect, generated, remainders, rolled
@@ -79,11 +79,11 @@ class Report(msgspec.Struct, frozen=True):
 def run(args: argparse.Namespace) -> int:
     """Draw, examine, print; exit code 1 unless the numbers pass."""
     if not LEAST_DRAWS <= args.draws <= MOST_DRAWS:
-        raise ConfigurationError(f"--draws takes a number from {LEAST_DRAWS} to {MOST_DRAWS}")
+        raise UsageMistake(f"--draws takes a number from {LEAST_DRAWS} to {MOST_DRAWS}")
     if args.source == "os" and args.seed is not None:
-        raise ConfigurationError("--seed repeats a run; the operating system's entropy cannot be: --source seed")
+        raise UsageMistake("--seed repeats a run; the operating system's entropy cannot be: --source seed")
     if args.source == "seed" and args.seed is None:
-        raise ConfigurationError("--source seed needs --seed NUMBER")
+        raise UsageMistake("--source seed needs --seed NUMBER")
     report = _progressing(args.source, args.seed, args.draws)
     if args.json:
         print(msgspec.json.format(msgspec.json.encode(_as_json(report)), indent=2).decode())

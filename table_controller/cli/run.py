@@ -27,9 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def besides_of(config: TableConfig) -> Besides:
     """Return what runs beside the table; what is not configured is not even imported."""
+    from table_controller.controller.surroundings import TASK as SURROUNDINGS
+    from table_controller.controller.surroundings import watch_surroundings
     from table_controller.controller.wear import watch_wear
 
-    besides: dict[str, Any] = {"wear": watch_wear}
+    besides: dict[str, Any] = {SURROUNDINGS: watch_surroundings, "wear": watch_wear}
     if config.mqtt is not None:
         from table_controller.uplink.beside import TASK, keep_told
 

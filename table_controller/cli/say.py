@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from table_controller.cli import FAULT, OK
 from table_controller.cli.box_link import add_box_arguments, box, sign_on
 
@@ -102,13 +102,13 @@ def run(args: argparse.Namespace) -> int:
     for detail in args.details:
         name, equals, value = detail.partition("=")
         if not equals:
-            raise ConfigurationError(f"{detail!r} is no KEY=VALUE")
+            raise UsageMistake(f"{detail!r} is no KEY=VALUE")
         if name not in keys:
-            raise ConfigurationError(f"{args.what} has no {name!r}; it takes: {keys_told()[args.what] or 'nothing'}")
+            raise UsageMistake(f"{args.what} has no {name!r}; it takes: {keys_told()[args.what] or 'nothing'}")
         event[name] = _value(keys[name], value)
     lacking = [key.name for key in keys.values() if key.required and key.name not in event]
     if lacking:
-        raise ConfigurationError(f"{args.what} needs {lacking[0]}=…; it takes: {keys_told()[args.what]}")
+        raise UsageMistake(f"{args.what} needs {lacking[0]}=…; it takes: {keys_told()[args.what]}")
     with box(args) as caller:
         return told_code(caller.ask("say", event=event, **sign_on(caller, args)))
 
@@ -116,16 +116,16 @@ def run(args: argparse.Namespace) -> int:
 def _value(key: Key, text: str) -> Any:
     if key.takes == "flag":
         if text not in (*_YES, *_NO):
-            raise ConfigurationError(f"{key.name} takes yes or no, and {text!r} is neither")
+            raise UsageMistake(f"{key.name} takes yes or no, and {text!r} is neither")
         return text in _YES
     if key.choices and text not in key.choices:
-        raise ConfigurationError(f"{key.name} takes one of {', '.join(key.choices)}, and {text!r} is none")
+        raise UsageMistake(f"{key.name} takes one of {', '.join(key.choices)}, and {text!r} is none")
     if key.takes != "number":
         return text
     try:
         return int(text)
     except ValueError:
-        raise ConfigurationError(f"{key.name} takes a number, and {text!r} is none") from None
+        raise UsageMistake(f"{key.name} takes a number, and {text!r} is none") from None
 
 
 def seats_of(text: str) -> list[int]:
@@ -133,7 +133,7 @@ def seats_of(text: str) -> list[int]:
     try:
         return [int(seat) for seat in text.split(",") if seat]
     except ValueError:
-        raise ConfigurationError(f"seats are numbers with commas between them, and {text!r} is not that") from None
+        raise UsageMistake(f"seats are numbers with commas between them, and {text!r} is not that") from None
 
 
 def told_code(told: dict[str, Any]) -> int:

@@ -57,6 +57,12 @@ def status_lines(told: dict[str, Any]) -> Iterator[str]:
         test = "" if slot.get("testing") is None else f"  IN TEST MODE{_dossier(slot['testing'])}"
         yield f"  {slot['name']:14s} {slot['state']:22s} {slot['serial']:10s}{deck}{test}{why}"
     yield told["copy"]["words"]
+    uplink = told.get("uplink")
+    if uplink is not None:
+        stands = "connected" if uplink["connected"] else f"NOT CONNECTED. {uplink['code']}: {uplink['text']}"
+        yield f"The broker has record {uplink['acknowledged']}, {uplink['behind']} to go; {stands}"
+    for notice in told.get("notices", ()):
+        yield f"{'SEE TO IT' if notice['is_failure'] else 'note'}: {notice['code']} {notice['text']}; {notice['do']}"
     for task in told["tasks"]:
         if task["restarts"]:
             yield f"task {task['name']}: {task['state']}, started again {task['restarts']} times; {task['error']}"

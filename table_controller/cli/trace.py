@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from devices.report import LinkDown
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from table_controller.cli.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
 from table_controller.cli.box_link import add_box_arguments, box
 from table_controller.cli.frame_text import frame_text
@@ -44,9 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Connect, watch, end on time or on Ctrl-C; the capture is whole either way."""
     if args.seconds is not None and not 0 < args.seconds <= 86_400:
-        raise ConfigurationError("--seconds takes a number up to 86400")
+        raise UsageMistake("--seconds takes a number up to 86400")
     if (args.port is None) == (args.slot is None):
-        raise ConfigurationError("say --port for a device on the bench, or --slot for one of a running box")
+        raise UsageMistake("say --port for a device on the bench, or --slot for one of a running box")
     file = open_capture(args.out) if args.out else None
     try:
         if args.slot is not None:

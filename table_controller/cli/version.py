@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 from firmware_bridge.version import VERSION
 from table_controller.cli import FAULT, OK
 
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         return _diff(args)
     if not args.manifest:
         if args.json or args.files or args.config:
-            raise ConfigurationError("--json, --files and --config go with --manifest or --diff")
+            raise UsageMistake("--json, --files and --config go with --manifest or --diff")
         from table_controller.journal.versions import software_digest
 
         print(f"pitbox {VERSION}")

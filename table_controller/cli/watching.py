@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from devices.report import LinkDown
-from firmware_bridge.errors import ConfigurationError
+from firmware_bridge.errors import UsageMistake
 
 if TYPE_CHECKING:
     import argparse
@@ -20,7 +20,7 @@ def add_watch_arguments(parser: argparse.ArgumentParser) -> None:
 def check_watch(args: argparse.Namespace) -> None:
     """Refuse a time that cannot be meant."""
     if args.seconds is not None and (args.action != "watch" or not 0 < args.seconds <= 86_400):
-        raise ConfigurationError("--seconds goes with watch and takes a number up to 86400")
+        raise UsageMistake("--seconds goes with watch and takes a number up to 86400")
 
 
 class Watch:

@@ -39,6 +39,7 @@ from table_controller.controller.sign import Sign
 from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
 from table_controller.controller.supervise import Tasks, TaskState
+from table_controller.controller.surroundings import Surroundings
 from table_controller.controller.tap import Tap
 from table_controller.controller.test_mode import TestMode
 from table_controller.journal import records as rec
@@ -111,6 +112,7 @@ class Box:
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.taps: dict[str, Tap] = {}
         self.checks: list[tuple[str, str]] = []  # what the self-check found, for people
+        self.surroundings = Surroundings(lambda: clock.now()[0] / 1e9)
         self.stopping = False
         self.boot = 0
         self.enrolling = asyncio.Lock()  # one device after the other

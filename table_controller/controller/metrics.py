@@ -63,7 +63,28 @@ def _lines(status: Status) -> Iterator[str]:
     yield from _head("task_restarts", "how often something beside the table died and was started again", "counter")
     for task in status.tasks:
         yield _line("task_restarts", task.restarts, task=task.name)
+    yield from _around(status)
     yield from _of_table(status)
+
+
+def _around(status: Status) -> Iterator[str]:
+    yield from _head("uplink_configured", "whether a broker is configured")
+    yield _line("uplink_configured", int(status.uplink is not None))
+    if status.uplink is not None:
+        yield from _head("uplink_connected", "whether the broker has let the box in")
+        yield _line("uplink_connected", int(status.uplink.connected))
+        yield from _head("uplink_behind_records", "records that the broker has not acknowledged")
+        yield _line("uplink_behind_records", status.uplink.behind)
+        yield from _head("uplink_acknowledged_record", "the newest record that the broker has acknowledged", "counter")
+        yield _line("uplink_acknowledged_record", status.uplink.acknowledged)
+    if status.certificates:
+        yield from _head("certificate_expiry_timestamp_seconds", "when a certificate ends, in seconds since 1970")
+        for each in status.certificates:
+            labels = {"certificate": each.name, "where": each.where}
+            yield _line("certificate_expiry_timestamp_seconds", each.ends_s, **labels)
+    yield from _head("notices", "what a technician must see to, by code")
+    for code in sorted({notice.code for notice in status.notices}):
+        yield _line("notices", sum(notice.code == code for notice in status.notices), code=code)
 
 
 def _of_table(status: Status) -> Iterator[str]:

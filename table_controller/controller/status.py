@@ -11,9 +11,12 @@ import msgspec
 
 from devices.service import IN_SERVICE
 from firmware_bridge.version import VERSION
+from table_controller.certificates import Certificate
 from table_controller.controller.supervise import TaskState
+from table_controller.controller.surroundings import UplinkStatus
 from table_controller.journal.finding_log import LoggedFinding
 from table_controller.journal.hit_log import LoggedHit
+from table_controller.notices import Notice
 from table_controller.table.decisions import Prompt, Reason
 from table_controller.table.state import Deck, Hold, Progressive, Round
 
@@ -153,6 +156,9 @@ class Status(msgspec.Struct, frozen=True):
     digests: dict[str, str]
     state: TableStatus | None
     unverified: bool = False  # a development table: nobody approved what runs here
+    notices: list[Notice] = []  # what a technician must see to although the table plays on
+    certificates: list[Certificate] = []
+    uplink: UplinkStatus | None = None  # None: no broker is configured
 
 
 def problem(error: PitboxError | None) -> Problem | None:
@@ -166,13 +172,14 @@ def status_of(box: Box) -> Status:
     copy = box.copy
     trouble = Problem(copy.code, copy.error) if copy.error else None
     reach = 0 if copy.ack is None else copy.ack.seq
-    dealer = box.dealer()
+    dealer, around = box.dealer(), box.surroundings
     return Status(
         PROTOCOL, VERSION, box.plan.name, box.plan.edition.game, _phase(box), problem(box.cause), box.boot,
         0 if controller is None else controller.durable, box.started_ns, box.clock.now()[0],
         None if dealer is None else dealer.credential, [_slot(box, slot) for slot in box.slots.values()],
         CopyStatus(copy.configured, copy.words, reach, copy.behind, trouble), list(box.tasks.states.values()),
         box.checks, box.digests, None if controller is None else _table(box, controller), box.plan.development,
+        around.notices, around.certificates, None if around.uplink is None else around.uplink(),
     )  # fmt: skip
 
 

@@ -143,15 +143,3 @@ def approved(config: TableConfig) -> list[Line]:
         return [Line("approved list", FAIL, f"no firmware is approved for: {', '.join(lacking)}",
                      "put the laboratory's list in its place; nothing else lets them serve")]  # fmt: skip
     return [Line("approved list", OK, f"{len(config.approved)} firmwares, every kind of this table among them")]
-
-
-def broker(config: TableConfig) -> Line:
-    """See whether the broker takes a connection; nothing is sent."""
-    if config.mqtt is None:
-        return Line("broker", OK, "none is configured, and none is needed")
-    where = f"{config.mqtt.host}:{config.mqtt.port}"
-    problem = reach(config.mqtt.host, config.mqtt.port)
-    if problem is None:
-        return Line("broker", OK, f"{where} answers")
-    return Line("broker", WARN, f"{where}: {problem}",
-                "play goes on without it and nothing is lost; is the network up? is the broker?")  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 from hashlib import blake2b
+from hmac import compare_digest
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -16,6 +17,7 @@ from starlette.routing import Route
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
+from table_controller.addresses import host_name, is_loopback
 from table_controller.panel import acts, words
 from table_controller.panel.desk import Said, refused
 from table_controller.panel.dossiers import dossiers
@@ -24,7 +26,7 @@ from table_controller.panel.history import history
 from table_controller.panel.live import SIGN
 from table_controller.panel.metrics import TYPE, tally_text
 from table_controller.panel.view import last_hits
-from table_controller.quota import THIS_COMPUTER, Origin, Rank, origin_of
+from table_controller.quota import Origin, Rank, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
 BODY: Final = 4096
 # The secret of a page travels in a header that no form of another site can set.
 PAGE: Final = "x-pitbox-page"
-# Names of this very computer: a name of somebody else that leads here is a trick (DNS rebinding).
-LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -162,9 +162,9 @@ class App:
     def _foreign(self, request: Request) -> str | None:
         """Return why a request cannot come from one of our pages; None if it can."""
         host = request.headers.get("host", "")
-        name = host if host.endswith("]") else host.rpartition(":")[0] or host
-        if self._panel.local and name not in LOOPBACK:
-            return "this panel is reached as localhost only"
+        # A name of somebody else that leads here is a trick (DNS rebinding); an address cannot be one.
+        if self._panel.local and not is_loopback(host_name(host)):
+            return "this panel is reached at a loopback address of this computer only, as localhost"
         site = request.headers.get("sec-fetch-site")
         if site is not None and site not in ("same-origin", "none"):
             return "another site asks"
@@ -210,13 +210,27 @@ class App:
         return Response(data, media_type=kind, headers=headers)
 
     async def _metrics(self, request: Request) -> Response:
-        """Answer this very computer, or somebody who is signed on: a fault's name tells much about a table."""
-        near = self._origin(request).name in (*THIS_COMPUTER, "local")
-        if not near and self._signed_on(request, used=False) is None:
-            return _answer(Said(401, {"ok": False, "text": "metrics are for this computer, or for who is signed on"}))
+        """Answer this computer, who has the token, and who is signed on: a fault's name tells much about a table."""
+        if not self._has_token(request):
+            why = self._foreign(request)
+            if why is not None:
+                return _answer(Said(403, {"ok": False, "text": why}))
+            place = self._origin(request).name
+            if not (place == "local" or is_loopback(place)) and self._signed_on(request, used=False) is None:
+                text = "metrics are for this computer, for who is signed on, and for who has the token"
+                refusal = _answer(Said(401, {"ok": False, "text": text}))
+                refusal.headers["WWW-Authenticate"] = "Bearer"
+                return refusal
         live = self._panel.live
         text = self._panel.status() + tally_text(live.tally, len(live.streams))
         return Response(text, headers=HEADERS | {"Content-Type": TYPE, "Cache-Control": "no-store"})
+
+    def _has_token(self, request: Request) -> bool:
+        """Whether a request carries the token of table.toml. Without one in there, none is right."""
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        token = self._panel.metrics_token
+        is_bearer = token is not None and scheme.lower() == "bearer"
+        return is_bearer and compare_digest(given.strip().encode(), str(token).encode())
 
     # --- signing on and off -------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from table_controller.addresses import panel_addresses
 from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
 from table_controller.panel.serve import serve
@@ -20,8 +21,7 @@ async def panel(box: Box, config: TableConfig) -> None:
     """Serve the panel of a configured box until it ends; what goes wrong is raised, and the box starts this anew."""
 
     def ready(port: int) -> None:
-        scheme = "http" if config.panel.cert is None else "https"
-        log.info("panel: %s://%s:%d/", scheme, config.panel.listen, port)
+        log.info("panel: %s", " or ".join(panel_addresses(config.panel, port)))
 
     await serve(
         config.panel,

@@ -50,6 +50,8 @@ FINDINGS: Final = 80
 SIGN: Final = "sign"
 # Where a stream comes from that nobody opened over a network.
 HERE: Final = origin_of("local", own=True)
+# Who is shown what a technician must see to.
+TECHNICAL: Final = ("floorperson", "technician")
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -116,8 +118,7 @@ class Live:
         self._locking = (0, 0.0)  # the round whose sensors were last seen to be locked, and since when
         self._looking: asyncio.TimerHandle | None = None
         self._machines = b""
-        self._cause: Any = None
-        self._shown_hints: dict[str, str] | None = None
+        self._shown: tuple[Any, ...] = (None, None, [])  # what the newest pictures had of what no step announces
         self.closed = False
         if box.controller is not None:
             self.tally.seq = box.controller.durable
@@ -197,11 +198,16 @@ class Live:
         controller = self._box.controller
         if controller is not None and controller.halted is None and controller.durable < controller.newest:
             return  # the state is ahead of the disk; the step that brings it there calls again
+        self._shown = self._unannounced()
         made: dict[str, bytes] = {}
         for stream in tuple(self.streams):
             if stream.role not in made:
                 made[stream.role] = _encode(self.picture(stream.role))
             stream.put("state", self.tally.seq, made[stream.role])
+
+    def _unannounced(self) -> tuple[Any, ...]:
+        """Return what pages show and no step announces: why the box halted, hints, notices."""
+        return self._box.cause, None if self._hints is None else self._hints(), self._box.surroundings.notices
 
     def locking(self) -> bool:
         """Whether sensors are being locked: then the loop is theirs, and pictures wait, for LOCKING at most.
@@ -230,6 +236,7 @@ class Live:
                 "meter": meter(controller.table, controller.shown_money),
                 "game": controller.table.context.edition.title,
             }
+        said["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL else []
         said |= view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
             said["hints"] = self._hints()
@@ -249,9 +256,7 @@ class Live:
         if self.closed or not self.streams:
             return
         self._looking = self._loop.call_later(LOOK, self._look)
-        hints = None if self._hints is None else self._hints()
-        if self._box.cause is not self._cause or hints != self._shown_hints:
-            self._cause, self._shown_hints = self._box.cause, hints
+        if self._unannounced() != self._shown:
             self.renew()
         watching = [stream for stream in self.streams if stream.machines and not self.locking()]
         if watching:

@@ -43,6 +43,7 @@ class Panel:
 
     `in_thread` is how files are read, for where there are no threads. `data`: the box's data folder, if it has one.
     `unverified`: nobody approved what runs; every page shows it. `screens`: addresses of the table's own screens.
+    `metrics_token`: what a program on another computer proves itself with to read the metrics.
     """
 
     def __init__(
@@ -59,11 +60,13 @@ class Panel:
         data: Path | None = None,
         unverified: bool = False,
         screens: Iterable[str] = (),
+        metrics_token: str | None = None,
     ) -> None:
         self.box = box
         self._screens = Screens(screens)
         self.name = name
         self.unverified = unverified
+        self.metrics_token = metrics_token
         self.secure = secure
         self.local = local
         self.bench = bench

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 import ssl
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import ConfigurationError, PanelNotServed
+from table_controller.addresses import is_loopback
 from table_controller.panel.panel import Panel
 
 if TYPE_CHECKING:
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 GRACE: Final = 1
 # The longest head of a request (bytes): a cookie, a page's secret, and a browser's own words.
 HEAD: Final = 16_384
-
-
-def is_loopback(address: str) -> bool:
-    """Tell whether an address is this very computer's own."""
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 def _bound(config: PanelConfig) -> socket.socket:
@@ -83,7 +73,7 @@ async def serve(
     try:
         panel = Panel(
             box, check, name=name, secure=secure, local=local, bench=bench, status=status, data=data,
-            unverified=unverified, screens=config.screens,
+            unverified=unverified, screens=config.screens, metrics_token=config.metrics_token,
         )  # fmt: skip
         try:
             server = _server(uvicorn, connections, app.app_of(panel), panel, config)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from table_controller.controller.surroundings import UplinkStatus
 from table_controller.journal.store import Store
 from table_controller.uplink.cursor import NAME
 from table_controller.uplink.settings import MqttSettings
@@ -42,7 +43,16 @@ async def keep_told(box: Box, config: TableConfig) -> None:
     def trouble(cause: UplinkError | None) -> None:
         box.tasks.states[TASK].error = "" if cause is None else f"{cause.code} {cause}"
 
-    uplink = Uplink(MqttSettings.of(config.mqtt), source_of(box), config.data / NAME, on_trouble=trouble)
+    uplink = Uplink(
+        MqttSettings.of(config.mqtt), source_of(box), config.data / NAME,
+        on_trouble=trouble, on_certificate=box.surroundings.broker_presented,
+    )  # fmt: skip
+
+    def stands() -> UplinkStatus:
+        health = uplink.health
+        return UplinkStatus(health.connected, health.code, health.text, health.acknowledged, health.behind)
+
+    box.surroundings.uplink = stands
     halted = [] if box.controller is None else box.on_halted
     halted.append(told := lambda _: uplink.look_again())
     try:

@@ -29,11 +29,13 @@ from firmware_bridge.errors import (
     BrokerUntrusted,
     UplinkError,
 )
+from table_controller.uplink.broker_certificate import shown_on
 from table_controller.uplink.settings import tls_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from table_controller.certificates import Certificate
     from table_controller.uplink.settings import MqttSettings
 
 log = logging.getLogger(__name__)
@@ -91,6 +93,7 @@ class Connection:
         self._incoming = 0
         self._said = ""  # the library's last complaint: the only place where it names TLS's reason
         self.stood = False
+        self.certificate: Certificate | None = None  # the broker's, once it let us in
 
     # --- opening -----------------------------------------------------------------------------------------------------
 
@@ -113,6 +116,7 @@ class Connection:
             raise self._explained(failed)  # without its cause, whose frames hold the socket
         self._check()
         self.stood = True
+        self.certificate = shown_on(self._paho.socket(), self._where)
         client._disconnected.add_done_callback(self._disconnected)
         await self._subscribe(client, subscribe)
 

@@ -26,8 +26,9 @@ from firmware_bridge.errors import (
     UplinkError,
 )
 from table_controller.uplink import messages as m
+from table_controller.uplink.broker_certificate import look_if_possible
 from table_controller.uplink.commands import Asked, answer
-from table_controller.uplink.connection import ANSWER_SECONDS, CLOSE_SECONDS, Connection, Incoming
+from table_controller.uplink.connection import ANSWER_SECONDS, CLOSE_SECONDS, OPEN_SECONDS, Connection, Incoming
 from table_controller.uplink.outbox import Outbox, Outgoing
 from table_controller.uplink.retained import Retained
 from table_controller.uplink.topics import Topics
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from table_controller.certificates import Certificate
     from table_controller.controller.loop import Step
     from table_controller.uplink.cursor import Mark
     from table_controller.uplink.settings import MqttSettings
@@ -80,7 +82,8 @@ class _Sent(NamedTuple):
 class Uplink:
     """Tells the broker what a box's journal says. `health` is what people may know of it, at any time.
 
-    `on_trouble` is told each new cause, and None when things go well again. `pace` shortens every wait, for tests.
+    `on_trouble` is told each new cause, and None when things go well again; `on_certificate` takes what the broker
+    shows at each handshake, also one that the box does not accept. `pace` shortens every wait, for tests.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class Uplink:
         cursor: Path,
         *,
         on_trouble: Callable[[UplinkError | None], None] = lambda _: None,
+        on_certificate: Callable[[Certificate], None] = lambda _: None,
         pace: float = 1.0,
         jitter: Random | None = None,
     ) -> None:
@@ -100,6 +104,7 @@ class Uplink:
         self._last: UplinkError | None = None  # the cause that was reported last
         self._source = source
         self._on_trouble = on_trouble
+        self._on_certificate = on_certificate
         self._pace = pace
         self._jitter = jitter or Random()
         self._connection: Connection | None = None
@@ -187,9 +192,12 @@ class Uplink:
         connection = self._connection = Connection(self.settings, will, self._asked, self._progress)
         try:
             await connection.open(self.topics.commands)
+            self._presented(connection.certificate)
             self._begin(connection, msgspec.structs.replace(status, status="online", reason="connected"))
             await self._serve(connection)
         except UplinkError as cause:
+            if isinstance(cause, BrokerUntrusted):
+                self._presented(await asyncio.to_thread(look_if_possible, self.settings, OPEN_SECONDS))
             return cause.with_traceback(None)  # it is kept; its frames hold the socket
         except asyncio.CancelledError:
             await self._farewell(connection, msgspec.structs.replace(status, reason="stopped"))
@@ -200,6 +208,10 @@ class Uplink:
             await connection.drop()
             await self._save()
         raise AssertionError("serving ends by an error or by cancelling")
+
+    def _presented(self, certificate: Certificate | None) -> None:
+        if certificate is not None:
+            self._on_certificate(certificate)
 
     def _begin(self, connection: Connection, status: m.Status) -> None:
         self._connections += 1

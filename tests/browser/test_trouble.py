@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from table_controller.certificates import Certificate
 from table_controller.journal.records import Note
 from table_controller.ledger.money import dollars
 from table_controller.table import events as ev
@@ -195,3 +196,17 @@ async def test_a_page_comes_back_by_itself_after_the_panel_died(tmp_path: Path) 
 
 async def _until_lost(page: Any) -> None:
     await page.wait_for_selector(".lost:not(.hidden)")
+
+
+async def test_an_expired_certificate_comes_to_the_floor_and_the_technician_and_goes_when_it_was_renewed(
+    tmp_path: Path,
+) -> None:
+    async with chromium() as browser, served(browser, tmp_path, "saigon_5_card", decks=()) as stage:
+        floor, technician = await stage.page("/floor", "floor-1"), await stage.page("/technician", "tech-1")
+        around = stage.house.box.surroundings
+        around.files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
+        for page in (floor, technician):
+            await page.wait_for_selector("#notices:has-text('PB-850 panel.cert: panel.pem expired on 1970-01-02')")
+        around.files([], [])
+        for page in (floor, technician):
+            await page.wait_for_selector("#notices", state="detached")

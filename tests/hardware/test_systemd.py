@@ -21,6 +21,11 @@ SEEN = (
     "killed, and started again",
     "hung: the watchdog",
     "SIGTERM: stopped",
+    "journal.copy is refused, and the log has the cause",
+    "journal.archive is refused, and the log has the cause",
+    "with the drop-in the second copy is written",
+    "with the drop-in the archive is written",
+    "a folder of another user is named by config check as root",
 )
 # What the tool runs and the unit runs.
 PARTS = ("deploy", "devices", "firmware_bridge", "simulators", "table_controller", "tools")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from table_controller.cli import OK, USAGE, main
 from table_controller.config import load_config
 from table_controller.config_example import example
 from table_controller.config_schema import schema
+from table_controller.journal.versions import digests_of
 from tests.support.configs import certificate, lay_out
 from tests.support.processes import pitbox
 
@@ -83,7 +85,7 @@ def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFix
     assert "journal.copy" not in shown
     assert "people.file" not in shown
     assert "broker:8883 as pitbox/site/table-7 with TLS" in shown
-    assert "https://0.0.0.0:8080/" in shown
+    assert f"https://{socket.getfqdn()}:8080/" in shown, "nobody can sign on at 0.0.0.0"
 
 
 def test_the_printed_example_passes_the_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -98,3 +100,28 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     shown = pitbox("config", "check", str(tmp_path / "none.toml"), expect=2)
     assert "is not there" in shown
     assert "1 problem: a box does not start with this file" in shown
+
+
+def test_the_edition_has_the_digest_that_the_journal_names(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = lay_out(tmp_path, TEXT)
+    config = load_config(file)
+    named = digests_of(config.edition, config.submission, config.kinds)["edition"]
+    assert f"digest {named} in the journal, {config.edition.digest} in the manifest" in said(capsys, "check", str(file))
+
+
+def test_a_token_for_metrics_is_private_one_line_and_long_enough(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = lay_out(tmp_path, TEXT.replace("#[panel]\n", '[panel]\nmetrics_token_file = "metrics.token"\n'))
+    token = tmp_path / "metrics.token"
+    assert "panel.metrics_token_file" in said(capsys, "check", str(file), expect=USAGE)
+    token.write_text("0123456789abcdef\n")
+    token.chmod(0o640)
+    assert "chmod 600" in said(capsys, "check", str(file), expect=USAGE)
+    token.chmod(0o600)
+    said(capsys, "check", str(file))
+    config = load_config(file)
+    assert config.panel.metrics_token == "0123456789abcdef"
+    assert "0123456789abcdef" not in repr(config)
+    token.write_text("short\n")
+    assert "at least 16 characters" in said(capsys, "check", str(file), expect=USAGE)

@@ -315,6 +315,41 @@ async def test_with_tls_the_cookie_is_secure(tmp_path: Path) -> None:
         assert (await dealer.get("/metrics")).status == 200
 
 
+async def test_a_program_on_another_computer_reads_the_metrics_with_the_token_and_only_with_it(tmp_path: Path) -> None:
+    async with staged(tmp_path, secure=True, local=False, metrics_token="a token of 16 ch") as stage:
+        far = Browser(stage.app, host="table7.example", place="10.0.0.3")
+        refused = await far.get("/metrics")
+        assert refused.status == 401
+        assert refused.headers["www-authenticate"] == "Bearer"
+        for wrong in (
+            "Bearer",
+            "Bearer ",
+            "Bearer a token of 16 cx",
+            "Basic a token of 16 ch",
+            "a token of 16 ch",
+            "Bearer \xff",
+        ):
+            assert (await far.ask("GET", "/metrics", authorization=wrong)).status == 401, wrong
+        right = await far.ask("GET", "/metrics", authorization="Bearer a token of 16 ch")
+        assert right.status == 200
+        assert b"pitbox_steps_total" in right.body
+        assert (await far.ask("GET", "/api/stream", authorization="Bearer a token of 16 ch")).status == 401
+    (tmp_path / "without").mkdir()
+    async with staged(tmp_path / "without", secure=True, local=False) as stage:
+        far = Browser(stage.app, host="table7.example", place="10.0.0.3")
+        for empty in ("Bearer", "Bearer ", "Bearer None"):
+            assert (await far.ask("GET", "/metrics", authorization=empty)).status == 401, (
+                "without a token none is right"
+            )
+
+
+async def test_another_sites_page_reads_no_metrics_through_a_browser_on_the_box(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        assert (await Browser(stage.app).get("/metrics")).status == 200
+        assert (await Browser(stage.app, host="rebound.example").get("/metrics")).status == 403
+        assert (await Browser(stage.app, place="::ffff:127.0.0.1").get("/metrics")).status == 200
+
+
 async def test_what_the_core_refuses_is_said_with_every_reason(tmp_path: Path) -> None:
     async with staged(tmp_path, ready=False) as stage:
         dealer = await stage.person("dealer-1")

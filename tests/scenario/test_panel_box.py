@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from simulators.world.table import TRAY
+from table_controller.certificates import Certificate
 from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
 from table_controller.panel.app import HEADERS, PAGES, app_of
@@ -159,6 +160,18 @@ async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_
         assert len(names) == len(set(names))
         assert {"pitbox_slot_in_service", "pitbox_meter_microdollars", "pitbox_rounds_total"} <= set(names)
         assert all(line.startswith("# ") or re.fullmatch(r"[a-z_]+(\{.*\})? \S+", line) for line in page.splitlines())
+
+
+async def test_floor_and_technician_see_what_a_technician_must_see_to_and_dealers_do_not(tmp_path: Path) -> None:
+    async with beside(tmp_path) as stage:
+        past = Certificate("panel.cert", "panel.pem", 0, 86_400)
+        stage.bench.box.surroundings.files([past], [])
+        for role, shown in (("floorperson", True), ("technician", True), ("dealer", False)):
+            notices = stage.panel.live.picture(role)["notices"]
+            assert [text.startswith("PB-850 panel.cert: panel.pem expired on 1970-01-02") for text in notices] == [
+                True
+            ] * shown
+        assert "notices" not in stage.panel.live.picture("sign")
 
 
 async def test_every_page_of_a_development_table_shows_that_nobody_approved_what_runs(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from firmware_bridge.errors import ConfigurationError, PanelNotServed
 from simulators.house.panel import PINS, people_file, show, silent_house
+from table_controller.addresses import is_loopback
 from table_controller.config import PanelConfig
-from table_controller.panel.serve import is_loopback, serve
+from table_controller.panel.serve import serve
 from tests.support.processes import pitbox
 from tests.support.tools import need_tool
 

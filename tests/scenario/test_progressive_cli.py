@@ -100,7 +100,7 @@ def test_a_sign_is_drawn_as_it_can_be_read_and_compared_with_what_was_told(tmp_p
         assert "PB-498" in said
         assert "value 0" in said
         for wrong in ("12.3", "-1", "1e3", "12,50"):
-            assert "PB-610" in pitbox(*device, "show", f"--value={wrong}", expect=2)
+            assert "PB-856" in pitbox(*device, "show", f"--value={wrong}", expect=2)
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ class _Stuck:
 
 
 def test_a_report_that_cannot_be_meant_is_refused(typed: Typed) -> None:
-    assert "PB-610" in typed("rng", "report", "--draws", 100, expect=2)
+    assert "PB-856" in typed("rng", "report", "--draws", 100, expect=2)
     assert "cannot be: --source seed" in typed("rng", "report", "--seed", 7, expect=2)
     assert "needs --seed" in typed("rng", "report", "--source", "seed", expect=2)
     assert "invalid choice" in typed("rng", "report", "--source", "nature", expect=2)

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 from tests.support.tools import need_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+# `openssl ca` takes days in the past, which `openssl x509` does not.
+_CONFIG: Final = """[ca]
+default_ca = it
+[it]
+new_certs_dir = {folder}
+database = {folder}/index-{name}.txt
+rand_serial = yes
+default_md = sha256
+policy = any
+copy_extensions = copy
+unique_subject = no
+[any]
+commonName = supplied
+"""
 
 
 class Authority:
@@ -23,20 +40,29 @@ class Authority:
             "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign",
         )  # fmt: skip
 
-    def issue(self, subject: str, *alternatives: str) -> tuple[Path, Path]:
-        """Return certificate and key of a subject; `alternatives` are its names, as in IP:127.0.0.1."""
+    def issue(self, subject: str, *alternatives: str, days: float = 2, begins: float = -1) -> tuple[Path, Path]:
+        """Return certificate and key of a subject; `alternatives` are its names, as in IP:127.0.0.1.
+
+        It is valid from `begins` until `days` days after now; both may be in the past.
+        """
         base = self._folder / f"{self._name}-{subject}"
-        cert, key, request, more = (base.with_suffix(end) for end in (".crt", ".key", ".csr", ".ext"))
+        cert, key, request, more = (base.with_suffix(end) for end in (".crt", ".key", ".csr", ".cnf"))
+        names = ",".join(alternatives or ("DNS:" + subject,))
         _openssl(
             "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={subject}",
-            "-keyout", str(key), "-out", str(request),
+            "-keyout", str(key), "-out", str(request), "-addext", f"subjectAltName={names}",
         )  # fmt: skip
-        more.write_text(f"subjectAltName={','.join(alternatives or ('DNS:' + subject,))}\n", "utf-8")
+        more.write_text(_CONFIG.format(folder=self._folder, name=self._name), "utf-8")
+        (self._folder / f"index-{self._name}.txt").touch()
         _openssl(
-            "x509", "-req", "-in", str(request), "-CA", str(self.ca), "-CAkey", str(self._key), "-CAcreateserial",
-            "-days", "2", "-extfile", str(more), "-out", str(cert),
+            "ca", "-batch", "-notext", "-config", str(more), "-in", str(request), "-cert", str(self.ca), "-keyfile",
+            str(self._key), "-startdate", _moment(begins), "-enddate", _moment(days), "-out", str(cert),
         )  # fmt: skip
         return cert, key
+
+
+def _moment(days: float) -> str:
+    return time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + days * 86_400))
 
 
 def _openssl(*arguments: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import ConfigurationError, JournalBusy
-from table_controller.cli import NO_BOX, exit_code, explain
+from table_controller.cli import NO_BOX, USAGE, exit_code, explain, main
 from table_controller.cli.pins import people_file
 from table_controller.config import DEFAULT, default_path
 from tests.support.configs import saigon
@@ -39,3 +39,30 @@ def test_people_are_found_by_the_configuration_that_the_environment_names(
         people_file(argparse.Namespace(people=None, config=None))
     monkeypatch.delenv("PITBOX_CONFIG")
     assert default_path() == DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        (("jam", "3", "--step", "open"), "--step and --order need --as"),
+        (("trace", "--seconds", "1"), "say --port for a device on the bench"),
+        (("device", "shoe", "dispense", "--port", "x"), "--cards N goes with the actions dispense"),
+        (("journal", "tail", "-n", "-1", "."), "-n takes a number of records"),
+        (("jams", "--since", "soon"), "--since takes 8h"),
+        (("rng", "report", "--draws", "1"), "--draws takes a number"),
+        (("keys", "new", "shoe", "x" * 40), "cannot be a serial number"),
+        (("version", "--json"), "go with --manifest"),
+        (("conform",), "say which device with --port"),
+        (("demo", "--speed", "0"), "--speed takes a number"),
+        (("sim", "up", "shoe", "--speed", "0"), "--speed takes a number"),
+    ],
+)
+def test_a_usage_mistake_shows_the_usage_and_is_no_configuration_error(
+    typed: tuple[str, ...], wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*typed]) == USAGE
+    printed = capsys.readouterr().err
+    assert printed.startswith("pitbox: PB-856 usage mistake: "), printed
+    assert f"\nusage: pitbox {typed[0]} " in printed, printed
+    assert wanted in printed, printed
+    assert "PB-610" not in printed

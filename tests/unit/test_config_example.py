@@ -43,6 +43,8 @@ def test_an_example_with_every_choice_made_is_a_configuration_too(game: str, tmp
         certificate(tmp_path, name)
     (tmp_path / "mqtt.password").write_text("secret\n")
     (tmp_path / "mqtt.password").chmod(0o600)
+    (tmp_path / "metrics.token").write_text("0123456789abcdef\n")
+    (tmp_path / "metrics.token").chmod(0o600)
     examined = examine(file)
     assert not examined.problems
     assert examined.config is not None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
 from table_controller import cli
+from table_controller.config_example import example
 from tests.support.tools import need_tool
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "systemd"
@@ -65,3 +67,13 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
     )  # fmt: skip
     said = [line for line in (done.stdout + done.stderr).splitlines() if "pitbox@table" in line]
     assert not said, "\n".join(said)
+
+
+def test_the_brokers_acl_has_a_block_for_the_user_that_the_example_logs_in_as() -> None:
+    lines = example("face_up_pai_gow").splitlines()
+    given = {key: json.loads(value) for key, _, value in (line.lstrip("#").partition(" = ") for line in lines)
+             if key in ("username", "client_id", "prefix")}  # fmt: skip
+    acl = (DEPLOY.parent / "mosquitto" / "acl").read_text("utf-8")
+    assert f"user {given['username']}\n" in acl
+    assert given["username"] == given["client_id"]
+    assert f"topic write {given['prefix']}/riverside/table-7/events" in acl

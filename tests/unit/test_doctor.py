@@ -22,7 +22,7 @@ from table_controller.controller.clock import Discipline
 from table_controller.controller.status import LinkStatus
 from table_controller.controller.wear import FOLDER, WearBook
 from table_controller.diagnosis.drift import Wear, Window
-from table_controller.doctor import computer, machines, ports, usb_ports
+from table_controller.doctor import around, computer, machines, ports, usb_ports
 from table_controller.doctor.lines import FAIL, OK, WARN, Line, worst
 from table_controller.doctor.machines import BoxFound, SlotFound
 from table_controller.journal.copy import Copy, begin_copy
@@ -110,14 +110,14 @@ def test_network_ports_and_broker_are_tried_by_connecting_only(tmp_path: Path) -
     with listener() as number:
         assert ports.port("shoe.1", f"socket://127.0.0.1:{number}", None).state == OK
         with_broker = load_config(table(tmp_path / "a", f'[mqtt]\nhost = "127.0.0.1"\nport = {number}\n'))
-        assert ports.broker(with_broker).state == OK
+        assert around.broker(with_broker)[0].state == OK
     assert ports.port("shoe.1", f"rfc2217://127.0.0.1:{number}", None).state == FAIL
-    assert ports.broker(with_broker).state == WARN
-    assert "play goes on" in ports.broker(with_broker).do
+    assert around.broker(with_broker)[0].state == WARN
+    assert "play goes on" in around.broker(with_broker)[0].do
 
 
 def test_no_broker_is_no_fault(config: TableConfig) -> None:
-    assert ports.broker(config).state == OK
+    assert around.broker(config)[0].state == OK
 
 
 class Usb:

@@ -141,7 +141,7 @@ def test_a_bad_line_is_answered_and_the_next_goes_on(
     lines = '{"game": "686a"}\n{"game": "x", "cards": ""}\nAs\n{"cards\n{"game": "686a", "cards": "As Ah Ad"}\n'
     code, answers = streamed(capsys, monkeypatch, lines)
     assert code == USAGE
-    assert [each.get("error", {}).get("code") for each in answers] == ["PB-621", "PB-610", "PB-621", "PB-621", None]
+    assert [each.get("error", {}).get("code") for each in answers] == ["PB-621", "PB-856", "PB-621", "PB-621", None]
     assert answers[-1]["hand"] == "total 33"
 
 

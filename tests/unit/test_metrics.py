@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from firmware_bridge.errors import ReplayDiffers
+from table_controller.certificates import Certificate
 from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
+from table_controller.controller.surroundings import UplinkStatus
+from table_controller.panel.metrics import Tally, tally_text
 from tests.support.boxes import Bench
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _NAME = r"[a-z_]+"
 _SAMPLE = re.compile(rf'({_NAME})(\{{(?:{_NAME}="(?:[^"\\\n]|\\[\\"n])*",?)*\}})? (-?\d+(?:\.\d+)?)')
@@ -69,3 +69,38 @@ async def test_a_locked_box_has_a_page_too(tmp_path: Path) -> None:
     finally:
         await box.stop()
         bench.close()
+
+
+async def test_the_page_has_uplink_backlog_and_the_end_of_every_certificate(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    try:
+        read = samples(metrics_text(status_of(box)))
+        assert read["pitbox_uplink_configured"] == 0
+        assert "pitbox_uplink_connected" not in read
+        box.surroundings.uplink = lambda: UplinkStatus(True, acknowledged=7, behind=5)
+        box.surroundings.files([Certificate("panel.cert", 'a "b".pem', 0, 86_400)], [])
+        read = samples(metrics_text(status_of(box)))
+        assert (read["pitbox_uplink_configured"], read["pitbox_uplink_connected"]) == (1, 1)
+        assert (read["pitbox_uplink_behind_records"], read["pitbox_uplink_acknowledged_record"]) == (5, 7)
+        expiry = 'pitbox_certificate_expiry_timestamp_seconds{certificate="panel.cert",where="a \\"b\\".pem"}'
+        assert read[expiry] == 86_400
+        assert read['pitbox_notices{code="PB-850"}'] == 1
+    finally:
+        await box.stop()
+        bench.close()
+
+
+async def test_docs_list_every_metric_with_its_meaning(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    try:
+        box.surroundings.uplink = lambda: UplinkStatus(True)
+        box.surroundings.files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
+        page = metrics_text(status_of(box)) + tally_text(Tally(), 0)
+    finally:
+        await box.stop()
+        bench.close()
+    listed = (Path(__file__).parents[2] / "docs" / "box.md").read_text("utf-8")
+    for name in re.findall(r"# TYPE (\S+)", page):
+        assert f"| `{name}` |" in listed, f"docs/box.md does not list {name}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import BetSensorView, DriverEvent, findings, fold
 from devices.report import Misread
-from firmware_bridge.errors import CommandRefused, ConfigurationError, code_of
+from firmware_bridge.errors import CommandRefused, UsageMistake, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.watching import Watch, add_watch_arguments, check_watch
 
@@ -57,11 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if (args.action in ("open", "lock")) != (args.round is not None):
-        raise ConfigurationError("--round N goes with the actions open and lock, and only with them")
+        raise UsageMistake("--round N goes with the actions open and lock, and only with them")
     if args.round is not None and not 1 <= args.round <= 0xFFFF_FFFF:
-        raise ConfigurationError("--round takes a number from 1 to 4294967295")
+        raise UsageMistake("--round takes a number from 1 to 4294967295")
     if (args.action == "light") != (args.to is not None):
-        raise ConfigurationError("--to off, acknowledged or accepted goes with the action light, and only with it")
+        raise UsageMistake("--to off, acknowledged or accepted goes with the action light, and only with it")
     check_watch(args)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from devices.keypad import messages as m
 from devices.keypad.state import DriverEvent, KeypadView, fold, seats_of, stale
 from devices.report import Misread
-from firmware_bridge.errors import ConfigurationError, code_of
+from firmware_bridge.errors import UsageMistake, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.watching import Watch, add_watch_arguments, check_watch
 
@@ -46,9 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if args.action != "show" and (args.line or args.ask != "nothing"):
-        raise ConfigurationError("--line and --ask go with the action show, and only with it")
+        raise UsageMistake("--line and --ask go with the action show, and only with it")
     if args.action != "lamps" and args.on:
-        raise ConfigurationError("--on goes with the action lamps, and only with it")
+        raise UsageMistake("--on goes with the action lamps, and only with it")
     check_watch(args)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from devices.meter_sign import messages as m
 from devices.meter_sign.state import DriverEvent, MeterSignView, fold, verdict
 from devices.report import Misread
-from firmware_bridge.errors import ConfigurationError, code_of
+from firmware_bridge.errors import UsageMistake, code_of
 from table_controller.cli.bench_link import bench_command_id
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if (args.action == "show") != (args.value is not None):
-        raise ConfigurationError("--value DOLLARS goes with the action show, and only with it")
+        raise UsageMistake("--value DOLLARS goes with the action show, and only with it")
     if args.action != "show" and (args.pending is not None or args.won is not None):
-        raise ConfigurationError("--pending and --won go with the action show, and only with it")
+        raise UsageMistake("--pending and --won go with the action show, and only with it")
     if (args.action == "limit") != (args.ms is not None):
-        raise ConfigurationError("--ms N goes with the action limit, and only with it")
+        raise UsageMistake("--ms N goes with the action limit, and only with it")
     if args.ms is not None and not 0 <= args.ms <= 0xFFFF_FFFF:
-        raise ConfigurationError("--ms takes a number up to 4294967295")
+        raise UsageMistake("--ms takes a number up to 4294967295")
     for row in m.Row:
         _cents(getattr(args, row.name.lower()))
 
@@ -128,7 +128,7 @@ def _cents(dollars: str | None) -> int:
         return 0
     found = re.fullmatch(r"([0-9]{1,15})(?:\.([0-9]{2}))?", dollars)
     if found is None:
-        raise ConfigurationError(f"{dollars!r} is no amount; write dollars and cents as 1234.56")
+        raise UsageMistake(f"{dollars!r} is no amount; write dollars and cents as 1234.56")
     return int(found[1]) * 100 + int(found[2] or 0)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from devices.report import Misread
 from devices.rng import messages as m
 from devices.rng.state import DriverEvent, RngView, fold
-from firmware_bridge.errors import ConfigurationError, OutcomeUnknown, code_of
+from firmware_bridge.errors import OutcomeUnknown, UsageMistake, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.places import draw_digit, draw_places, place_words
 
@@ -38,9 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if args.command is not None and args.action != "drawn":
-        raise ConfigurationError("--command goes with the action drawn")
+        raise UsageMistake("--command goes with the action drawn")
     if args.command is not None and args.command < 1:
-        raise ConfigurationError("--command takes the id of a draw, from 1 up")
+        raise UsageMistake("--command takes the id of a draw, from 1 up")
 
 
 class Session:

@@ -9,7 +9,7 @@ from devices.position import number_of_dice
 from devices.report import LinkDown, Misread
 from devices.shaker import messages as m
 from devices.shaker.state import DriverEvent, ShakerView, fold
-from firmware_bridge.errors import ConfigurationError, code_of
+from firmware_bridge.errors import UsageMistake, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.places import dice_words, draw_places
 
@@ -49,11 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if args.command is not None and args.action != "rolled":
-        raise ConfigurationError("--command goes with the action rolled")
+        raise UsageMistake("--command goes with the action rolled")
     if args.command is not None and args.command < 1:
-        raise ConfigurationError("--command takes the id of a roll, from 1 up")
+        raise UsageMistake("--command takes the id of a roll, from 1 up")
     if not 0 < args.seconds <= 3600:
-        raise ConfigurationError("--seconds takes a number up to 3600")
+        raise UsageMistake("--seconds takes a number up to 3600")
 
 
 class Session:

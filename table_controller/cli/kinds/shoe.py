@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.report import LinkUp, Misread
 from devices.shoe import messages as m
 from devices.shoe.state import DriverEvent, Ended, ShoeView, fold, verdict
-from firmware_bridge.errors import CommandFailed, ConfigurationError, code_of
+from firmware_bridge.errors import CommandFailed, UsageMistake, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
 from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
@@ -50,12 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if (args.action in ("dispense", "round")) != (args.cards is not None):
-        raise ConfigurationError("--cards N goes with the actions dispense and round, and only with them")
+        raise UsageMistake("--cards N goes with the actions dispense and round, and only with them")
     check_jog(args)
     if not 1 <= args.expect <= 416:
-        raise ConfigurationError("--expect takes a number of cards from 1 to 416")
+        raise UsageMistake("--expect takes a number of cards from 1 to 416")
     if args.cards is not None and not 0 <= args.cards <= 416:
-        raise ConfigurationError("--cards takes a number of cards from 0 to 416")
+        raise UsageMistake("--cards takes a number of cards from 0 to 416")
 
 
 class Session:

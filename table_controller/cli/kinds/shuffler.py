@@ -8,7 +8,7 @@ from devices.cards import CARD_NUMBERS, card_name
 from devices.report import LinkUp, Misread
 from devices.shuffler import messages as m
 from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
-from firmware_bridge.errors import CommandFailed, ConfigurationError, code_of
+from firmware_bridge.errors import CommandFailed, UsageMistake, code_of
 from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
 from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
@@ -59,12 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant, before anything is opened."""
     if (args.action == "mode") != (args.to is not None):
-        raise ConfigurationError("--to shuffle or --to sort goes with the action mode, and only with it")
+        raise UsageMistake("--to shuffle or --to sort goes with the action mode, and only with it")
     if (args.action == "deliver") != (args.cards is not None):
-        raise ConfigurationError("--cards N goes with the action deliver, and only with it")
+        raise UsageMistake("--cards N goes with the action deliver, and only with it")
     check_jog(args)
     if args.expect is not None and not 1 <= args.expect <= MOST:
-        raise ConfigurationError(f"--expect takes a number of cards from 1 to {MOST}")
+        raise UsageMistake(f"--expect takes a number of cards from 1 to {MOST}")
 
 
 class Session:

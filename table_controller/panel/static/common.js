@@ -359,3 +359,9 @@ export function badgeOf(state) {
   const kinds = { in_service: "good", faulted: "bad", absent: "bad", out_of_order_unsigned: "bad" };
   return kinds[state] || "warn";
 }
+
+// What a technician must see to although the table plays on: certificates, folders, heads of the journal.
+export function noticesCard(view) {
+  if (!view || !view.notices || !view.notices.length) return null;
+  return h("section", { class: "card", id: "notices" }, h("h2", {}, "For the technician"), view.notices.map((text) => h("div", { class: "line" }, text)));
+}

@@ -1,6 +1,6 @@
 // The floorperson's page: decisions, acknowledgements, hits, orders, devices, and what is to be found again.
 
-import { $, badgeOf, busy, clause, closer, dialog, duration, follow, h, once, read, sayBy, sayByTwo, session, show, signOff, start, steady, themeButton, toast, told } from "./common.js";
+import { $, badgeOf, busy, clause, closer, dialog, duration, follow, h, noticesCard, once, read, sayBy, sayByTwo, session, show, signOff, start, steady, themeButton, toast, told } from "./common.js";
 import { ask, clausesOf, forget } from "./ask.js";
 import { dispute } from "./dispute.js";
 
@@ -141,7 +141,7 @@ const draw = steady(() => {
   show($("bar"), h("span", { class: "name" }, view.table), h("span", { class: "soft" }, view.game || ""), h("span", { class: "grow" }),
     view.meter ? h("a", { href: "/hits" }, "Hits") : null, h("a", { href: "/technician" }, "Machines"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
   if (view.halted) show($("halted"), h("section", { class: "card hold" }, h("h2", {}, `The box is locked: ${view.halted.code}`), h("p", {}, view.halted.text), h("p", { class: "soft" }, view.halted.act)));
-  else show($("halted"));
+  else show($("halted"), noticesCard(view));
   if (!view.round) return;
   forget(new Set(view.prompts.map((prompt) => prompt.id)));
   document.body.dataset.seq = view.seq;

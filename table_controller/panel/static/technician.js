@@ -1,6 +1,6 @@
 // The technician's page: every machine live with its card path, its link, and what stands against using it.
 
-import { $, badgeOf, busy, clause, follow, h, once, read, say, sayBy, session, show, signOff, start, steady, themeButton, toast, told } from "./common.js";
+import { $, badgeOf, busy, clause, follow, h, noticesCard, once, read, say, sayBy, session, show, signOff, start, steady, themeButton, toast, told } from "./common.js";
 import { dossier, refresh } from "./dossier.js";
 import { history } from "./history.js";
 import { orders } from "./orders.js";
@@ -127,7 +127,7 @@ const draw = steady(() => {
   show($("bar"), h("span", { class: "name" }, view ? view.table : ""), h("span", { class: "soft" }, view && view.round ? `round ${view.round.number}: ${view.round.text}` : ""), h("span", { class: "grow" }),
     h("button", { type: "button", id: "past", onclick: history }, "History…"), h("span", { class: "badge calm" }, session.id), themeButton(), h("button", { type: "button", onclick: signOff }, "Sign off"));
   if (view && view.halted) show($("halted"), h("section", { class: "card hold" }, h("h2", {}, `The box is locked: ${view.halted.code}`), h("p", {}, view.halted.text), h("p", { class: "soft" }, view.halted.act)));
-  else show($("halted"));
+  else show($("halted"), noticesCard(view));
   const wrong = (one) => (one.state === "in_service" ? 1 : 0);
   const moving = (one) => (one.path.length ? 0 : 1);
   const drawn = [...machines].sort((a, b) => wrong(a) - wrong(b) || moving(a) - moving(b)).map(card);

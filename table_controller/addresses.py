@@ -1,0 +1,69 @@
+"""Addresses of the panel: which are printed for people, and which are this very computer's own. Opens no socket."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import TYPE_CHECKING
+
+from firmware_bridge.errors import BadCertificate
+from table_controller.certificates import PANEL, read_certificates
+
+if TYPE_CHECKING:
+    from table_controller.config import PanelConfig
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address or a name is this very computer's own, as a listener, a peer or a browser writes it."""
+    if address == "localhost":
+        return True
+    try:
+        found = ipaddress.ip_address(address.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    mapped = getattr(found, "ipv4_mapped", None)  # what a socket of both families calls a peer of the older one
+    return (found if mapped is None else mapped).is_loopback
+
+
+def host_name(header: str) -> str:
+    """Return the name in a Host header, without its port."""
+    return header if header.endswith("]") else header.rpartition(":")[0] or header
+
+
+def panel_addresses(config: PanelConfig, port: int | None = None) -> list[str]:
+    """Return the addresses at which people can sign on; the best first.
+
+    A panel that listens on every address has none of its own: then the names are those that its certificate carries.
+    """
+    scheme, number = "http" if config.cert is None else "https", config.port if port is None else port
+    try:
+        is_any = ipaddress.ip_address(config.listen).is_unspecified
+    except ValueError:
+        is_any = False
+    names = _certificate_names(config) or [socket.getfqdn()] if is_any else [config.listen]
+    return [f"{scheme}://{f'[{name}]' if ':' in name else name}:{number}/" for name in names]
+
+
+def _certificate_names(config: PanelConfig) -> list[str]:
+    """Return the names in the panel's certificate that lead to one computer."""
+    if config.cert is None:
+        return []
+    try:
+        names = read_certificates(PANEL, config.cert)[0].names
+    except (OSError, BadCertificate):
+        return []
+    return [name for name in names if not name.startswith("*")]
+
+
+def certificate_lacks(config: PanelConfig) -> str:
+    """Return what the panel's certificate does not carry: the address that it listens on, or any name; else empty."""
+    if config.cert is None or not config.enabled:
+        return ""
+    names = _certificate_names(config)
+    if not names:
+        return "any name"
+    try:
+        listen = ipaddress.ip_address(config.listen)
+    except ValueError:
+        return "" if config.listen in names else config.listen
+    return "" if listen.is_unspecified or str(listen) in names else config.listen

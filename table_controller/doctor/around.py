@@ -1,0 +1,58 @@
+"""What surrounds the box: broker, certificates, who keeps the journal's heads, what the unit opens. Only reads."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from firmware_bridge.errors import UplinkError
+from table_controller.certificates import configured_certificates, notices_of
+from table_controller.doctor.lines import FAIL, OK, WARN, Line
+from table_controller.doctor.ports import PATIENCE
+from table_controller.surroundings import notices_here
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from table_controller.config import TableConfig
+    from table_controller.notices import Notice
+
+_DAY: Final = "%Y-%m-%d"
+
+
+def broker(config: TableConfig) -> list[Line]:
+    """See whether the broker takes a connection and shows a certificate that the box accepts; nothing is sent."""
+    if config.mqtt is None:
+        return [Line("broker", OK, "none is configured, and none is needed for play")]
+    from table_controller.uplink.broker_certificate import look, look_if_possible  # noqa: PLC0415 - only with a broker
+    from table_controller.uplink.settings import MqttSettings  # noqa: PLC0415
+
+    settings, where = MqttSettings.of(config.mqtt), f"{config.mqtt.host}:{config.mqtt.port}"
+    try:
+        shown = look(settings, PATIENCE, trusting=False)
+    except UplinkError as error:
+        shown = look_if_possible(settings, PATIENCE) if config.mqtt.tls else None
+        lines = [Line("broker", WARN, f"{error.code}: {error}", f"play goes on without it and nothing is lost; "
+                      f"pitbox explain {error.code}")]  # fmt: skip
+    else:
+        lines = [Line("broker", OK, f"{where} answers")]
+    return lines if shown is None else [*lines, *_lines(notices_of([shown], time.time()))]
+
+
+def around(config: TableConfig) -> Iterator[Line]:
+    """Yield a line for every notice, and one for the certificates that are good."""
+    now = time.time()
+    notices = notices_here(config, now)
+    yield from _lines(notices)
+    known = configured_certificates(config)
+    if known and not notices_of(known, now):
+        first = min(known, key=lambda each: each.ends_s)
+        ends = time.strftime(_DAY, time.gmtime(first.ends_s))
+        yield Line("certificates", OK, f"{len(known)} valid; {first.name} ends first, on {ends}")
+
+
+def _lines(notices: list[Notice]) -> list[Line]:
+    return [
+        Line(notice.what, FAIL if notice.is_failure else WARN, f"{notice.code}: {notice.text}", notice.do)
+        for notice in notices
+    ]
