@@ -62,6 +62,8 @@ def _same_places(state: State, table: Table) -> State:
 # between rounds, so its snapshot is read as it is. Its editions and submissions have other rows, too: the devices, the
 # methods and the terms of the meter must be the same all the same.
 FIRST_EDITION: Final = "1/f834f2505b0fba83"
+# The schema of the state before it held revoked keys and used documents (commit 64bc5df); both begin empty.
+BEFORE_REVOCATIONS: Final = "2/ee3cd87fcd486b95"
 
 # In the order in which they are tried: the first whose changes cover what has changed, and which reads the schema.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
@@ -72,6 +74,12 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         frozenset({SOFTWARE, EDITION, CONFIGURATION}),
         _same_places,
         frozenset({FIRST_EDITION}),
+    ),
+    Migration(
+        "revocations_journaled",
+        frozenset({SOFTWARE, EDITION, CONFIGURATION}),
+        _same_places,
+        frozenset({BEFORE_REVOCATIONS}),
     ),
 )
 

@@ -271,6 +271,8 @@ class State(msgspec.Struct):
     spots: dict[int, Spot] = {}  # by seat; a sensor that connects anew has a count of its own
     lid_off: bool = False  # the shaker was armed or read, and nobody has covered it since
     signs: dict[str, str] = {}  # every sign that was heard of: why it does not show the meter; empty if it does
+    enrolled: dict[str, tuple[str, str]] = {}  # by slot: serial number and key fingerprint of the device enrolled last
+    revoked: list[tuple[str, str]] = []  # the keys that never serve again at this table
 
     @property
     def burn_due(self) -> int:
