@@ -1,4 +1,7 @@
-"""`pitbox config`: check a table.toml, write an example, print its schema. What is valid is decided elsewhere."""
+"""`pitbox config`: check a table.toml, write an example, print its schema, accept other devices by two people.
+
+What is valid is decided elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from table_controller.cli import OK, USAGE
+from table_controller.cli import OK, USAGE, accept
 from table_controller.rulebook.vocabulary import GAMES
 
 if TYPE_CHECKING:
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-HELP = "check a table's configuration, write an example of one, print its schema"
+HELP = "check a table's configuration, write an example of one, print its schema, accept other devices"
 EXAMPLE = "pitbox config check /etc/pitbox/table.toml"
 
 
@@ -41,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formatter_class=parser.formatter_class,
     )  # fmt: skip
     schema.set_defaults(do=_schema)
+    accepting = commands.add_parser(
+        "accept", help=accept.ABOUT, description=accept.ABOUT, epilog=f"example: {accept.EXAMPLE}",
+        formatter_class=parser.formatter_class,
+    )  # fmt: skip
+    accept.add_arguments(accepting)
+    accepting.set_defaults(do=accept.accept)
 
 
 def run(args: argparse.Namespace) -> int:

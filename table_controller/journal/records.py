@@ -70,12 +70,18 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     hold: int | None = None
 
 
-class Migrated(msgspec.Struct, frozen=True):
-    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how."""
+class Migrated(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how.
+
+    Where people had to accept it: who, and what differs, a line each.
+    """
 
     name: str
     old: dict[str, str]  # digests
     new: dict[str, str]
+    who: Person | None = None
+    second: Person | None = None
+    changes: tuple[str, ...] = ()
 
 
 class Stamp(msgspec.Struct, frozen=True):

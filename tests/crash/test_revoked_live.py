@@ -12,7 +12,7 @@ from firmware_bridge.keys import load_key, new_key, save_key
 from simulators.house.far_table import FarTable
 from simulators.table import BENCH_PEOPLE, BENCH_PIN
 from table_controller.journal.copy import begin_copy
-from tests.support.processes import PITBOX, pitbox
+from tests.support.processes import pitbox
 from tests.support.running import running
 
 if TYPE_CHECKING:
@@ -70,13 +70,10 @@ async def test_a_replaced_machine_is_refused_by_a_box_that_was_restored_from_the
             "--floorperson", "floor-1", "--auditor", "audit-1", "--config", str(config), *pins,
         )  # fmt: skip
         assert "restored into" in restored
-        refused = await asyncio.create_subprocess_exec(
-            *PITBOX, "run", "--config", str(config), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-        words, _ = await asyncio.wait_for(refused.communicate(), 60)
-        assert refused.returncode == 4, words
-        assert b"PB-318" in words
-        assert b"SN-other is enrolled there now" in words
+        with running(config) as box:
+            assert await asyncio.to_thread(box.process.wait, 60) == 4, box.words()
+            assert "PB-318" in box.words()
+            assert "SN-other is enrolled there now" in box.words()
         (config.parent / "shoe.1.key").unlink()
         shutil.copy(folder / "shoe.1.key", config.parent / "shoe.1.key")
         with running(config) as box:  # with the key that was enrolled it starts, and the old machine is refused
