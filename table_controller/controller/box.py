@@ -182,7 +182,7 @@ class Box:
         if self.controller is not None:
             self._join(self.controller)
             self.controller.begin()
-            if self.copy.configured:
+            if self.copy.configured or self.controller.table.state.copy_kept:
                 self.controller.submit(ev.CopyAwaited())
             self._check_keys(self.controller)
 

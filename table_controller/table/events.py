@@ -452,7 +452,7 @@ class BoxHalted(Event, frozen=True):
 
 
 class CopyAwaited(Event, frozen=True):
-    """A second copy is configured, and this start has not reached it: nobody knows yet whether another box has it."""
+    """A second copy is configured or was kept before, and this start has not reached it: another box may have it."""
 
 
 class CopyReached(Event, frozen=True):
