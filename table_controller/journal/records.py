@@ -17,8 +17,9 @@ from table_controller.table.events import Event, Person
 # The newest version of record bodies that this software writes and understands.
 VERSION: Final = 1
 # The edition of the rules by which entries are booked (docs/money.md): since the second, a claim that falls is reversed
-# exactly. Whoever reads a journal judges its entries by the edition that its start names.
-ACCOUNTING: Final = 2
+# exactly; since the third, a document moves money once. Whoever reads a journal judges its entries by the edition that
+# its start names.
+ACCOUNTING: Final = 3
 # Kinds; those that the store writes itself are in `chain`.
 STEP: Final = "step"
 BOX: Final = "box"

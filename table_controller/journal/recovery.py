@@ -19,6 +19,7 @@ from table_controller.journal.hit_log import HitLog
 from table_controller.journal.migrations import changed, migrate, state_schema
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
+from table_controller.ledger.money import BY_HAND, document_key
 from table_controller.table.events import Due, Person
 from table_controller.table.state import State
 
@@ -103,6 +104,35 @@ def _meter_of_last_start(source: JournalReader) -> MeterRules | msgspec.UnsetTyp
     return found
 
 
+class _Moved(msgspec.Struct, frozen=True):
+    """What is read of an entry that software before this one booked."""
+
+    kind: str = ""
+    document: str = ""
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    entry: _Moved | None = None
+
+
+class _Told(msgspec.Struct, frozen=True):
+    decisions: list[_Decided] = []
+
+
+_TOLD: Final = msgspec.json.Decoder(_Told)
+
+
+def _documents(source: JournalReader) -> list[str]:
+    """Return the documents that moved money by hand, from the records that are kept: older states do not hold them."""
+    found = [
+        decided.entry
+        for record in source.read(FIRST)
+        if record.kind == rec.STEP
+        for decided in _TOLD.decode(record.body).decisions
+    ]
+    return [document_key(entry.document) for entry in found if entry is not None and entry.kind in BY_HAND]
+
+
 class _Replay:
     """One recovery under way."""
 
@@ -155,6 +185,8 @@ class _Replay:
         except UNDECODABLE as error:
             raise VersionsDiffer(f"the state in the snapshot is not this software's: {error}") from error
         meter = self._meter(old, state, source)
+        if old.schema != state_schema():
+            state.money.book.documents = [*dict.fromkeys((*state.money.book.documents, *_documents(source)))]
         found = tuple(differences(state, self._table)) if self._accepted is not None else ()
         name, state = migrate(
             state, self._table, old.digests, self._digests, schema=old.schema, meter=meter,

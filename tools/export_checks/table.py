@@ -66,8 +66,6 @@ class Table:
         need(terms, "this start does not say what the table plays by; nothing after it can be judged")
         same = not self.terms or self.was != self.digests or terms == self.terms | {"dealing": terms["dealing"]}
         need(same, "the terms changed, and the digests did not")
-        led = not self.told or self.digests in (self.was, self.migrated)
-        need(led, "software, edition or configuration changed, and no migration led there")
         edition = content.get("accounting", FIRST)
         need(edition >= self.money.book.edition, "the books go back to the rules of an earlier edition")
         changed = self.money.book.entries and edition != self.money.book.edition and self.was == self.digests
@@ -77,6 +75,8 @@ class Table:
         if self.money.book.entries and edition >= SECOND:
             same_rate = all(self.money.terms[name] == terms["meter"][name] for name in ("rate_bp", "limit"))
             need(same_rate, "rate or limit of the meter changed, and nobody set them")
+        led = not self.told or self.digests in (self.was, self.migrated)
+        need(led, "software, edition or configuration changed, and no migration led there")
         self.terms, self.was = terms, self.digests
         self.money.use(terms["meter"] or {}, edition)
 
