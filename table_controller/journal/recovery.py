@@ -193,7 +193,8 @@ class _Replay:
             accepted=self._accepted is not None,
         )  # fmt: skip
         self._table.context.state = state
-        return rec.Migrated(name, old.digests, self._digests, *(self._accepted or (None, None)), found)
+        who, second = self._accepted or (None, None)
+        return rec.Migrated(name, old.digests, self._digests, who, second, found)
 
     def _meter(self, old: Kept, state: State, source: JournalReader) -> MeterRules | None:
         """Return the terms of the meter as they were submitted when the snapshot was kept."""

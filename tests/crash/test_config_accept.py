@@ -83,10 +83,10 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
         assert "accepted by technician tech-1 and floorperson floor-1" in told
         assert "PB-322" in await asyncio.to_thread(_accept, table.config, pins, "tech-1", "floor-1", 4), "once"
         with running(table.config) as box:
-            told = await asyncio.to_thread(box.status)
-            assert told["phase"] == "running"
-            assert "keypad.1" in [slot["name"] for slot in told["slots"]]
-            number = told["state"]["round"]["number"]
+            status = await asyncio.to_thread(box.status)
+            assert status["phase"] == "running"
+            assert "keypad.1" in [slot["name"] for slot in status["slots"]]
+            number = status["state"]["round"]["number"]
             table.controller.table.state.slots["keypad.1"] = Slot("keypad")  # people see the added machine, too
             await table.meet()
             await table.rest()
@@ -112,7 +112,6 @@ async def test_nothing_is_accepted_while_a_round_is_open(tmp_path: Path) -> None
             await table.rest()
             await table.bring("blue")
             number = (await asyncio.to_thread(box.status))["state"]["round"]["number"]
-            table.stall = True  # nobody answers any more
             table.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
             await table.until(lambda: table.controller.table.state.round.number == number + 1)
             table.box.powered = False

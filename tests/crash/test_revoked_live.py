@@ -84,3 +84,26 @@ async def test_a_replaced_machine_is_refused_by_a_box_that_was_restored_from_the
                 "--as", "tech-1", "--second", "floor-1", *pins, expect=4,
             )  # fmt: skip
             assert "PB-318" in with_old
+
+
+async def test_a_journal_that_is_begun_anew_keeps_what_the_one_before_had_revoked(tmp_path: Path) -> None:
+    async with FarTable(tmp_path, "saigon_5_card", seed=5, speed=400.0) as table:
+        pins, config = _pins(tmp_path), ["--config", str(table.config)]
+        shutil.copy(tmp_path / "shoe.1.key", tmp_path / "backup.key")
+        save_key(tmp_path / "new.key", new_key("SN-other", "shoe"))
+        with running(table.config) as box:
+            await asyncio.to_thread(box.until, "shoe.1", "in_service")
+            await asyncio.to_thread(
+                pitbox, "enroll", "shoe.1", "--key", str(tmp_path / "new.key"), *config, "--as", "tech-1",
+                "--second", "floor-1", *pins,
+            )  # fmt: skip
+        (tmp_path / "data" / "journal").rename(tmp_path / "evidence")
+        begun = await asyncio.to_thread(
+            pitbox, "journal", "begin", *config, "--technician", "tech-1", "--floorperson", "floor-1", *pins,
+            "--before", str(tmp_path / "evidence"),
+        )  # fmt: skip
+        assert "1 keys that the journal before had revoked stay revoked" in begun
+        shutil.copy(tmp_path / "backup.key", tmp_path / "shoe.1.key")
+        with running(table.config) as box:
+            assert await asyncio.to_thread(box.process.wait, 60) == 4, box.words()
+            assert "PB-318" in box.words()
