@@ -174,6 +174,12 @@ class KeyRevoked(TrustError):
     number = 318
 
 
+class DeviceChangeRefused(TrustError):
+    """Two people would accept other devices for a table, and something is against that."""
+
+    number = 322
+
+
 class CredentialRefused(TrustError):
     """A person's credential is not valid, or the PIN is wrong; which of both is not said."""
 

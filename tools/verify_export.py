@@ -64,7 +64,7 @@ def check(folder: Path, against: str | None) -> list[str]:
             try:
                 record = json.loads(line)
                 content = chain.take(record)
-                if judged and record["kind"] in ("start", "box", "step"):
+                if judged and record["kind"] in ("start", "box", "step", "migration"):
                     getattr(table, record["kind"])(content)
             except Bad as bad:
                 raise Bad(f"record {manifest['first'] + count - 1}: {bad}") from None

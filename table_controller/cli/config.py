@@ -1,4 +1,7 @@
-"""`pitbox config`: check a table.toml, write an example, print its schema. What is valid is decided elsewhere."""
+"""`pitbox config`: check a table.toml, write an example, print its schema, accept other devices by two people.
+
+What is valid is decided elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from table_controller.cli import FAULT, OK, USAGE
+from table_controller.cli import FAULT, OK, USAGE, accept
 from table_controller.rulebook.vocabulary import GAMES
 
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
     from table_controller.notices import Notice
 
-HELP = "check a table's configuration, write an example of one, print its schema or what systemd must open to it"
+HELP = "check a table's configuration, write an example, print its schema or systemd drop-in, accept other devices"
 EXAMPLE = "pitbox config check /etc/pitbox/table.toml"
 
 
@@ -51,6 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     unit.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: /etc/pitbox/table.toml")
     unit.set_defaults(do=_unit)
+    accepting = commands.add_parser(
+        "accept", help=accept.ABOUT, description=accept.ABOUT, epilog=f"example: {accept.EXAMPLE}",
+        formatter_class=parser.formatter_class,
+    )  # fmt: skip
+    accept.add_arguments(accepting)
+    accepting.set_defaults(do=accept.accept)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -80,6 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "begin", "begin a new journal where one was lost, with every meter at its seed, under two credentials",
         "begin --config /etc/pitbox/table.toml --technician T3 --floorperson F17", _begin,
     )  # fmt: skip
+    anew.add_argument(
+        "--before", metavar="FOLDER", help="the journal before, moved away as evidence: its revoked keys stay revoked"
+    )
     add_two_arguments(anew, _BEGINNERS)
     add_people_arguments(anew)
 
@@ -245,8 +248,16 @@ def _before(data: Path) -> str:
     return "nothing is known of one before it"
 
 
+def _revoked_before(name: str) -> tuple[tuple[str, str], ...]:
+    """Return the keys that a journal before had revoked; the first start of the new one takes them over."""
+    from table_controller.journal.revocations import revoked_in
+
+    return revoked_in(_folder(name))
+
+
 def _begin(args: argparse.Namespace) -> int:
     from table_controller.config import default_path, load_config
+    from table_controller.controller import key_files
     from table_controller.controller.data_folder import DataFolder
     from table_controller.journal import records as rec
     from table_controller.journal.store import Store
@@ -260,7 +271,11 @@ def _begin(args: argparse.Namespace) -> int:
     try:
         if folder.is_dir() and any(folder.iterdir()):
             raise RestoreRefused(f"{folder} is not empty; what is there is kept as evidence: move it away first")
+        revoked = () if args.before is None else _revoked_before(args.before)
         found = proved(args, who, "a new journal")
+        if revoked:
+            known = key_files.read_revoked(config.data / key_files.REVOKED)
+            key_files.write_revoked(config.data / key_files.REVOKED, tuple(dict.fromkeys((*known, *revoked))))
         one, two = (person.speaker for person in found.values())
         before = _before(config.data)
         digests = digests_of(config.edition, config.submission, config.kinds)
@@ -280,5 +295,9 @@ def _begin(args: argparse.Namespace) -> int:
     print(f"a new journal begins in {folder}; record {record.seq} names technician {one.credential} and floorperson "
           f"{two.credential}")  # fmt: skip
     print(before)
+    if args.before is None:
+        print("Which keys the journal before had revoked is not known: if it can still be read, name it with --before")
+    else:
+        print(f"{len(revoked)} keys that the journal before had revoked stay revoked")
     print("Start the box, then bring the meters to the last figures that left it: pitbox say correct_meter")
     return OK

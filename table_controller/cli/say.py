@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from firmware_bridge.errors import UsageMistake
 from table_controller.cli import FAULT, OK
 from table_controller.cli.box_link import add_box_arguments, box, sign_on
+from table_controller.ledger.money import CENT, dollars, parse_dollars
 
 if TYPE_CHECKING:
     import argparse
+
+    from table_controller.controller.client import Caller
 
 HELP = "say something to a running box: open a round, no more bets, bring a deck, report, order"
 EXAMPLE = "pitbox say open_round --as dealer-1"
@@ -35,6 +40,18 @@ WORDS: Final = {
 # What the box adds, or a machine says.
 _NOT_TYPED: Final = ("who", "second")
 _OF_MACHINES: Final = {"cover_card": ("slot",)}
+# Money and rates are typed as people write them; the box takes whole numbers. By field: the word that is typed, the
+# form, and how many micro-dollars (or hundredths of a percent) are one in the field.
+_TYPED: Final[dict[str, tuple[str, str, int]]] = {
+    "amount": ("amount", "dollars", 1),
+    "limit_cents": ("limit", "dollars", CENT),
+    "rate_bp": ("rate", "percent", 1),
+}
+# An amount that goes up or down has its sign.
+_SIGNED: Final = ("correct_meter",)
+# What moves money is shown before anybody signs on for it, and confirmed.
+_CONFIRMED: Final = ("correct_meter", "reset_meter", "transfer_overflow")
+_PERCENT: Final = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%?", re.ASCII)
 _YES: Final = ("yes", "true", "1")
 _NO: Final = ("no", "false", "0")
 
@@ -43,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("what", choices=list(WORDS), metavar="WHAT", help=", ".join(WORDS))
     parser.add_argument("details", nargs="*", metavar="KEY=VALUE", help="what is said about it, see below")
+    parser.add_argument("--yes", action="store_true", help=f"do not ask before money moves ({', '.join(_CONFIRMED)})")
     add_box_arguments(parser, people=2)
     told = "\n".join(f"  {what:15s} {keys}".rstrip() for what, keys in keys_told().items())
     parser.epilog = f"what can be said, and its details ([] may be left out):\n{told}\n\n{parser.epilog}"
@@ -68,7 +86,16 @@ def _keys(what: str) -> list[Key]:
 
     unsaid = (*_NOT_TYPED, *_OF_MACHINES.get(what, ()))
     fields = [field for field in msgspec.structs.fields(_event(what)) if field.name not in unsaid]
-    return [Key(f.name, f.required, *_form(msgspec.inspect.type_info(f.type))) for f in fields]
+    return [_key(what, field) for field in fields]
+
+
+def _key(what: str, field: Any) -> Key:
+    import msgspec
+
+    takes, choices = _form(msgspec.inspect.type_info(field.type))
+    typed, form, one = _TYPED.get(field.name, (field.name, takes, 1))
+    form = "signed" if form == "dollars" and what in _SIGNED else form
+    return Key(typed, field.required, form, choices, field.name, one)
 
 
 class Key(NamedTuple):
@@ -76,8 +103,10 @@ class Key(NamedTuple):
 
     name: str
     required: bool
-    takes: str  # text, number, flag
+    takes: str  # text, number, flag, dollars, signed (dollars), percent
     choices: tuple[str, ...] = ()
+    field: str = ""  # of the event
+    one: int = 1  # so many of what is typed, in its smallest unit, are one in the field
 
 
 def _form(kind: Any) -> tuple[str, tuple[str, ...]]:
@@ -90,8 +119,13 @@ def _form(kind: Any) -> tuple[str, tuple[str, ...]]:
     return {"IntType": "number", "BoolType": "flag"}.get(name, "text"), ()
 
 
+_FORMS: Final = {
+    "number": "N", "flag": "yes|no", "dollars": "DOLLARS.CENTS", "signed": "±DOLLARS.CENTS", "percent": "PERCENT",
+}  # fmt: skip
+
+
 def _told(key: Key) -> str:
-    value = "|".join(key.choices) or {"number": "N", "flag": "yes|no"}.get(key.takes, "TEXT")
+    value = "|".join(key.choices) or _FORMS.get(key.takes, "TEXT")
     return f"{key.name}={value}" if key.required else f"[{key.name}={value}]"
 
 
@@ -105,15 +139,39 @@ def run(args: argparse.Namespace) -> int:
             raise UsageMistake(f"{detail!r} is no KEY=VALUE")
         if name not in keys:
             raise UsageMistake(f"{args.what} has no {name!r}; it takes: {keys_told()[args.what] or 'nothing'}")
-        event[name] = _value(keys[name], value)
-    lacking = [key.name for key in keys.values() if key.required and key.name not in event]
+        event[keys[name].field] = _value(keys[name], value)
+    lacking = [key.name for key in keys.values() if key.required and key.field not in event]
     if lacking:
         raise UsageMistake(f"{args.what} needs {lacking[0]}=…; it takes: {keys_told()[args.what]}")
     with box(args) as caller:
+        if args.what in _CONFIRMED and not _confirmed(caller, args, event):
+            print("nothing was changed")
+            return FAULT
         return told_code(caller.ask("say", event=event, **sign_on(caller, args)))
 
 
+def _confirmed(caller: Caller, args: argparse.Namespace, event: dict[str, Any]) -> bool:
+    """Show what the meter holds and would hold; return whether somebody confirms it. With --yes nobody is asked."""
+    meters = ((caller.ask("status") or {}).get("state") or {}).get("meters")
+    if meters is None:
+        return True  # this table has no meter, and the box refuses
+    before = meters["current"]
+    after = meters["seed"] if args.what == "reset_meter" else before + event["amount"]
+    change = f"{'+' if after >= before else ''}{dollars(after - before)}"
+    print(f"meter before  {dollars(before):>20s}")
+    print(f"meter after   {dollars(after):>20s}  ({change}, document {event['document']})")
+    if args.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageMistake("nobody can be asked here whether that is meant: confirm it with --yes")
+    return input("Is this meant? Type yes: ").strip().lower() == "yes"
+
+
 def _value(key: Key, text: str) -> Any:
+    if key.takes in ("dollars", "signed"):
+        return _dollars(key, text)
+    if key.takes == "percent":
+        return _percent(key, text)
     if key.takes == "flag":
         if text not in (*_YES, *_NO):
             raise UsageMistake(f"{key.name} takes yes or no, and {text!r} is neither")
@@ -126,6 +184,24 @@ def _value(key: Key, text: str) -> Any:
         return int(text)
     except ValueError:
         raise UsageMistake(f"{key.name} takes a number, and {text!r} is none") from None
+
+
+def _dollars(key: Key, text: str) -> int:
+    try:
+        found, rest = divmod(parse_dollars(text, signed=key.takes == "signed"), key.one)
+    except ValueError as wrong:
+        raise UsageMistake(f"{key.name}: {wrong}") from None
+    if rest:
+        raise UsageMistake(f"{key.name} takes whole cents, and {text} is not that")
+    return found
+
+
+def _percent(key: Key, text: str) -> int:
+    """Return a rate in hundredths of a percent."""
+    found = _PERCENT.fullmatch(text)
+    if found is None:
+        raise UsageMistake(f"{key.name} takes a percentage, as 15 or 15.25, and {text!r} is none")
+    return int(found[1]) * 100 + int((found[2] or "").ljust(2, "0"))
 
 
 def seats_of(text: str) -> list[int]:

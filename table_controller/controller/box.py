@@ -27,8 +27,9 @@ from firmware_bridge.errors import (
     PitboxError,
     code_of,
 )
+from table_controller.controller import key_files
 from table_controller.controller.credential_log import CredentialLog
-from table_controller.controller.enroll import Revoked
+from table_controller.controller.enroll import check_key
 from table_controller.controller.escalation import Escalation
 from table_controller.controller.keypad import Keypad
 from table_controller.controller.locked import LockedBox
@@ -52,6 +53,7 @@ from table_controller.table.core import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
+    from firmware_bridge.handshake import Trust
     from firmware_bridge.keys import DeviceKey
     from table_controller.controller.clock import Clock
     from table_controller.controller.dossiers import Dossiers
@@ -116,8 +118,8 @@ class Box:
         self.stopping = False
         self.boot = 0
         self.enrolling = asyncio.Lock()  # one device after the other
-        self.revoked = None if plan.revoked is None else Revoked(plan.revoked)
-        self._check_keys()
+        self.settled: list[str] = []  # enrolments that were cut off, and what this start made of them
+        self._revoked_before = () if plan.revoked is None else key_files.read_revoked(plan.revoked)
         self.on_told: list[Callable[[str, Any], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
@@ -130,13 +132,6 @@ class Box:
         self.sign: Sign | None = None  # what the meter's signs show
         self._store: Journal | None = None
         self._writer: Writer | None = None
-
-    def _check_keys(self) -> None:
-        """Raise KeyRevoked if a slot is configured with a key that was replaced."""
-        for place in self.plan.places if self.revoked is not None else ():
-            for key in place.trust.keys.values():
-                assert self.revoked is not None
-                self.revoked.check(key, place.name)
 
     @property
     def cause(self) -> PitboxError | None:
@@ -184,7 +179,8 @@ class Box:
     def recover(self, open_journal: OpenJournal, copier: Callable[[Journal], Copier | None] | None = None) -> None:
         """The first half of `begin`: recover the table and record this start. No port is open after it.
 
-        JournalBusy is raised: then another box has this table, and nothing here may touch its machines.
+        JournalBusy is raised: then another box has this table, and nothing here may touch its machines. So is
+        KeyRevoked: a slot is configured with a key that was replaced.
         """
         try:
             self._store, self._writer = open_journal(self.digests)
@@ -196,14 +192,45 @@ class Box:
             self._lock(cause)
         else:
             self.copier = copier(self._store) if copier is not None else None
+            self._settle_drafts()
         self._fill()
         if self.controller is not None:
             self._join(self.controller)
             self.controller.begin()
             assert self.credentials is not None
             self.credentials.compare()
-            if self.copy.configured:
+            if self.copy.configured or self.controller.table.state.copy_kept:
                 self.controller.submit(ev.CopyAwaited())
+            self._check_keys(self.controller)
+
+    def _settle_drafts(self) -> None:
+        """Finish or undo enrolments that a box before began, as the journal has them."""
+        for place in self.plan.places if self.controller is not None else ():
+            if place.key_file is None:
+                continue
+            assert self.controller is not None
+            new, sentence = key_files.settle_draft(self.controller.table.state, place.name, place.key_file)
+            self.settled += [sentence] if sentence else []
+            if new is not None:
+                self._trust(place.name, new)
+
+    def _check_keys(self, controller: Controller) -> None:
+        """Bring what was revoked before into the journal; raise KeyRevoked if a slot has a key that was replaced."""
+        state, path = controller.table.state, self.plan.revoked
+        keys = tuple(key for key in self._revoked_before if key not in state.revoked)
+        if keys:
+            controller.followers.append(self._taken_over)
+            controller.submit(ev.KeysRevoked(keys))
+        elif self._revoked_before and path is not None:
+            key_files.set_aside(path)
+        for place in self.plan.places:
+            for key in place.trust.keys.values():
+                check_key(state, key, place.name)
+
+    def _taken_over(self, step: Step) -> None:
+        """The journal has the keys that were revoked before: nobody reads their list any more."""
+        if isinstance(step.event, ev.KeysRevoked) and self.plan.revoked is not None:
+            key_files.set_aside(self.plan.revoked)
 
     def connect(self) -> None:
         """The second half of `begin`: open the ports and keep every machine connected."""
@@ -333,12 +360,16 @@ class Box:
 
     def expect(self, slot: str, key: DeviceKey) -> None:
         """From now on, only the device of this key serves in a slot."""
+        self.slots[slot].supervisor.trust = self._trust(slot, key)
+
+    def _trust(self, slot: str, key: DeviceKey) -> Trust:
+        """Plan a slot for the device of this key; return what it must prove."""
         places = [
             replace(place, trust=struct_replace(place.trust, keys={key.serial: key})) if place.name == slot else place
             for place in self.plan.places
         ]
         self.plan = replace(self.plan, places=tuple(places))
-        self.slots[slot].supervisor.trust = next(place.trust for place in places if place.name == slot)
+        return next(place.trust for place in places if place.name == slot)
 
     # --- stop ---------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ JOURNAL: Final = "journal"
 SOCKET: Final = "control.sock"
 DOSSIERS: Final = "dossiers"
 # Made by boxes whose table ran, and by nothing before: a folder that has one of these and no journal had one.
-_TRACES: Final = (DOSSIERS, "revoked.json", "uplink.cursor")
+_TRACES: Final = (DOSSIERS, "revoked.json", "revoked.in-journal.json", "uplink.cursor")
 
 
 def traces(folder: Path) -> tuple[Path, ...]:

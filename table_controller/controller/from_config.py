@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
-from table_controller.controller.enroll import REVOKED
+from table_controller.controller.key_files import REVOKED
 from table_controller.controller.plan import Place, Plan
 from table_controller.people_check import Checker
 

@@ -244,6 +244,25 @@ class Controller:
                 return
         raise JournalFailed("the journal failed before this was written down")
 
+    async def taken(self, event: ev.Event) -> list[Decision]:
+        """Take an event and wait until it is on disk; return what was decided. JournalFailed if it never will be."""
+        durable: asyncio.Future[list[Decision]] = asyncio.get_running_loop().create_future()
+
+        def follow(step: Step) -> None:
+            if step.event is event and not durable.done():
+                durable.set_result(step.decisions)
+
+        self.followers.append(follow)
+        try:
+            self.submit(event)
+            while self.halted is None and not self._closed:
+                done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
+                if done:
+                    return durable.result()
+        finally:
+            self.followers.remove(follow)
+        raise JournalFailed("the journal failed before this was written down")
+
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _send(self, command: Command) -> None:

@@ -68,6 +68,6 @@ class Plan:
     places: tuple[Place, ...]
     people: People
     escalate_after: float = ESCALATE_AFTER
-    revoked: Path | None = None  # the list of keys that never serve again
+    revoked: Path | None = None  # the list of revoked keys that software before kept; a start takes it over
     group: str | None = None
     development: bool = False  # nobody approved what runs here; every page shows UNVERIFIED

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import NoManifest, SoftwareNotApproved
 from firmware_bridge.transport.ports import is_path
 from table_controller.approval import check_approval, manifest_path
-from table_controller.controller.enroll import fingerprint
+from table_controller.controller.key_files import fingerprint
 from table_controller.journal import records as rec
 from table_controller.journal.migrations import SOFTWARE
 from table_controller.manifest import FILE, configuration, read_manifest

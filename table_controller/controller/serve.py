@@ -21,8 +21,8 @@ from table_controller.controller.clock import BoxClock
 from table_controller.controller.control import Control
 from table_controller.controller.data_folder import DOSSIERS, DataFolder, traces
 from table_controller.controller.dossiers import Dossiers
-from table_controller.controller.enroll import settle_enrolments
 from table_controller.controller.from_config import plan_of
+from table_controller.controller.key_files import settle_marks
 from table_controller.controller.notify import Notifier
 from table_controller.controller.self_check import (
     check_software,
@@ -86,7 +86,7 @@ async def serve(config: TableConfig, besides: Besides | None = None) -> None:
         raise problem
     data = DataFolder(config.data)
     try:
-        settled = [] if data.read_only else settle_enrolments(config)
+        settled = [] if data.read_only else settle_marks(config)
         if settled:
             config = load_config(config.path)
         await _serve(config, data, besides or {}, settled)
@@ -160,7 +160,7 @@ def _note_start(box: Box, config: TableConfig, settled: Sequence[str]) -> None:
         box.note(Note("begun", _NEW_JOURNAL))
     box.note(Note("software", box.checks[0][1]))
     box.note(Note("configuration", describe_files(config)))
-    for sentence in settled:
+    for sentence in (*settled, *box.settled):
         box.note(Note("enrolled", sentence))
 
 

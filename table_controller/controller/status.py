@@ -97,6 +97,7 @@ class MeterStatus(msgspec.Struct, frozen=True):
     paid_by_attendant: int
     overflow: int = 0
     closed: str = ""  # why it is closed to play; empty while it is open
+    seed: int = 0  # what a reset brings it to
     signs: dict[str, str] = {}  # why each sign does not show it; empty if it does
 
 
@@ -226,7 +227,8 @@ def _table(box: Box, controller: Controller) -> TableStatus:
         state.round, state.decks, state.progressive, list(state.prompts.values()),
         [HoldStatus(hold, escalated.get(hold.id, 0)) for hold in state.holds.values()], permits_of(controller.table),
         None if money is None else MeterStatus(
-            **msgspec.structs.asdict(money.meters), closed=money.closed, signs=state.signs
+            **msgspec.structs.asdict(money.meters), closed=money.closed, signs=state.signs,
+            seed=0 if controller.table.context.meter is None else controller.table.context.meter.seed,
         ),
         state.dealing, state.shuffling, state.start, len(state.commands), controller.last_hits.levels,
         controller.findings.listed(),

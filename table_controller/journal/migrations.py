@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import VersionsDiffer
+from table_controller.journal.device_change import differences, other_devices
 from table_controller.journal.meter_terms import check_meter
 from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.table import machines as mc
@@ -30,31 +31,31 @@ _OUT: Final = (
     "start the software and configuration that wrote the journal once more, end the round, stop the box in order, "
     "and then change them"
 )
+_ACCEPT: Final = (
+    "put the old table.toml back; or have a technician and a floorperson accept the change while the box is stopped "
+    "(pitbox config accept)"
+)
 
 
 class Migration(msgspec.Struct, frozen=True):
     """One way: its name, which digests it may see changed, and how it makes the new state, or says why it cannot.
 
     `schemas`: the schemas of older states that it reads; empty: only a state of this software's own schema.
+    `people`: only where two people accept it.
     """
 
     name: str
     changes: frozenset[str]
     apply: Callable[[State, Table], State]
     schemas: frozenset[str] = frozenset()
+    people: bool = False
 
 
 def _same_places(state: State, table: Table) -> State:
     """Take the state as it is: every device stands where it stood, and the methods in use are still offered."""
-    wanted = {name: slot.kind for name, slot in table.state.slots.items()}
-    if {name: slot.kind for name, slot in state.slots.items()} != wanted:
-        raise VersionsDiffer(f"the configuration has other devices than the journal; {_OUT}")
-    if (state.dealing, state.shuffling, state.start) != (
-        table.state.dealing,
-        table.state.shuffling,
-        table.state.start,
-    ):
-        raise VersionsDiffer(f"the configuration deals, shuffles or starts in another way than the journal; {_OUT}")
+    found = differences(state, table)
+    if found:
+        raise VersionsDiffer(f"the configuration has other devices than the journal: {'; '.join(found)}; {_ACCEPT}")
     return state
 
 
@@ -62,16 +63,25 @@ def _same_places(state: State, table: Table) -> State:
 # between rounds, so its snapshot is read as it is. Its editions and submissions have other rows, too: the devices, the
 # methods and the terms of the meter must be the same all the same.
 FIRST_EDITION: Final = "1/f834f2505b0fba83"
+# The schema of the state before it held revoked keys and used documents (commit 64bc5df); both begin empty.
+BEFORE_REVOCATIONS: Final = "2/ee3cd87fcd486b95"
 
 # In the order in which they are tried: the first whose changes cover what has changed, and which reads the schema.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("compatible configuration", frozenset({CONFIGURATION}), _same_places),
     Migration("same_state", frozenset({SOFTWARE}), _same_places),
+    Migration("devices_accepted", frozenset({CONFIGURATION}), other_devices, people=True),
     Migration(
         "second_edition",
         frozenset({SOFTWARE, EDITION, CONFIGURATION}),
         _same_places,
         frozenset({FIRST_EDITION}),
+    ),
+    Migration(
+        "revocations_journaled",
+        frozenset({SOFTWARE, EDITION, CONFIGURATION}),
+        _same_places,
+        frozenset({BEFORE_REVOCATIONS}),
     ),
 )
 
@@ -99,11 +109,13 @@ def migrate(
     *,
     schema: str,
     meter: MeterRules | None,
+    accepted: bool = False,
     migrations: tuple[Migration, ...] = MIGRATIONS,
 ) -> tuple[str, State]:
     """Return the state for the new version and the name of the migration that made it; VersionsDiffer if none may.
 
-    `schema` is that of the software that kept the state, `meter` the terms of its meter as they were submitted then.
+    `schema` is that of the software that kept the state, `meter` the terms of its meter as they were submitted then;
+    `accepted`: two people accept what differs.
     """
     differs = changed(old, new)
     readers = [each for each in migrations if schema in (each.schemas or {state_schema()})]
@@ -115,7 +127,7 @@ def migrate(
     if state.round.state != mc.IDLE or state.commands or state.holds:
         raise VersionsDiffer(f"{_names(differs)} changed while a round or an irregularity was open; {_OUT}")
     for migration in readers:
-        if differs <= migration.changes:
+        if differs <= migration.changes and migration.people is accepted:
             check_meter(state, meter, meter_rules(table.context.edition, table.context.submission))
             return migration.name, migration.apply(state, table)
     one = ", one at a time" if len(differs) > 1 else ""

@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from table_controller.journal.segment import Snapshot
 
 
-class Journal(Protocol):
+class JournalReader(Protocol):
+    """A journal as recovery reads it."""
+
+    def read(self, first: int, last: int | None = None) -> Iterator[Record]:
+        """Read records in order, the chain checked on the way."""
+
+    def latest_snapshot(self) -> Snapshot | None:
+        """Return the newest snapshot."""
+
+
+class Journal(JournalReader, Protocol):
     """A journal that is open for writing: `Store`, or a simulated disk's."""
 
     @property
@@ -26,12 +36,6 @@ class Journal(Protocol):
 
     def last(self) -> Record | None:
         """Return the newest durable record."""
-
-    def read(self, first: int, last: int | None = None) -> Iterator[Record]:
-        """Read records in order, the chain checked on the way."""
-
-    def latest_snapshot(self) -> Snapshot | None:
-        """Return the newest snapshot."""
 
     def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
         """Check the chain."""

@@ -18,8 +18,9 @@ from table_controller.table.events import Event, Person
 # The newest version of record bodies that this software writes and understands.
 VERSION: Final = 1
 # The edition of the rules by which entries are booked (docs/money.md): since the second, a claim that falls is reversed
-# exactly. Whoever reads a journal judges its entries by the edition that its start names.
-ACCOUNTING: Final = 2
+# exactly; since the third, a document moves money once. Whoever reads a journal judges its entries by the edition that
+# its start names.
+ACCOUNTING: Final = 3
 # Kinds; those that the store writes itself are in `chain`.
 STEP: Final = "step"
 BOX: Final = "box"
@@ -73,12 +74,18 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     change: str = ""  # which change of the people file this records
 
 
-class Migrated(msgspec.Struct, frozen=True):
-    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how."""
+class Migrated(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how.
+
+    Where people had to accept it: who, and what differs, a line each.
+    """
 
     name: str
     old: dict[str, str]  # digests
     new: dict[str, str]
+    who: Person | None = None
+    second: Person | None = None
+    changes: tuple[str, ...] = ()
 
 
 class Stamp(msgspec.Struct, frozen=True):

@@ -14,20 +14,22 @@ from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST, START, STOP
+from table_controller.journal.device_change import differences
 from table_controller.journal.finding_log import FindingLog
 from table_controller.journal.hit_log import HitLog
 from table_controller.journal.migrations import changed, migrate, state_schema
 from table_controller.journal.roll import Roll
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
-from table_controller.table.events import Due
+from table_controller.ledger.money import BY_HAND, document_key
+from table_controller.table.events import Due, Person
 from table_controller.table.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from table_controller.journal.chain import Record
-    from table_controller.journal.port import Journal
+    from table_controller.journal.port import JournalReader
     from table_controller.table.core import Table
 
 _STATES: Final = msgspec.msgpack.Decoder(State)
@@ -93,15 +95,22 @@ def keep(
     )  # fmt: skip
 
 
-def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recovered:
+def recover(
+    source: JournalReader,
+    table: Table,
+    digests: Mapping[str, str],
+    accepted: tuple[Person, Person] | None = None,
+) -> Recovered:
     """Bring a fresh table to the state after the newest record. The table is useless if this raises.
 
     ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable say why a journal whose chain holds is not taken.
+    `accepted`: the two people who accept that the table has other devices than the journal; DeviceChangeRefused if
+    something is against that.
     """
-    return _Replay(table, dict(digests)).run(source)
+    return _Replay(table, dict(digests), accepted).run(source)
 
 
-def _meter_of_last_start(source: Journal) -> MeterRules | msgspec.UnsetType | None:
+def _meter_of_last_start(source: JournalReader) -> MeterRules | msgspec.UnsetType | None:
     """Return the terms of the meter as the newest `box` record has them; unset if none is kept that has any."""
     found: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
     for record in source.read(FIRST):
@@ -111,11 +120,41 @@ def _meter_of_last_start(source: Journal) -> MeterRules | msgspec.UnsetType | No
     return found
 
 
+class _Moved(msgspec.Struct, frozen=True):
+    """What is read of an entry that software before this one booked."""
+
+    kind: str = ""
+    document: str = ""
+
+
+class _Decided(msgspec.Struct, frozen=True):
+    entry: _Moved | None = None
+
+
+class _Told(msgspec.Struct, frozen=True):
+    decisions: list[_Decided] = []
+
+
+_TOLD: Final = msgspec.json.Decoder(_Told)
+
+
+def _documents(source: JournalReader) -> list[str]:
+    """Return the documents that moved money by hand, from the records that are kept: older states do not hold them."""
+    found = [
+        decided.entry
+        for record in source.read(FIRST)
+        if record.kind == rec.STEP
+        for decided in _TOLD.decode(record.body).decisions
+    ]
+    return [document_key(entry.document) for entry in found if entry is not None and entry.kind in BY_HAND]
+
+
 class _Replay:
     """One recovery under way."""
 
-    def __init__(self, table: Table, digests: dict[str, str]) -> None:
+    def __init__(self, table: Table, digests: dict[str, str], accepted: tuple[Person, Person] | None = None) -> None:
         self._table = table
+        self._accepted = accepted
         self._digests = digests
         self._under = digests  # the versions that what is read now was written under
         self._timers = Timers()
@@ -128,7 +167,7 @@ class _Replay:
         self._old: Kept | None = None  # the snapshot, if its versions are others: then no step may follow
         self._stopped: bool | None = None  # whether the start that made the snapshot also ended in order; None: not yet
 
-    def run(self, source: Journal) -> Recovered:
+    def run(self, source: JournalReader) -> Recovered:
         snapshot = source.latest_snapshot()
         if snapshot is not None:
             self._load(snapshot.body)
@@ -154,7 +193,7 @@ class _Replay:
         else:
             self._table.restore(kept.state)
 
-    def _migrate(self, old: Kept, source: Journal) -> rec.Migrated:
+    def _migrate(self, old: Kept, source: JournalReader) -> rec.Migrated:
         """Take the state over from other versions: only as a stop in order has left it."""
         names = " and ".join(sorted(changed(old.digests, self._digests)))
         if not self._stopped:
@@ -167,11 +206,18 @@ class _Replay:
         except UNDECODABLE as error:
             raise VersionsDiffer(f"the state in the snapshot is not this software's: {error}") from error
         meter = self._meter(old, state, source)
-        name, state = migrate(state, self._table, old.digests, self._digests, schema=old.schema, meter=meter)
+        if old.schema != state_schema():
+            state.money.book.documents = [*dict.fromkeys((*state.money.book.documents, *_documents(source)))]
+        found = tuple(differences(state, self._table)) if self._accepted is not None else ()
+        name, state = migrate(
+            state, self._table, old.digests, self._digests, schema=old.schema, meter=meter,
+            accepted=self._accepted is not None,
+        )  # fmt: skip
         self._table.context.state = state
-        return rec.Migrated(name, old.digests, self._digests)
+        who, second = self._accepted or (None, None)
+        return rec.Migrated(name, old.digests, self._digests, who, second, found)
 
-    def _meter(self, old: Kept, state: State, source: Journal) -> MeterRules | None:
+    def _meter(self, old: Kept, state: State, source: JournalReader) -> MeterRules | None:
         """Return the terms of the meter as they were submitted when the snapshot was kept."""
         if old.meter is not msgspec.UNSET:
             return old.meter

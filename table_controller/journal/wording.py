@@ -187,7 +187,10 @@ def _own(record: Record, said: Any) -> str:
         case rec.MIGRATION:
             old, new = said.get("old", {}), said.get("new", {})
             what = " and ".join(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
-            return f"{what} changed between rounds; the state was taken over by the migration {said.get('name')}"
+            people = " and ".join(person(said[key]) for key in ("who", "second") if said.get(key))
+            accepted = f"; {people} accepted: {'; '.join(said.get('changes', ()))}" if people else ""
+            taken = f"the state was taken over by the migration {said.get('name')}"
+            return f"{what} changed between rounds; {taken}{accepted}"
         case rec.CLOCK:
             return f"the wall clock was stepped by {said.get('by_ns', 0) / _NS:+.1f} s"
         case rec.NOTE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Final, Literal
 
@@ -41,6 +42,12 @@ REVERSALS: Final = ("hit_withdrawn", "hit_reversed")
 # What may lower the meter, and nothing else: a hit, the reversal of one, a documented correction, a bet's return.
 LOWERS: Final = (*CLAIMS, *REVERSALS, "correction", "reset", "bet_returned")
 _DOCUMENTED: Final = ("correction", "reset", "transfer", "hand_pay_paid")
+# What two people move by hand: the document of each is used once. A hand pay has its slip instead.
+BY_HAND: Final = ("correction", "reset", "transfer")
+# Dollars with or without commas, and two to six digits behind the point.
+_WRITTEN: Final = re.compile(
+    r"(?P<sign>[+-]?)\$?(?P<dollars>[0-9]{1,3}(?:,[0-9]{3})*|[0-9]{1,12})\.(?P<part>[0-9]{2,6})", re.ASCII
+)
 
 
 class BadEntry(ValueError):
@@ -98,6 +105,7 @@ class MoneyBook(msgspec.Struct):
     last_paid: int = 0  # the latest hit, by its number, whose share of the meter an attendant has paid
     last_paid_round: int = 0
     slips: list[tuple[int, int]] = []  # every number of a hand pay's slip, as runs (first, last) in their order
+    documents: list[str] = []  # every document of what was moved by hand, as `document_key` has them
 
     def at(self, account: str) -> int:
         """Return what an account holds; below zero: what has come out of it."""
@@ -144,8 +152,14 @@ class MoneyBook(msgspec.Struct):
         """Return whether a hand pay was documented under this number before."""
         return any(first <= number <= last for first, last in self.slips)
 
+    def has_document(self, document: str) -> bool:
+        """Return whether money was moved by hand under this document before."""
+        return document_key(document) in self.documents
+
     def _remember(self, entry: Entry) -> None:
-        """Keep what a later reversal must be the exact inverse of, and which slips are used."""
+        """Keep what a later reversal must be the exact inverse of, and which slips and documents are used."""
+        if entry.kind in BY_HAND:
+            self.documents.append(document_key(entry.document))
         if entry.kind == "bet" and entry.seat is not None:
             if entry.round != self.bets_round:
                 self.bets, self.bets_round = {}, entry.round
@@ -171,6 +185,8 @@ class MoneyBook(msgspec.Struct):
             raise BadEntry(f"{entry.kind}: {', '.join(short)} cannot pay that")
         if entry.kind in _DOCUMENTED and not entry.document:
             raise BadEntry(f"a {entry.kind} names its document")
+        if entry.kind in BY_HAND and self.has_document(entry.document):
+            raise BadEntry(f"document {entry.document} was used before; each document is used once")
         if entry.kind == "bet_returned" and not (entry.round and entry.clauses):
             raise BadEntry("a bet that goes back names its round and the clause that orders it")
         if entry.kind == "hand_pay_paid" and self.has_slip(slip_number(entry.document)):
@@ -210,6 +226,11 @@ def inverse(transfers: tuple[Transfer, ...]) -> tuple[Transfer, ...]:
     return tuple(Transfer(one.to, one.source, one.amount) for one in reversed(transfers))
 
 
+def document_key(document: str) -> str:
+    """Return a document's name as it is compared: neither blanks nor capitals make two documents of one."""
+    return " ".join(document.split()).casefold()
+
+
 def slip_number(document: str) -> int:
     """Return the number of a hand pay's slip; BadEntry if its document names none."""
     word, _, number = document.partition(" ")
@@ -235,6 +256,20 @@ def dollars(amount: int) -> str:
     text = f"{rest:06d}"
     text = text[:2] if text.endswith("0000") else text
     return f"{'-' if amount < 0 else ''}${whole:,}.{text}"
+
+
+def parse_dollars(text: str, *, signed: bool = False) -> int:
+    """Return an amount as people write it, in micro-dollars: 1234.50, or +12.50 and -0.01 if it is `signed`.
+
+    Cents are always written, and a sign where one is meant, so that nobody takes cents for dollars; up to six digits
+    behind the point. ValueError says what is wrong.
+    """
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None or bool(found["sign"]) is not signed:
+        example = "with its sign, as +12.50 or -0.01" if signed else "without a sign, as 12.50"
+        raise ValueError(f"{text!r} is no amount: write dollars and cents {example}")
+    amount = int(found["dollars"].replace(",", "")) * DOLLAR + int(found["part"].ljust(6, "0"))
+    return -amount if found["sign"] == "-" else amount
 
 
 def payable(amount: int, percent: int) -> int:

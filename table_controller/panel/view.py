@@ -384,12 +384,13 @@ def finding(found: LoggedFinding) -> dict[str, Any]:
     }
 
 
-def _meter_rules(table: Table) -> dict[str, str] | None:
+def _meter_rules(table: Table) -> dict[str, Any] | None:
     """Return how the meter runs, for who may change it."""
     rules = table.context.meter
     if rules is None:
         return None
-    return {"seed": dollars(rules.seed), "rate": f"{rules.rate_bp / 100:g} %", "limit": dollars(rules.limit)}
+    shown = {"seed": dollars(rules.seed), "rate": f"{rules.rate_bp / 100:g} %", "limit": dollars(rules.limit)}
+    return {**shown, "seed_micro": rules.seed}
 
 
 def testing(table: Table) -> list[str]:

@@ -16,13 +16,13 @@ _PEOPLE: Final = ("floorperson", "technician")
 
 
 def awaited(c: Context, _event: ev.CopyAwaited) -> None:
-    """A second copy is configured, and this start has not reached it yet."""
+    """A second copy is configured, or was kept before, and this start has not reached it yet."""
     c.state.copy_awaited = True
 
 
 def reached(c: Context, _event: ev.CopyReached) -> None:
     """The copy is this box's own."""
-    c.state.copy_awaited = False
+    c.state.copy_awaited, c.state.copy_kept = False, True
 
 
 def confirmed(c: Context, event: ev.CopyAbsenceConfirmed) -> None:
@@ -36,6 +36,6 @@ def confirmed(c: Context, event: ev.CopyAbsenceConfirmed) -> None:
     elif not event.document.strip():
         c.refuse("confirm_copy_absent: no document is named")
     else:
-        c.state.copy_awaited = False
+        c.state.copy_awaited = c.state.copy_kept = False
         who = f"{event.who.credential} and {event.second.credential}"
         c.finding("copy_absent", f"rounds open without the second copy, by {who}, {event.document}")

@@ -167,6 +167,26 @@ class OverflowTransferred(Event, frozen=True):
     second: Person
 
 
+class DeviceEnrolled(Event, frozen=True):
+    """A technician and a floorperson enroll the device of a key in a slot; `replaces` is the key that is revoked.
+
+    A key is known by its device's serial number and by its fingerprint, which does not help to find it.
+    """
+
+    slot: str
+    serial: str
+    fingerprint: str
+    who: Person
+    second: Person
+    replaces: tuple[str, str] | None = None
+
+
+class KeysRevoked(Event, frozen=True):
+    """Keys (serial number, fingerprint) that were revoked before the journal kept that; a start takes them over."""
+
+    keys: tuple[tuple[str, str], ...]
+
+
 # --- devices ---------------------------------------------------------------------------------------------------------
 
 
@@ -432,7 +452,7 @@ class BoxHalted(Event, frozen=True):
 
 
 class CopyAwaited(Event, frozen=True):
-    """A second copy is configured, and this start has not reached it: nobody knows yet whether another box has it."""
+    """A second copy is configured or was kept before, and this start has not reached it: another box may have it."""
 
 
 class CopyReached(Event, frozen=True):

@@ -36,6 +36,8 @@ AUTHORITY: Final[dict[Order, tuple[str, str]]] = {
 }
 # After an unreasonable contribution a technician has looked at the sensors before the meter is opened.
 _AFTER_UNREASONABLE: Final = ("floorperson", "technician")
+# What moves money needs a document that was never used for that; closing, setting and opening may share one.
+_MOVES: Final = ("correct_meter", "reset_meter", "transfer_overflow")
 # On what ground people may correct a meter, and for which reasons. Twins of 605a.7 name four grounds of a decrease:
 # a prize paid, a prize claimed and pending, the correction of a malfunction, and a transfer to another meter.
 GROUNDS: Final[dict[str, tuple[str, ...]]] = {
@@ -55,6 +57,8 @@ def _may(c: Context, act: Order, event: ByHand) -> MeterRules | None:
         c.refuse(f"{act} is for two people: {event.who.credential} and {event.second.credential} are one person's")
     elif not event.document.strip():
         c.refuse(f"{act}: no document is named")
+    elif act in _MOVES and c.state.money.book.has_document(event.document):
+        c.refuse(f"{act}: document {event.document} was used before; each document is used once")
     elif reasons := c.against(act):
         c.refuse(act, *reasons)
     else:

@@ -268,9 +268,12 @@ class State(msgspec.Struct):
     next_id: int = 1
     lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
     copy_awaited: bool = False  # the second copy was not reached in this start, and nobody has answered for that
+    copy_kept: bool = False  # a second copy was reached: a start without one needs two people's answer, too
     spots: dict[int, Spot] = {}  # by seat; a sensor that connects anew has a count of its own
     lid_off: bool = False  # the shaker was armed or read, and nobody has covered it since
     signs: dict[str, str] = {}  # every sign that was heard of: why it does not show the meter; empty if it does
+    enrolled: dict[str, tuple[str, str]] = {}  # by slot: serial number and key fingerprint of the device enrolled last
+    revoked: list[tuple[str, str]] = []  # the keys that never serve again at this table
 
     @property
     def burn_due(self) -> int:

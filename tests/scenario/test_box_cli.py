@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import subprocess
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +18,9 @@ from table_controller import cli
 from table_controller.cli.say import WORDS, keys_told
 from table_controller.controller.control import Control
 from table_controller.controller.protocol import PEOPLES
+from table_controller.ledger.money import CENT, DOLLAR
 from tests.support.boxes import PIN, ROLES, Bench
+from tests.support.processes import LIMIT, PITBOX
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -89,7 +93,9 @@ async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_n
     for line in (
         "deck            deck=TEXT [preshuffled=yes|no] [two_jokers=yes|no]",
         "slot            slot=TEXT act=acknowledge|clear|give_up|repair|sign",
-        "correct_meter   amount=N document=TEXT [ground=TEXT] [reason=TEXT] [counterpart=TEXT] (two people: --second)",
+        "correct_meter   amount=±DOLLARS.CENTS document=TEXT [ground=TEXT] [reason=TEXT] [counterpart=TEXT] (two",
+        "set_meter       document=TEXT [rate=PERCENT] [limit=DOLLARS.CENTS] [submission=TEXT] (two people: --second)",
+        "transfer_overflow amount=DOLLARS.CENTS document=TEXT (two people: --second)",
     ):
         assert line in page
     assert set(WORDS.values()) | {"Answer"} == {event.__name__ for event in PEOPLES}
@@ -109,6 +115,64 @@ async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_n
         assert len(bench.records()) == before
 
 
+CORRECTION = ("say", "correct_meter", "document=MC-1", "ground=malfunction", "reason=sensor_fault")
+
+
+async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confirmed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with console(tmp_path, capsys) as (bench, at):
+        book = bench.box.running().table.state.money.book
+        people = ("--as", "F1", "--second", "A1", *at.pin)
+        for unclear in ("100", "12.50", "+12.5", "1,00.00"):
+            code, said = await at.run(*CORRECTION, f"amount={unclear}", *people)
+            assert (code, "write dollars and cents with its sign" in said) == (cli.USAGE, True), said
+        code, said = await at.run(*CORRECTION, "amount=+12.50", *people)
+        assert (code, "confirm it with --yes" in said) == (cli.USAGE, True), "nobody can be asked without a terminal"
+        assert book.meters.current == 10_000 * DOLLAR
+        code, said = await at.run(*CORRECTION, "amount=+12.50", "--yes", *people)
+        assert code == cli.OK
+        assert re.search(r"meter before +\$10,000.00\nmeter after +\$10,012.50  \(\+\$12.50, document MC-1\)", said)
+        assert bench.box.running().table.state.money.book.meters.current == 10_012 * DOLLAR + 50 * CENT
+        code, said = await at.run(*CORRECTION, "amount=-0.01", "--yes", *people)
+        assert (code, "document MC-1 was used before" in said) == (cli.FAULT, True)
+        reset = ("say", "reset_meter", "document=MC-2", "ground=malfunction", "reason=sensor_fault", "--yes")
+        code, said = await at.run(*reset, *people)
+        assert "(-$12.50, document MC-2)" in said
+        close = ("say", "close_meter", "document=MC-3")
+        assert (await at.run(*close, *people))[0] == cli.OK
+        limit, by_technician = ("say", "set_meter", "document=MC-3"), ("--as", "T1", "--second", "A1", *at.pin)
+        for typed, why in (
+            ("limit=1", "write dollars and cents"), ("limit=10000.001", "whole cents"),
+            ("rate=much", "takes a percentage"), ("limit_cents=5", "set_meter has no 'limit_cents'"),
+        ):  # fmt: skip
+            code, said = await at.run(*limit, typed, *by_technician)
+            assert (code, why in said) == (cli.USAGE, True), said
+        assert (await at.run(*limit, "limit=20,000.00", *by_technician))[0] == cli.OK
+        assert bench.box.running().table.state.money.limit == 20_000 * DOLLAR
+
+
+@pytest.mark.parametrize(("typed", "code", "meter"), [("yes", 0, 10_001), ("no", 1, 10_000)])
+async def test_a_terminal_is_asked_before_money_moves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], typed: str, code: int, meter: int
+) -> None:
+    async with console(tmp_path, capsys) as (bench, at):
+        words = (*CORRECTION, "amount=+1.00", "--as", "F1", "--second", "A1", *at.pin)
+        master, slave = os.openpty()
+        try:
+            os.write(master, f"{typed}\n".encode())
+            done = await asyncio.to_thread(
+                subprocess.run, [*PITBOX, *words, "--socket", str(tmp_path / "control.sock")], stdin=slave,
+                capture_output=True, text=True, timeout=LIMIT, check=False,
+            )  # fmt: skip
+        finally:
+            os.close(master)
+            os.close(slave)
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Is this meant? Type yes:" in done.stdout
+        assert bench.box.running().table.state.money.book.meters.current == meter * DOLLAR
+
+
 async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,7 +186,7 @@ async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
         code, said = await at.run("say", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
         assert (code, "PB-320" in said) == (cli.TRUST, True)
         code, said = await at.run("say", "correct_meter", "amount=ten", "document=memo", "--as", "F1", *at.pin)
-        assert (code, "amount takes a number" in said) == (cli.USAGE, True)
+        assert (code, "write dollars and cents with its sign, as +12.50 or -0.01" in said) == (cli.USAGE, True)
         code, said = await at.run("say", "deck", "blue", "--as", "F1", *at.pin)
         assert (code, "no KEY=VALUE" in said) == (cli.USAGE, True)
         code, said = await at.run("say", "deck", "colour=blue", "--as", "F1", *at.pin)

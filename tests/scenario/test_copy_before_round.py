@@ -121,3 +121,20 @@ async def test_a_box_without_a_copy_is_not_asked(tmp_path: Path, configured: boo
     assert "copy_not_reached" not in against(box), "no copy, or no meter that two boxes could pay"
     await box.stop()
     bench.close()
+
+
+async def test_a_copy_that_one_person_took_out_of_the_configuration_is_missed_until_two_people_answer(
+    tmp_path: Path,
+) -> None:
+    async with with_copy(tmp_path) as (bench, box, copier, _talk):
+        copier.become(box, REACHED)
+        await box.stop()
+        without = await bench.start()  # [journal] copy is gone from table.toml
+        assert "copy_not_reached" in against(without)
+        talk = await Talk(without).sign_on("F1", "T1")
+        await talk.say("CopyAbsenceConfirmed", document="memo 4", by="F1", second="T1")
+        assert "copy_not_reached" not in against(without)
+        await without.stop()
+        answered = await bench.start()
+        assert "copy_not_reached" not in against(answered), "two people answered for a table without a copy"
+        await answered.stop()

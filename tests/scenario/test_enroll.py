@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firmware_bridge.errors import KeyRevoked
+from firmware_bridge.errors import BadKeyFile, KeyRevoked
 from firmware_bridge.keys import load_key, new_key, save_key
 from simulators.hosts.memory import MemoryHost
 from simulators.house.stand import trust_in
 from simulators.models import make
 from table_controller.config import load_config
 from table_controller.controller import enroll as module
+from table_controller.controller import key_files
+from table_controller.journal import records as rec
+from table_controller.table import events as ev
 from tests.support.boxes import Bench, Talk
 from tests.support.configs import saigon
 
@@ -24,6 +27,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simulators.machine import Machine
+
+
+def enrolments(bench: Bench) -> list[ev.DeviceEnrolled]:
+    """Return the enrolments in the journal that were not refused."""
+    steps = [rec.decode_step(record.body) for record in bench.records() if record.kind == rec.STEP]
+    return [s.event for s in steps if isinstance(s.event, ev.DeviceEnrolled) and "Refused" not in str(s.decisions)]
 
 
 def another_shoe(bench: Bench) -> Machine:
@@ -47,10 +56,9 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         assert (await talk.ask("enroll", **about | {"slot": "shuffler.1"}, by="T1", second="F1")).startswith("PB-612")
         told = await talk.ask("enroll", **about, by="T1", second="F1")
         assert told == {"slot": "shoe.1", "serial": new.key.serial, "revoked": old.key.serial}
-        (note,) = bench.notes("enrolled")
-        assert note.who is not None
-        assert note.second is not None
-        assert (note.slot, note.who.credential, note.second.credential) == ("shoe.1", "T1", "F1")
+        (event,) = enrolments(bench)
+        assert (event.slot, event.who.credential, event.second.credential) == ("shoe.1", "T1", "F1")
+        assert not (tmp_path / "revoked.json").exists(), "the journal alone holds what is revoked"
         assert load_key(tmp_path / "shoe.1.key").enrolled == "bench shoe.1"
         await asyncio.sleep(30)
         status = await talk.ask("status")
@@ -66,10 +74,14 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         again = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "old.key"), by="T1", second="F1")
         assert again.startswith("PB-318")
         await box.stop()
-        with pytest.raises(KeyRevoked):  # somebody puts the old key file back by hand
-            type(box)(bench.plan, bench.clock, threads=False)
+        with pytest.raises(KeyRevoked, match=new.key.serial):  # somebody puts the old key file back by hand
+            await bench.start()
+        assert not [task for task in bench.box.tasks.states if task in bench.machines], "no port was opened"
+        await bench.box.stop()
         places = tuple(replace(p, trust=trust_in(new)) if p.name == "shoe.1" else p for p in bench.plan.places)
-        type(box)(replace(bench.plan, places=places), bench.clock, threads=False)
+        bench.plan = replace(bench.plan, places=places)
+        box = await bench.start()
+        assert box.cause is None
     finally:
         if not box.stopping:
             await box.stop()
@@ -95,7 +107,7 @@ async def test_a_key_that_is_enrolled_elsewhere_or_of_another_slot_is_not_taken(
         for name in ("none", "pipe"):
             told = await talk.ask("enroll", slot="bet_sensor.1", file=str(tmp_path / name), by="T1", second="F1")
             assert told.startswith("PB-612")
-        assert not bench.notes("enrolled")
+        assert not enrolments(bench)
         assert not (tmp_path / "revoked.json").exists()
     finally:
         await box.stop()
@@ -116,8 +128,9 @@ async def test_the_first_device_of_a_slot_becomes_the_tables_own_and_goes_on_ser
         assert alone.startswith("PB-81"), "two people"
         told = await talk.ask("enroll", slot="shoe.1", **file, by="T1", second="F1")
         assert told == {"slot": "shoe.1", "serial": own.serial, "revoked": None}
-        (note,) = bench.notes("enrolled")
-        assert note.text == f"shoe.1: shoe {own.serial} is enrolled"
+        (event,) = enrolments(bench)
+        assert (event.slot, event.serial, event.replaces) == ("shoe.1", own.serial, None)
+        assert box.running().table.state.revoked == []
         kept = load_key(tmp_path / "shoe.1.key")
         assert (kept.serial, kept.key, kept.enrolled) == (own.serial, own.key, "bench shoe.1")
         assert not (tmp_path / "revoked.json").exists()
@@ -126,7 +139,7 @@ async def test_the_first_device_of_a_slot_becomes_the_tables_own_and_goes_on_ser
         save_key(tmp_path / "again.key", own)  # a copy without its enrolled line revokes nobody, least of all itself
         for again in ({}, {"file": str(tmp_path / "again.key")}):
             assert "is enrolled a" in await talk.ask("enroll", slot="shoe.1", **again, by="T1", second="F1")
-        assert len(bench.notes("enrolled")) == 1
+        assert len(enrolments(bench)) == 1
     finally:
         await box.stop()
         bench.close()
@@ -181,14 +194,13 @@ async def test_a_disk_that_is_full_enrolls_nobody_and_changes_nothing(
     try:
         talk = await Talk(box).sign_on("T1", "F1")
         with monkeypatch.context() as patched:
-            patched.setattr(module, "save_key", full)
+            patched.setattr(key_files, "save_key", full)
             told = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
         assert told.startswith("PB-61")
         assert "No space left on device; nobody was enrolled" in told
-        assert bench.notes("enrolled") == []
+        assert enrolments(bench) == []
         assert (tmp_path / "shoe.1.key").read_bytes() == before
-        assert not (tmp_path / "revoked.json").exists()
-        type(box)(bench.plan, bench.clock, threads=False)  # the next start finds no revoked key
+        assert box.running().table.state.revoked == [], "the next start finds no revoked key"
         told = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
         assert told["revoked"] == old.key.serial
     finally:
@@ -197,35 +209,107 @@ async def test_a_disk_that_is_full_enrolls_nobody_and_changes_nothing(
 
 
 # What the box had done of an enrolment when it ended, and what the next start makes of it.
-@pytest.mark.parametrize(
-    ("ended_after", "finished"), [("draft", False), ("mark", True), ("revocation", True), ("everything", None)]
-)
-def test_an_enrolment_that_was_cut_off_is_finished_or_undone_at_the_next_start(
-    tmp_path: Path, ended_after: str, finished: bool | None
+@pytest.mark.parametrize(("ended_after", "finished"), [("half a draft", False), ("draft", False), ("record", True)])
+async def test_an_enrolment_that_was_cut_off_is_finished_or_undone_at_the_next_start(
+    tmp_path: Path, ended_after: str, finished: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    old, new = bench.machines["shoe.1"].key, another_shoe(bench)
+    save_key(tmp_path / "new.key", new.key)
+    draft = tmp_path / ".shoe.1.key.new"
+
+    def no_room(_file: Path) -> None:
+        raise BadKeyFile("No space left on device")
+
+    try:
+        talk = await Talk(box).sign_on("T1", "F1")
+        if ended_after == "record":
+            with monkeypatch.context() as patched:
+                patched.setattr(key_files, "finish_draft", no_room)
+                told = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+            assert told.startswith("PB-612")
+            (trusted,) = box.slots["shoe.1"].supervisor.trust.keys
+            assert trusted == new.key.serial, "what is recorded holds at once"
+        elif ended_after == "draft":
+            key_files.write_draft(tmp_path / "shoe.1.key", new.key)
+        else:
+            draft.write_text("serial = ")
+            draft.chmod(0o600)
+        box.lose_power()
+        await box.stop()
+        bench.disk.cut()
+        box = await bench.start()
+        assert [("finished" in sentence, "undone" in sentence) for sentence in box.settled] == [
+            (finished, not finished)
+        ]
+        serves = load_key(tmp_path / "shoe.1.key").serial
+        (trusted,) = box.slots["shoe.1"].supervisor.trust.keys
+        assert serves == trusted == (new.key.serial if finished else old.serial)
+        assert bool(box.running().table.state.revoked) is finished
+        await box.stop()
+        if finished:
+            places = tuple(replace(p, trust=trust_in(new)) if p.name == "shoe.1" else p for p in bench.plan.places)
+            bench.plan = replace(bench.plan, places=places)
+        box = await bench.start()
+        assert box.settled == [], "once"
+        assert not draft.exists()
+    finally:
+        await box.stop()
+        bench.close()
+        new.board.power_off()
+
+
+@pytest.mark.parametrize("ended_after", ["mark", "revocation", "everything"])
+def test_an_enrolment_that_software_before_marked_is_finished_at_the_next_start(
+    tmp_path: Path, ended_after: str
 ) -> None:
     config = load_config(saigon(tmp_path, "/dev/KIND", lambda: b"k" * 32))
     (tmp_path / "data").mkdir()
     (slot,) = [each for each in config.slots if each.kind == "shoe"]
-    new = new_key("SN-new", "shoe")
-    revoked = module.Revoked(config.data / module.REVOKED)
-    module._draft(slot.key_file, new)
-    if ended_after != "draft":
-        module._drafted(slot.key_file).rename(module._marked(slot.key_file))
-    if ended_after in ("revocation", "everything"):
-        revoked.add(slot.key)
+    new, path = new_key("SN-new", "shoe"), config.data / key_files.REVOKED
     if ended_after == "everything":
-        module._finish(revoked, slot.key, slot.key_file)
-    told = module.settle_enrolments(config)
-    assert [("finished" in sentence, "undone" in sentence) for sentence in told] == (
-        [] if finished is None else [(finished, not finished)]
-    )
-    serves = load_key(slot.key_file)
-    assert serves.serial == ("SN-shoe" if finished is False else "SN-new")
-    known = module.Revoked(config.data / module.REVOKED)
-    known.check(serves, "shoe.1")
-    if finished is not False:
+        slot.key_file.unlink()
+        save_key(slot.key_file, new)
+    else:
+        save_key(slot.key_file.with_name(f".{slot.key_file.name}.enrolled"), new)
+    if ended_after != "mark":
+        key_files.write_revoked(path, (key_files.identity(slot.key),))
+    told = key_files.settle_marks(config)
+    assert len(told) == (ended_after != "everything")
+    assert load_key(slot.key_file).serial == "SN-new"
+    assert key_files.read_revoked(path) == (key_files.identity(slot.key),)
+    assert key_files.settle_marks(load_config(config.path)) == [], "once"
+    assert sorted(each.name for each in tmp_path.glob(".*.key.*")) == []
+
+
+async def test_the_list_of_revoked_keys_that_software_before_kept_is_taken_over_into_the_journal_once(
+    tmp_path: Path,
+) -> None:
+    bench = Bench(tmp_path)
+    gone = key_files.identity(new_key("SN-gone", "shoe"))
+    key_files.write_revoked(tmp_path / "revoked.json", (gone,))
+    box = await bench.start()
+    try:
+        assert box.running().table.state.revoked == [gone]
+        assert not (tmp_path / "revoked.json").exists(), "the journal is the one truth from here on"
+        assert (tmp_path / key_files.TAKEN_OVER).exists()
+        await box.stop()
+        box = await bench.start()
+        assert box.running().table.state.revoked == [gone]
+        taken = [r for r in bench.records() if r.kind == rec.STEP and b'"KeysRevoked"' in r.body]
+        assert len(taken) == 1
+    finally:
+        await box.stop()
+        bench.close()
+
+
+async def test_a_key_on_the_list_of_software_before_is_refused_at_the_start_that_takes_it_over(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    key_files.write_revoked(tmp_path / "revoked.json", (key_files.identity(bench.machines["shoe.1"].key),))
+    for _ in range(2):  # of the list, and then of the journal
         with pytest.raises(KeyRevoked):
-            known.check(slot.key, "shoe.1")
-    again = load_config(config.path)
-    assert module.settle_enrolments(again) == [], "once"
-    assert sorted(path.name for path in tmp_path.glob(".*.key.*")) == []
+            await bench.start()
+        await bench.box.stop()
+    assert not (tmp_path / "revoked.json").exists()
+    bench.close()

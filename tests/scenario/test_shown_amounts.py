@@ -57,8 +57,9 @@ async def test_no_shown_amount_is_ahead_of_the_disk(seed: int, tmp_path: Path, m
     try:
         monkeypatch.setattr(disks, "QUICK", (0.2, 1.5))
         seen: set[int] = set()
-        for amount in ADDED:
-            box.running().submit(ev.MeterCorrected(amount, "memo 1", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
+        for number, amount in enumerate(ADDED):
+            memo = f"memo {number}"
+            box.running().submit(ev.MeterCorrected(amount, memo, FLOOR, AUDITOR, "malfunction", "sensor_fault"))
             for _ in range(8):
                 await asyncio.sleep(0.06)
                 durable = on_disk(bench)

@@ -355,6 +355,51 @@ def _other_paytable(e: Export) -> int:
     return len(e.records) - 1
 
 
+def _other_devices(e: Export, people: tuple[str, str, str] | None) -> int:
+    """Other devices from the next start on, accepted by nobody or by the wrong people (two roles and a name)."""
+    start = max(n for n, r in enumerate(e.records) if r["kind"] == "start")
+    old = e.records[start]["content"]["digests"]
+    new = old | {"configuration": "00" * 32}
+    again, box = deepcopy(e.records[start]), deepcopy(next(r for r in e.records[start:] if r["kind"] == "box"))
+    meter = [r["content"] for r in e.records if r["kind"] == "box"][-1]["terms"]["meter"]
+    box["content"]["terms"]["meter"] = meter
+    again["content"]["digests"] = new
+    e.manifest["digests"].append(new)
+    made = [again]
+    if people is not None:
+        first, second, name = people
+        body: dict[str, Any] = {"name": "devices_accepted", "old": old, "new": new, "changes": ["added: keypad.1"]}
+        if first:
+            body["who"] = {"role": first, "credential": "X1", "person": "p"}
+            body["second"] = {"role": second, "credential": "X2", "person": name}
+        made.append({**deepcopy(box), "kind": "migration", "content": body})
+    for record in (*made, box):
+        record["boot"] = e.records[-1]["boot"] + 1
+    e.records += [*made, box]
+    return len(e.records) - (1 if people is None else 2)
+
+
+def _document_again(e: Export) -> int:
+    """One document moves money twice."""
+    place = e.event("MeterCorrected")
+    step = e.records[place]["content"]
+    again = deepcopy(e.records[place])
+    entry = next(d["entry"] for d in again["content"]["decisions"] if "entry" in d)
+    by = entry["meter_after"] - entry["meter_before"]
+    last = next(d["entry"] for r in reversed(e.records) if r["kind"] == "step"
+                for d in reversed(r["content"]["decisions"]) if "entry" in d)  # fmt: skip
+    entry |= {
+        "number": last["number"] + 1,
+        "meter_before": last["meter_after"],
+        "meter_after": last["meter_after"] + by,
+    }
+    again["content"]["event"]["document"] = f"  {step['event']['document'].upper()} "
+    entry["document"] = again["content"]["event"]["document"]
+    again["boot"] = e.records[-1]["boot"]
+    e.records.append(again)
+    return len(e.records) - 1
+
+
 MONEY_FORGERIES: Final = (
     Forgery("paid after not winning", _paid_after_not_winning, "nobody who is asked for that said so"),
     Forgery("validation dropped", _validation_dropped, "goes from light_seen to documented"),
@@ -388,4 +433,17 @@ MONEY_FORGERIES: Final = (
     Forgery("bets go back in play", _returned_in_play, "neither round nor hand is void"),
     Forgery("books of the first edition again", _old_books, "rules of an earlier edition"),
     Forgery("another paytable for the meter", _other_paytable, "to another paytable"),
+    Forgery("other devices without a migration", lambda e: _other_devices(e, None), "no migration led there"),
+    Forgery("other devices by nobody", lambda e: _other_devices(e, ("", "", "")), "nobody accepted them"),
+    Forgery(
+        "other devices by a dealer",
+        lambda e: _other_devices(e, ("technician", "dealer", "q")),
+        "by technician and dealer",
+    ),
+    Forgery(
+        "other devices by one person",
+        lambda e: _other_devices(e, ("technician", "floorperson", "P")),
+        "one person alone accepted",
+    ),
+    Forgery("a document used twice", _document_again, "has moved money before"),
 )

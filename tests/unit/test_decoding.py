@@ -14,7 +14,7 @@ from firmware_bridge.handshake import _TO_HOST, _handshake_message
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.messages import DeviceHello, encode
 from table_controller.config import load_config
-from table_controller.controller.enroll import Revoked
+from table_controller.controller.key_files import read_revoked
 from table_controller.controller.wear import WearBook
 from table_controller.uplink.commands import Asked, _problem
 from table_controller.uplink.cursor import load_cursor
@@ -74,7 +74,7 @@ def test_files_that_are_no_text_are_named_or_begun_anew(tmp_path: Path, data: by
     revoked = tmp_path / "revoked.json"
     revoked.write_bytes(data)
     with pytest.raises(BadKeyFile, match=r"revoked\.json"):
-        Revoked(revoked)
+        read_revoked(revoked)
     book = WearBook(tmp_path)
     book.path("SN1").write_bytes(data)
     assert book.read("SN1").serial == "SN1"

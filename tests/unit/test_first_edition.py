@@ -164,3 +164,11 @@ async def test_the_box_of_this_version_starts_on_its_journal_and_dossiers(tmp_pa
     finally:
         await box.stop()
         bench.close()
+
+
+def test_a_document_of_its_time_moves_no_money_again(tmp_path: Path) -> None:
+    floor = Floor(first.GAME)
+    store, digests = first.opened(first.copied("played", tmp_path), floor)
+    recover(store, floor.table, digests)
+    assert floor.state.money.book.documents == ["memo 7"], "the refused memo 8 moved nothing"
+    store.close()

@@ -13,6 +13,8 @@ from table_controller.journal.meter_terms import check_meter
 from table_controller.journal.migrations import CONFIGURATION
 from table_controller.journal.recovery import keep, recover
 from table_controller.journal.timers import Timers
+from table_controller.journal.versions import digests_of
+from table_controller.rulebook import Submission
 from tests.support.core import WILD_PROGRESSIVE, Floor
 from tests.support.prefixes import Run
 
@@ -107,3 +109,12 @@ def test_a_table_that_never_booked_anything_may_change_its_meter() -> None:
     store.close()
     _, new = _started(run, PAI_GOW, {})
     assert new.table.context.meter is not None
+
+
+@pytest.mark.parametrize("name", [f for f in Submission.__struct_fields__ if f != "warnings"])
+def test_no_choice_of_the_rules_changes_without_the_digest_that_two_people_approve(name: str) -> None:
+    """`check_software` compares this digest with the approved manifest: an edit by one person locks the table."""
+    context = Floor(PAI_GOW).table.context
+    edited = msgspec.structs.replace(context.submission, **{name: "something else"})
+    before, after = (digests_of(context.edition, each, {})[CONFIGURATION] for each in (context.submission, edited))
+    assert before != after

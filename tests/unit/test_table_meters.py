@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from table_controller.ledger.meter import MOST
-from table_controller.ledger.money import ACCOUNTS, CENT, CORRECTIONS, DOLLAR, METER, OVERFLOW
+from table_controller.ledger.money import ACCOUNTS, CENT, CORRECTIONS, DOLLAR, METER, OVERFLOW, parse_dollars
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
@@ -472,3 +472,55 @@ def test_a_table_without_a_meter_has_nothing_to_touch() -> None:
     floor = Floor("saigon_5_card").start()
     for event in (correct(), reset(), change()):
         assert "no meter" in refused(floor.step(event))
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("again", ["MC-7", " mc-7", "MC-7 "])
+def test_a_document_moves_money_once_also_after_a_restart(again: str) -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.step(correct(amount=1_000_000))
+    after = floor.book.meters.current
+    floor.table.restore(floor.table.snapshot())
+    for deed in (
+        ev.MeterCorrected(5_000_000, again, FLOOR, AUDITOR, **GROUND), ev.MeterReset(again, FLOOR, AUDITOR, **GROUND),
+        ev.OverflowTransferred(1, again, FLOOR, AUDITOR),
+    ):  # fmt: skip
+        (found,) = of(Refused, floor.step(deed))
+        assert "was used before; each document is used once" in found.what
+    assert floor.book.meters.current == after
+    floor.step(ev.MeterCorrected(5_000_000, "MC-8", FLOOR, AUDITOR, **GROUND))
+    assert floor.book.meters.current == after + 5_000_000
+
+
+def test_a_refused_deed_does_not_use_its_document_up() -> None:
+    floor = BettingFloor("688a-progressive-1")
+    floor.step(correct(amount=-(10**15)))
+    assert floor.book.documents == []
+    floor.step(correct(amount=1_000_000))
+    assert floor.book.documents == ["mc-7"]
+
+
+@pytest.mark.parametrize(
+    ("text", "signed", "amount"),
+    [
+        ("+12.50", True, 12_500_000), ("-0.01", True, -10_000), ("+10,043.764500", True, 10_043_764_500),
+        ("12.50", False, 12_500_000), ("$1,000.00", False, 1_000_000_000), ("+$5.00", True, 5_000_000),
+    ],
+)  # fmt: skip
+def test_amounts_are_read_as_people_write_them(text: str, signed: bool, amount: int) -> None:
+    assert parse_dollars(text, signed=signed) == amount
+
+
+@pytest.mark.parametrize(
+    ("text", "signed"),
+    [
+        ("100", True), ("+100", True), ("12.50", True), ("+12.5", True), ("+1.2345678", True), ("ten", True),
+        ("", True), ("+12.50", False), ("-1.00", False), ("1e3", False), ("+1,00.00", True), ("+ 1.00", True),
+        ("\u0663.\u0660\u0660", False),
+    ],
+)  # fmt: skip
+def test_an_amount_that_could_mean_something_else_is_refused(text: str, signed: bool) -> None:
+    with pytest.raises(ValueError, match="write dollars and cents"):
+        parse_dollars(text, signed=signed)

@@ -10,7 +10,7 @@ Ways = dict[tuple[str, str], int]  # (from, to) -> micro-dollars
 CENT = 10_000  # micro-dollars
 WHOLE = 10_000  # hundredths of a percent
 # Editions of the rules by which entries are booked; a start says which.
-FIRST, SECOND = 1, 2
+FIRST, SECOND, THIRD = 1, 2, 3
 ACCOUNTS = (
     "bets", "seed", "meter", "reserve", "house", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned",
     "corrections", "overflow",

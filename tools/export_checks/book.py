@@ -17,6 +17,7 @@ class Book:
         self.entries = 0
         self.told: Counter[str] = Counter()
         self.edition = FIRST
+        self.documents: set[str] = set()  # of what people moved by hand, as they are compared
 
     def take(self, entry: Json, wanted: Ways, round_: int, seat: int | None) -> Ways:
         """Take one entry: it must move exactly what is wanted, and break no promise. Return what it moved."""

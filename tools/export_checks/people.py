@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools.export_checks.basics import CENT, SECOND, Json, Ways, need, person
+from tools.export_checks.basics import CENT, SECOND, THIRD, Json, Ways, need, person
 
 if TYPE_CHECKING:
     from tools.export_checks.book import Book
@@ -41,6 +41,10 @@ def by_hand(book: Book, terms: Json, entry: Json, event: Json) -> Ways:
     kind = entry["kind"]
     check_people(kind, event)
     need(entry.get("document") == event["document"], f"a {kind} without its document")
+    document = " ".join(event["document"].split()).casefold()
+    need(book.edition < THIRD or document not in book.documents,
+         f"document {event['document']} has moved money before")  # fmt: skip
+    book.documents.add(document)
     if kind == "transfer":
         need(
             event["amount"] > 0 and book.held["meter"] + event["amount"] <= terms["limit"], "a transfer above the limit"

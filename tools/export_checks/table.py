@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tools.export_checks.basics import FIRST, SECOND, Json, need
+from tools.export_checks.basics import FIRST, SECOND, Json, need, person
 from tools.export_checks.hits import ROLES, Asked
 from tools.export_checks.money import Cause, Money
 
@@ -33,7 +33,8 @@ class Table:
     def __init__(self) -> None:
         self.terms: Json = {}
         self.digests: Json = {}
-        self.was: Json = {}
+        self.was: Json = {}  # the digests that the terms were named under
+        self.migrated: Json = {}  # the digests that the last migration led to
         self.money = Money()
         self.commands: dict[int, Json] = {}
         self.prompts: dict[int, Json] = {}
@@ -57,7 +58,7 @@ class Table:
 
     def start(self, content: Json) -> None:
         """A start of the box names the digests."""
-        self.was, self.digests = self.digests, content["digests"]
+        self.digests = content["digests"]
 
     def box(self, content: Json) -> None:
         """And what the table plays by: other terms only with other digests."""
@@ -74,8 +75,24 @@ class Table:
         if self.money.book.entries and edition >= SECOND:
             same_rate = all(self.money.terms[name] == terms["meter"][name] for name in ("rate_bp", "limit"))
             need(same_rate, "rate or limit of the meter changed, and nobody set them")
-        self.terms = terms
+        led = not self.told or self.digests in (self.was, self.migrated)
+        need(led, "software, edition or configuration changed, and no migration led there")
+        self.terms, self.was = terms, self.digests
         self.money.use(terms["meter"] or {}, edition)
+
+    def migration(self, content: Json) -> None:
+        """Software, edition or configuration changed: between rounds, and other devices only by two people."""
+        need(self.state == "idle" and not self.holds, "versions changed while a round or an irregularity was open")
+        need(content["new"] == self.digests, "a migration leads to other versions than its start names")
+        self.migrated = content["new"]
+        changes = content.get("changes", [])
+        need(not changes or content.get("who"), "other devices, and nobody accepted them")
+        if content.get("who"):
+            who, second = content["who"], content["second"]
+            need((who["role"], second["role"]) == ("technician", "floorperson"),
+                 f"other devices by {who['role']} and {second['role']}")  # fmt: skip
+            need(person(who) != person(second), "one person alone accepted other devices")
+            self.told["devices accepted"] += 1
 
     def step(self, content: Json) -> None:
         """One event and everything that was decided on it."""

@@ -74,20 +74,40 @@ const GROUNDS = {
 };
 const WHY = [["why", "Ground and reason", Object.entries(GROUNDS).flatMap(([ground, reasons]) => reasons.map((reason) => `${ground}: ${reason}`))], ["counterpart", "Document of the other meter, for a transfer", null]];
 const METER = {
-  correct_meter: ["Correct the meter", "floorperson", "auditor", [["amount", "By how much (dollars, - lowers)", 6], ...WHY]],
+  correct_meter: ["Correct the meter", "floorperson", "auditor", [["amount", "By how much: dollars and cents with + or -, as +12.50 or -0.01", 6], ...WHY]],
   reset_meter: ["Reset the meter to its seed", "floorperson", "auditor", WHY],
   close_meter: ["Close the meter to play", "floorperson", "auditor", []],
-  set_meter: ["Parameters of the meter, while it is closed", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["submission", "Rules Submission that holds the rate", null], ["limit_cents", "Limit (dollars), if it changes", 2]]],
+  set_meter: ["Parameters of the meter, while it is closed", "technician", "auditor", [["rate_bp", "Rate of progression (percent), if it changes", 2], ["submission", "Rules Submission that holds the rate", null], ["limit_cents", "Limit (dollars and cents, as 250000.00), if it changes", 2]]],
   open_meter: ["Open the meter to play", "floorperson", "auditor", []],
-  transfer_overflow: ["Transfer overflow to the meter", "floorperson", "auditor", [["amount", "How much (dollars)", 6]]],
+  transfer_overflow: ["Transfer overflow to the meter", "floorperson", "auditor", [["amount", "How much: dollars and cents, as 12.50", 6]]],
   confirm_copy_absent: ["Copy out of reach: confirm that no other box was made from it", "floorperson", "technician", []],
 };
 
 // A decimal as a whole number of its smallest unit; null if it is none.
 function whole(text, digits) {
-  const wanted = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text.trim());
+  const wanted = /^([+-]?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text.trim());
   if (!wanted || (wanted[3] || "").length > digits) return null;
   return Number(`${wanted[1]}${wanted[2]}${(wanted[3] || "").padEnd(digits, "0")}`);
+}
+
+// An amount of money as people write it, in micro-dollars: cents are always written, and a sign where it goes up or down.
+function amountOf(text, signed) {
+  const form = signed ? /^[+-]\d{1,9}\.\d{2,6}$/ : /^\d{1,9}\.\d{2,6}$/;
+  return form.test(text.trim()) ? whole(text, 6) : null;
+}
+
+function inDollars(micro) {
+  const size = Math.abs(micro), cents = Math.floor(size / 10000), rest = size % 10000;
+  const text = `${Math.floor(cents / 100).toLocaleString("en-US")}.${String(cents % 100).padStart(2, "0")}`;
+  return `${micro < 0 ? "-" : ""}$${text}${rest ? String(rest).padStart(4, "0") : ""}`;
+}
+
+// What the meter holds and would hold, while people enter it; nothing where no money moves.
+function beforeAndAfter(act, amount) {
+  const before = view.meter.current;
+  const after = act === "reset_meter" ? view.meter_rules.seed_micro : amount === null ? null : before + amount;
+  if (after === null) return `Meter before ${inDollars(before)}.`;
+  return `Meter before ${inDollars(before)}, after ${inDollars(after)} (${after < before ? "" : "+"}${inDollars(after - before)}).`;
 }
 
 function meterDialog(act) {
@@ -98,15 +118,19 @@ function meterDialog(act) {
     ? h("select", { id: name }, form.map((text) => h("option", { value: text }, text.replaceAll("_", " "))))
     : h("input", form === null ? { id: name, maxlength: 200 } : { id: name, inputmode: "decimal" })]);
   const wrong = h("p", { class: "said", role: "alert" });
+  const moves = ["correct_meter", "reset_meter", "transfer_overflow"].includes(act), signed = act === "correct_meter";
+  const money = inputs.find(([name]) => name === "amount");
+  const preview = h("p", { id: "preview", role: "status" }, moves ? beforeAndAfter(act, null) : "");
+  if (money) money[3].addEventListener("input", () => { preview.textContent = beforeAndAfter(act, amountOf(money[3].value, signed)); });
   dialog(h("h2", {}, title), h("p", { class: "soft" }, `The ${first} and the ${other}, each with their own PIN.`),
-    inputs.map(([name, , label, input]) => [h("label", { for: name }, label), input]), h("label", { for: "paper" }, "Document"), paper, wrong,
+    inputs.map(([name, , label, input]) => [h("label", { for: name }, label), input]), h("label", { for: "paper" }, "Document"), paper, preview, wrong,
     h("div", { class: "row" }, h("button", { type: "button", class: "go", id: "goon", onclick: async (event) => {
       const body = { document: paper.value.trim() };
       for (const [name, form, label, input] of inputs) {
         if (!input.value.trim()) continue;
         if (name === "why") { [body.ground, body.reason] = input.value.split(": "); continue; }
         if (form === null) { body[name] = input.value.trim(); continue; }
-        body[name] = whole(input.value, form);
+        body[name] = name === "amount" ? amountOf(input.value, signed) : whole(input.value, form);
         if (body[name] === null) { wrong.textContent = `${label}: this is no amount.`; input.focus(); return; }
       }
       if (!body.document) { wrong.textContent = "Name the document that says why."; paper.focus(); return; }
