@@ -46,13 +46,16 @@ EDITS: dict[str, tuple[Callable[[str], str], str, str]] = {
 async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_old_file_plays_on(
     tmp_path: Path,
 ) -> None:
-    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
+    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=100.0, pace=0.01) as table:
         journal = tmp_path / "data" / "journal"
         with running(table.config) as box:
             await table.meet()
             await table.rest()
             await table.bring("blue")
             await table.round((1, 4))
+            await table.rest()  # whatever a loaded computer made of the round, people lead it to its end
+            state = table.controller.table.state
+            assert (state.round.state, state.holds) == ("idle", {})
             table.box.powered = False
             assert await asyncio.to_thread(box.end) == 0
         before, book = table.config.read_text(), book_of(journal)
