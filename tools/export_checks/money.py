@@ -49,6 +49,7 @@ class Money:
         self.terms: Json = {}
         self.bets: dict[tuple[int, int], Bet] = {}  # by round and seat
         self.gone: set[int] = set()  # seats that folded or left
+        self.left: set[int] = set()  # seats that left: nobody is there who could be paid envy
         self.settles = False  # the round is void, and its bets are settled all the same
         self.closed = ""
 
@@ -59,7 +60,7 @@ class Money:
 
     def new_round(self) -> None:
         """A round begins."""
-        self.envy, self.gone, self.settles = Envy(), set(), False
+        self.envy, self.gone, self.left, self.settles = Envy(), set(), set(), False
         self.hits.round_over()
 
     def answered(self, round_: int, asked: Asked) -> None:
@@ -68,6 +69,7 @@ class Money:
         self.envy.answered(asked)
         if asked.choice in LEAVES and asked.seat is not None:
             self.gone.add(asked.seat)
+            self.left |= {asked.seat} if asked.choice == "abandoned" else set()
 
     # --- bets ---------------------------------------------------------------------------------------------------------
 
@@ -178,7 +180,7 @@ class Money:
         hit = self.hits.of_seat(entry.get("round", 0), of)
         settled = self.seats(entry.get("round", 0), "lost", "won")
         hand = hit.hand if hit is not None else ("" if of in settled else None)
-        return self.envy.pay(entry, cause.asked, hand, self.terms["awards"], settled - self.gone)
+        return self.envy.pay(entry, cause.asked, hand, self.terms["awards"], settled - self.left)
 
     def set(self, d: Json, cause: Cause, *, idle: bool) -> Json:
         """Two people set the rate or the limit."""

@@ -270,6 +270,7 @@ class Table:
                 need(event["type"] in ("NoMoreBets", "BoxStarted"), "nobody called no more bets")
             if state == "idle":
                 self.money.check_over(self.round, void=self.state == "void")
+                self.money.hits.round_over()
             self.state = state
             self.told[f"rounds {state}"] += 1
         elif what == "progressive":
