@@ -15,9 +15,11 @@ from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST, START, STOP
 from table_controller.journal.hit_log import HitLog
-from table_controller.journal.migrations import changed, migrate, state_schema
+from table_controller.journal.migrations import FIRST_EDITION, changed, migrate, state_schema
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
+from table_controller.ledger.money import slip_number, with_number
+from table_controller.table.decisions import Booked
 from table_controller.table.events import Due
 from table_controller.table.state import State
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 _STATES: Final = msgspec.msgpack.Decoder(State)
+_HAND_PAY: Final = b'"hand_pay_paid"'  # in a record's body where a slip may be
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -95,6 +98,18 @@ def _meter_of_last_start(source: Journal) -> MeterRules | msgspec.UnsetType | No
     return found
 
 
+def _slips_in(source: Journal) -> list[tuple[int, int]]:
+    """Return the numbers of every slip that documents a hand pay in the records that are kept, as runs."""
+    runs: list[tuple[int, int]] = []
+    for record in source.read(FIRST):
+        if record.kind == rec.STEP and _HAND_PAY in record.body:
+            booked = [each.entry for each in rec.decode_step(record.body).decisions if isinstance(each, Booked)]
+            for entry in booked:
+                if entry.kind == "hand_pay_paid":
+                    runs = with_number(runs, slip_number(entry.document))
+    return runs
+
+
 class _Replay:
     """One recovery under way."""
 
@@ -147,6 +162,8 @@ class _Replay:
             raise VersionsDiffer(f"the state in the snapshot is not this software's: {error}") from error
         meter = self._meter(old, state, source)
         name, state = migrate(state, self._table, old.digests, self._digests, schema=old.schema, meter=meter)
+        if old.schema == FIRST_EDITION:  # its state does not hold the slips that were used
+            state.money.book.slips = _slips_in(source)
         self._table.context.state = state
         return rec.Migrated(name, old.digests, self._digests)
 
