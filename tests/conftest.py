@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from simulators.virtual_time import VirtualLoop
 from tests.support import evidence
-from tests.support.counts import FACTOR
+from tests.support.counts import LAP, SEED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# The same examples every time, so that a red run can be repeated; a loaded computer is no failure.
-settings.register_profile("pitbox", deadline=None, derandomize=True, database=None)
+# The same examples every time, so that a red run can be repeated; a loaded computer is no failure. Further laps of a
+# marathon have other ones, by their own seed.
+settings.register_profile("pitbox", deadline=None, derandomize=LAP == 1, database=None)
 settings.load_profile("pitbox")
 
 # What the clause table claims is seen while the tests run.
@@ -35,22 +36,13 @@ evidence.watch_core()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--seed", type=int, default=1, help="seed of every simulated machine and line (default 1)")
+    parser.addoption("--seed", type=int, default=SEED, help="seed of every simulated machine and line (default 1)")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what runs on the wall clock: while it waits others compute, and at the end nobody waits."""
     items.sort(key=lambda item: item.get_closest_marker("realtime") is None)
-    for item in items if FACTOR > 1 else ():
-        _give_time(item)
-
-
-def _give_time(item: pytest.Item) -> None:
-    """In a marathon a proof tries many times as much, and may take as many times as long."""
-    mark = item.get_closest_marker("timeout")
-    seconds = mark.args[0] if mark is not None else item.config.getoption("--timeout") or 120
-    item.add_marker(pytest.mark.timeout(float(seconds) * FACTOR), append=False)
 
 
 def pytest_collection_finish() -> None:

@@ -70,7 +70,7 @@ def test_every_manner_to_reach_a_module_is_followed(tmp_path: Path) -> None:
         ({"simulators/only.py": "import app.x\n", "app/x.py": ""}, ["app.x", "simulators.only"]),
         ({"simulators/more.py": "import app.x\n", "app/x.py": ""}, ["app.x", "simulators.world"]),
         ({"app/named.py": "WORDS = 'app.orphan'\n", "app/orphan.py": ""}, ["app.orphan", "app.shapes", "app.typed"]),
-        ({"app/started.py": "import typing as t\nif t.TYPE_CHECKING:\n    import app.x\n", "app/x.py": "def f(): ...\n"},
+        ({"app/started.py": "import typing as t\nif t.TYPE_CHECKING:\n    import app.x\n", "app/x.py": "def f(): 1\n"},
          ["app.x"]),
         ({"app/started.py": "if False:\n    import app.x\n", "app/x.py": ""}, ["app.x"]),
         ({"app/kinds/shoe.py": "if __name__ == '__main__':\n    import app.x\n", "app/x.py": ""}, ["app.x"]),
