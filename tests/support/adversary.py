@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.journal.export import export
+from table_controller.ledger.money import ACCOUNTS
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command
@@ -27,6 +28,8 @@ from tools import verify_export
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from table_controller.ledger.meter import MeterRules
+    from table_controller.ledger.money import Meters
     from table_controller.table.decisions import Decision, Prompt
 
 MONEY: Final = ("progressive", "hit_hand", "hit_light", "hit_dark", "hit_validate", "hit_pay", "hand_pay")
@@ -67,10 +70,15 @@ class Adversary(Recorded):
             is_idle = state.round.state == mc.IDLE
             decisions = step(event)
             self._watched.take(event, prompt, decisions, is_idle=is_idle)
-            self._watched.check(self.floor.state)
+            self._compare()
             return decisions
 
         self.floor.table.step = watched  # type: ignore[method-assign]
+
+    def _compare(self) -> None:
+        state = self.floor.state
+        held = {account: state.money.book.at(account) for account in ACCOUNTS}
+        self.second.check(held, state.money.closed, is_idle=state.round.state == mc.IDLE)
 
     # --- a round ------------------------------------------------------------------------------------------------------
 
@@ -171,7 +179,7 @@ class Adversary(Recorded):
         image.rename(self.folder)
         self._begin(first=False)
         self.floor.bets, self.floor.seats = old.bets, old.seats
-        self.second.check(self.floor.state)
+        self._compare()
         restart(self.floor, self.store.boot, self.rng)
         self.second.seen.add("power cut")
 
@@ -206,32 +214,34 @@ class Adversary(Recorded):
         self.floor.step(ev.MeterOpened("memo open", FLOOR, second))
 
     def _deed(self) -> None:
-        """People do something to the meter by hand, mostly as they may."""
-        rng, meter = self.rng, self.floor.state.money.book.meters
-        people = [FLOOR, AUDITOR] if rng.random() < 0.85 else [rng.choice([FLOOR, TECH, *CHEATS]) for _ in range(2)]
-        document = "memo 1" if rng.random() < 0.95 else "  "
-        ground, reason = rng.choice(
-            [("malfunction", "sensor_fault"), ("malfunction", "journal_lost"), ("transfer", "to_other_meter"),
-             ("transfer", "from_other_meter"), ("theft", "sensor_fault"), ("transfer", "sensor_fault")]
-        )  # fmt: skip
-        counterpart = rng.choice(("their memo", "their memo", ""))
-        amount = rng.choice([-meter.current, -meter.current - 1, rng.randrange(-(10**10), 10**10), 0, 7, 10**16])
-        over = rng.choice([meter.overflow, meter.overflow + 1, meter.overflow // 2, 0, -5])
-        room = max(meter.current, self.second.rules.seed) // 10_000
-        limit = rng.choice([room, room + 1, room + 2, room + 100, room - 1, 10**10, 9_999_999_999])
-        technician = [TECH, AUDITOR] if people == [FLOOR, AUDITOR] else people
-        rate = rng.choice([None, None, self.second.rules.rate_bp, 7])
-        submitted = rng.choice(("RS-7", ""))
-        deeds: list[ev.Event] = [
-            ev.MeterCorrected(amount, document, *people, ground, reason, counterpart),
-            ev.MeterReset(document, *people, ground, reason, counterpart),
-            ev.MeterClosed(document, *people),
-            ev.MeterOpened(document, *people),
-            ev.OverflowTransferred(over, document, *people),
-            ev.MeterParameters(document, *technician, rate, limit, submitted),
-            ev.MeterParameters(document, *technician, None, limit),
-        ]  # fmt: skip
-        self.floor.step(rng.choice(deeds))
+        self.floor.step(deed(self.rng, self.floor.state.money.book.meters, self.second.rules))
+
+
+def deed(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
+    """Return something that people do to the meter by hand, mostly as they may."""
+    people = [FLOOR, AUDITOR] if rng.random() < 0.85 else [rng.choice([FLOOR, TECH, *CHEATS]) for _ in range(2)]
+    document = "memo 1" if rng.random() < 0.95 else "  "
+    ground, reason = rng.choice(
+        [("malfunction", "sensor_fault"), ("malfunction", "journal_lost"), ("transfer", "to_other_meter"),
+         ("transfer", "from_other_meter"), ("theft", "sensor_fault"), ("transfer", "sensor_fault")]
+    )  # fmt: skip
+    counterpart = rng.choice(("their memo", "their memo", ""))
+    amount = rng.choice([-meter.current, -meter.current - 1, rng.randrange(-(10**10), 10**10), 0, 7, 10**16])
+    over = rng.choice([meter.overflow, meter.overflow + 1, meter.overflow // 2, 0, -5])
+    room = max(meter.current, rules.seed) // 10_000
+    limit = rng.choice([room, room + 1, room + 2, room + 100, room - 1, 10**10, 9_999_999_999])
+    technician = [TECH, AUDITOR] if people == [FLOOR, AUDITOR] else people
+    rate, submitted = rng.choice([None, None, rules.rate_bp, 7]), rng.choice(("RS-7", ""))
+    deeds: list[ev.Event] = [
+        ev.MeterCorrected(amount, document, *people, ground, reason, counterpart),
+        ev.MeterReset(document, *people, ground, reason, counterpart),
+        ev.MeterClosed(document, *people),
+        ev.MeterOpened(document, *people),
+        ev.OverflowTransferred(over, document, *people),
+        ev.MeterParameters(document, *technician, rate, limit, submitted),
+        ev.MeterParameters(document, *technician, None, limit),
+    ]
+    return rng.choice(deeds)
 
 
 def attack(folder: Path, table: str, seed: int, rounds: int) -> set[str]:

@@ -15,7 +15,6 @@ from table_controller.table.decisions import BetAccepted, BetReturned, Booked, F
 if TYPE_CHECKING:
     from table_controller.ledger.meter import Award, MeterRules
     from table_controller.table.decisions import Decision, Prompt
-    from table_controller.table.state import State
 
 CENT: Final = 10_000
 MOST: Final = 9_999_999_999 * CENT
@@ -283,11 +282,11 @@ class SecondBook:
         found |= {"meter": fold.meter, "reserve": fold.reserve, "seed": fold.seed}
         return found | {"house": -sum(found.values())}
 
-    def check(self, state: State) -> None:
-        """Compare with the box's book; and every hand pay was what its claim was owed."""
-        book, mine = state.money.book, self.accounts()
-        held = {name: book.at(name) for name in mine}
-        assert sum(book.held.values()) == 0
+    def check(self, held: dict[str, int], closed: str, *, is_idle: bool) -> None:
+        """Compare with what the box's accounts hold; and every hand pay was what its claim was owed."""
+        mine = self.accounts()
+        assert sum(held.values()) == 0
+        assert held.keys() == mine.keys()
         if self.is_uneven:
             self._check_uneven(held)
         else:
@@ -295,8 +294,8 @@ class SecondBook:
             assert not wrong, f"account: (box, second book) {wrong}; bets {self.bets}, claims {self.claims}"
             paid = [(c.amount, due) for c, due in zip(self.claims, self.fold().dues, strict=True) if c.amount]
             assert all(amount == due for amount, due in paid), paid
-        assert state.money.closed == self.closed
-        if state.round.state == "idle":
+        assert closed == self.closed
+        if is_idle:
             self._close_round(held)
 
     def _check_uneven(self, held: dict[str, int]) -> None:
