@@ -219,7 +219,8 @@ class Adversary(Recorded):
 
 def deed(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
     """Return something that people do to the meter by hand, mostly as they may."""
-    people = [FLOOR, AUDITOR] if rng.random() < 0.85 else [rng.choice([FLOOR, TECH, *CHEATS]) for _ in range(2)]
+    usual, strange = rng.random() < 0.85, [rng.choice([FLOOR, TECH, *CHEATS]) for _ in range(2)]
+    who, second = (FLOOR, AUDITOR) if usual else strange
     document = "memo 1" if rng.random() < 0.95 else "  "
     ground, reason = rng.choice(
         [("malfunction", "sensor_fault"), ("malfunction", "journal_lost"), ("transfer", "to_other_meter"),
@@ -230,16 +231,16 @@ def deed(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
     over = rng.choice([meter.overflow, meter.overflow + 1, meter.overflow // 2, 0, -5])
     room = max(meter.current, rules.seed) // 10_000
     limit = rng.choice([room, room + 1, room + 2, room + 100, room - 1, 10**10, 9_999_999_999])
-    technician = [TECH, AUDITOR] if people == [FLOOR, AUDITOR] else people
+    technician = TECH if usual else who
     rate, submitted = rng.choice([None, None, rules.rate_bp, 7]), rng.choice(("RS-7", ""))
     deeds: list[ev.Event] = [
-        ev.MeterCorrected(amount, document, *people, ground, reason, counterpart),
-        ev.MeterReset(document, *people, ground, reason, counterpart),
-        ev.MeterClosed(document, *people),
-        ev.MeterOpened(document, *people),
-        ev.OverflowTransferred(over, document, *people),
-        ev.MeterParameters(document, *technician, rate, limit, submitted),
-        ev.MeterParameters(document, *technician, None, limit),
+        ev.MeterCorrected(amount, document, who, second, ground, reason, counterpart),
+        ev.MeterReset(document, who, second, ground, reason, counterpart),
+        ev.MeterClosed(document, who, second),
+        ev.MeterOpened(document, who, second),
+        ev.OverflowTransferred(over, document, who, second),
+        ev.MeterParameters(document, technician, second, rate, limit, submitted),
+        ev.MeterParameters(document, technician, second, None, limit),
     ]
     return rng.choice(deeds)
 

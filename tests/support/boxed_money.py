@@ -76,7 +76,7 @@ async def led_on(house: CutHouse) -> None:
         house.disk.cut_at = house.mains.cut_at = None
         await house.power_up()
         await house.rest()
-        if not house.dark and house.controller.table.state.round.state == mc.BETTING:
+        if house.mains.is_on and house.controller.table.state.round.state == mc.BETTING:
             await house.round()
 
 

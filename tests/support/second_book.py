@@ -147,7 +147,8 @@ class SecondBook:
         """Bets went back: nothing of them, of their claims or of their envy was ever there."""
         seats = [each.seat for each in decisions if isinstance(each, BetReturned)]
         void = {each.seat for each in decisions if isinstance(each, WagersReturned) and each.seat is not None}
-        void |= {each.seat for each in decisions if isinstance(each, Found) and each.trigger == "bet_without_wager"}
+        found = [each for each in decisions if isinstance(each, Found) and each.trigger == "bet_without_wager"]
+        void |= {each.seat for each in found if each.seat is not None}
         whole = [each for each in decisions if isinstance(each, WagersReturned) and each.seat is None]
         if any("progressive" not in each.settled for each in whole):
             self.envy = []

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.marathon import Figures
 from tools import marathon
 
 ROOT = Path(__file__).parents[2]
@@ -121,8 +122,8 @@ def test_a_failure_in_any_lap_fails_the_marathon(proofs: Path) -> None:
 
 
 def test_figures_of_laps_are_added() -> None:
-    one = marathon.Figures(tests=1, cases=20, failed=0, seconds=30.0, left=2)
-    total: dict[str, marathon.Figures] = {}
+    one = Figures(tests=1, cases=20, failed=0, seconds=30.0, left=2)
+    total: dict[str, Figures] = {}
     marathon.add(total, {"unit/a": one})
     marathon.add(total, {"unit/a": one, "unit/b": one})
     first, _, last = marathon.lines(total)
