@@ -108,7 +108,7 @@ class Adversary(Recorded):
             chance = rng.random()
             if chance < 0.004:
                 self._cut_power()
-            elif chance < 0.02 and floor.phase not in (mc.IDLE, mc.BETTING):
+            elif chance < (0.06 if floor.state.money.envy else 0.02) and floor.phase not in (mc.IDLE, mc.BETTING):
                 self._mishap()
             elif chance < 0.04:
                 self._deed()

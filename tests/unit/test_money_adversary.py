@@ -72,4 +72,4 @@ def test_a_planted_mistake_is_seen(mistake: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(where, name, wrong)
     monkeypatch.setitem(core._CHECKS, "hand_pay", table_hits.hand_pay_objection)
     with pytest.raises(AssertionError, match=r"repeat: python -m tests\.support\.adversary"):
-        _ = [attacks(table, range(60), ROUNDS) for table in ("688a-progressive-4", "687a-progressive-2")]
+        _ = [attacks(table, range(150), ROUNDS) for table in ("688a-progressive-4", "687a-progressive-2")]
