@@ -39,6 +39,11 @@ def test_no_attack_moves_a_cent_that_is_not_owed() -> None:
     assert seen >= TRIED, TRIED - seen
 
 
+def test_a_claim_on_an_empty_meter_that_falls_is_taken_by_the_auditor() -> None:
+    """Ten percent of nothing is a booking of nothing; the tool took it for none."""
+    attacks("688a-progressive-2", range(40_028, 40_029), ROUNDS)
+
+
 def _kept_overflow(book: Any, bet: Any, *rest: Any) -> Any:
     """Give a bet back whose overflow stays in the box."""
     came = book.bets[bet.seat]
