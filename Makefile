@@ -63,9 +63,8 @@ proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill ru
 	$(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP -n $(WORKERS) --dist worksteal --durations 10 \
 	  -p tests.support.allowances
 
-marathon: $(VENV)/.dev apt  ## the same proofs with TIMES (20) times their counts: hours; not for CI
-	PITBOX_MARATHON=$(or $(TIMES),20) $(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP \
-	  -n $(WORKERS) --dist worksteal --durations 10
+marathon: $(VENV)/.dev apt  ## the same proofs TIMES (20) times with other seeds, or for MINUTES: hours; not for CI
+	$(BIN)/python -m tools.marathon --times $(or $(TIMES),20) $(if $(MINUTES),--minutes $(MINUTES)) $(ONLY)
 
 stress: $(VENV)/.dev apt  ## the tests on the wall clock, TIMES (20) times while LOAD (8) processes compute
 	$(BIN)/python -m tools.stress --times $(or $(TIMES),20) --load $(or $(LOAD),8) $(ONLY)

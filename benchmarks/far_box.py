@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from benchmarks.lockout import SEATS, Fan, SessionFan, bare_fan, session_fan
+from benchmarks.lockout import SEATS, Fan, SessionFan, bare_fan, open_bets, session_fan
 from devices.bet_sensor import messages as m
 from table_controller.cli.run import besides_of
 from table_controller.config import load_config
 from table_controller.controller.serve import serve
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
-from table_controller.table.state import Progressive, Round, SeatBets
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,7 +34,6 @@ PRESS: Final = "press.sock"
 # What is told of a press, in its order. A bare fan-out decides nothing.
 MOMENTS: Final = ("came", "written", "confirmed", "decided")
 _LOOK: Final = 0.0005
-_PATIENCE: Final = 2.0
 
 
 class Times:
@@ -96,7 +93,6 @@ class Watched:
         self._box = box
         self._controller = box.controller
         self._sensors = [slot for slot in box.slots.values() if slot.kind.name == m.KIND]
-        self._numbers = iter(range(1 << 40, 1 << 41))
         self.times = Times(MOMENTS[1:])
         self._plain = self._controller.table.take
         self._controller.table.take = self._take  # type: ignore[method-assign]
@@ -119,17 +115,9 @@ class Watched:
 
     async def open_round(self, number: int) -> None:
         """Set the core to open bets, once all of the press before is over and on disk."""
-        controller = self._controller
-        while controller.durable < controller.newest or not self.times.over:  # noqa: ASYNC110
+        while not self.times.over:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK)
-        state = controller.table.state
-        state.prompts.clear()
-        state.commands.clear()
-        state.money.bets.clear()
-        state.round = Round(number, mc.BETTING)
-        state.progressive = Progressive(mc.OPEN, {seat: SeatBets() for seat in range(1, SEATS + 1)})
-        for slot in self._sensors:
-            await slot.driver.need_link().request(m.Open(next(self._numbers), number), _PATIENCE)
+        await open_bets(self._controller, self._sensors, number)
 
 
 async def _watch(box: Box, config: TableConfig) -> None:

@@ -30,25 +30,27 @@ from firmware_bridge.messages import encode
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
 from simulators.house.dealer import DEALER
+from simulators.house.power import NobodyElse
 from simulators.machine import approved
 from simulators.table import CHOICES
+from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.slot import Slot
-from table_controller.controller.start import start
+from table_controller.controller.plan import Place, Plan
 from table_controller.journal.records import VERSION
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.writer import Writer
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.core import Table
 from table_controller.table.state import Progressive, Round, SeatBets
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from firmware_bridge.link import Link
     from firmware_bridge.messages import DeviceHello, Message
+    from table_controller.controller.loop import Controller
+    from table_controller.controller.slot import Slot
 
     # Opens a round (unmeasured) and then locks it (measured); both take the round's number.
     Steps = tuple[Callable[[int], Awaitable[Any]], Callable[[int], Awaitable[Any]]]
@@ -216,82 +218,76 @@ async def _bridge(folder: Path, closing: ExitStack) -> Steps:
     return open_round, lock
 
 
+async def open_bets(controller: Controller, sensors: Iterable[Slot[Any, Any]], number: int) -> None:
+    """Set the core and its sensors to open bets of a round, once the round before is decided and on disk."""
+    state = controller.table.state
+    while controller.durable < controller.newest or state.progressive.state == mc.LOCKING:  # noqa: ASYNC110
+        await asyncio.sleep(0.0005)
+    assert not [p for p in state.prompts.values() if p.kind == "seat_undecided"], "a seat is undecided"
+    state.prompts.clear()
+    state.commands.clear()
+    state.money.bets.clear()
+    state.round = Round(number, mc.BETTING)
+    state.progressive = Progressive(mc.OPEN, {seat: SeatBets() for seat in range(1, SEATS + 1)})
+    for slot in sensors:
+        await slot.driver.need_link().request(m.Open((1 << 40) + number, number), TRIP_PATIENCE)
+
+
 class LockOut:
-    """The shipped controller, core, slots and journal at six ports: all of the box but its panel and sockets.
+    """The shipped box at six ports, with its journal on a disk: all of `pitbox run` but its panel and sockets.
 
     Those are in `benchmarks.press`. Measured is the moment when the sixth confirmation was read; the core decides then.
     """
 
-    def __init__(self, folder: Path, journal: Store, writer: Writer) -> None:
+    def __init__(self, folder: Path) -> None:
         rules = edition(GAME)
         submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
-        ports = dict(zip(SLOTS, zip(seat_ports(folder), sensor_keys(), strict=True), strict=True))
-        table = Table(rules, submission, dict.fromkeys(SLOTS, "bet_sensor"))
-        self._controller = start(table, journal, writer, BoxClock(), {})
-        self._slots = {
-            name: Slot(
-                name, BET_SENSOR, partial(open_serial, str(port)),
-                Trust(m.KIND, {key.serial: key}, frozenset([approved(m.KIND)])),
-                self._controller.listener(name), hold=self._controller.hold,
+        places = [
+            Place(
+                name, m.KIND, partial(open_serial, str(port)),
+                Trust(m.KIND, {key.serial: key}, frozenset([approved(m.KIND)])), str(port),
             )
-            for name, (port, key) in ports.items()
-        }  # fmt: skip
-        self._controller.slots = dict(self._slots)
+            for name, port, key in zip(SLOTS, seat_ports(folder), sensor_keys(), strict=True)
+        ]  # fmt: skip
+        self._folder = folder / "journal"
+        self.box = Box(Plan("benchmark", rules, submission, tuple(places), NobodyElse()), BoxClock())
+        self.box.on_told.append(self._heard)
         self._left = 0
         self._confirmed: asyncio.Future[None]
 
     async def begin(self) -> None:
-        """Start, and connect every sensor."""
-        self._controller.begin()
-        for slot in self._slots.values():
-            slot.driver.tell = partial(self._heard, slot.driver.tell)
-            slot.start()
-        for slot in self._slots.values():
+        """Start the box, and wait for every sensor."""
+        await self.box.begin(self._open_journal)
+        for slot in self.box.slots.values():
             await slot.driver.ready()
 
-    async def close(self) -> None:
-        await self._controller.close()
-        for slot in self._slots.values():
-            await slot.close()
+    def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, Writer]:
+        journal = Store.open(self._folder, version=VERSION, digests=digests, policy=Policy(ballast_bytes=0))
+        return journal, Writer(journal, _failed)
 
     async def open_round(self, number: int) -> None:
-        """Set the core to open bets of a round, once all of the one before is decided and on disk."""
-        controller, state = self._controller, self._controller.table.state
-        while controller.durable < controller.newest or state.progressive.state == mc.LOCKING:  # noqa: ASYNC110
-            await asyncio.sleep(0.0005)
-        assert not [p for p in state.prompts.values() if p.kind == "seat_undecided"], "a seat is undecided"
-        state.prompts.clear()
-        state.commands.clear()
-        state.money.bets.clear()
-        state.round = Round(number, mc.BETTING)
-        state.progressive = Progressive(mc.OPEN, {seat: SeatBets() for seat in range(1, SEATS + 1)})
-        for slot in self._slots.values():
-            await slot.driver.need_link().request(m.Open((1 << 40) + number, number), TRIP_PATIENCE)
+        """Open bets of a round."""
+        await open_bets(self.box.running(), self.box.slots.values(), number)
 
     def lock(self, _number: int) -> asyncio.Future[None]:
         """The dealer calls no more bets; return the future of the sixth confirmation."""
         self._left = SEATS
         self._confirmed = asyncio.get_running_loop().create_future()
-        self._controller.submit(ev.NoMoreBets(DEALER))
+        self.box.running().submit(ev.NoMoreBets(DEALER))
         return self._confirmed
 
-    def _heard(self, take: Callable[[Any], None], event: Any) -> None:
-        take(event)
-        if isinstance(event, m.Locked):
+    def _heard(self, _slot: str, event: Any) -> None:
+        if isinstance(event, m.Locked) and self._left:
             self._left -= 1
             if not self._left:
                 self._confirmed.set_result(None)
 
 
 async def _lock_out(folder: Path, closing: ExitStack) -> Steps:
-    """The lock-out as the box runs it: controller, drivers, translation, the core that decides, the journal."""
+    """The lock-out as the box runs it: slots, translation, the core that decides, the journal, the signs."""
     loop = asyncio.get_running_loop()
-    journal = Store.open(folder / "journal", version=VERSION, digests={}, policy=Policy(ballast_bytes=0))
-    writer = Writer(journal, _failed)
-    lock_out = LockOut(folder, journal, writer)
-    closing.callback(journal.close)
-    closing.callback(lambda: loop.run_until_complete(writer.close()))
-    closing.callback(lambda: loop.run_until_complete(lock_out.close()))
+    lock_out = LockOut(folder)
+    closing.callback(lambda: loop.run_until_complete(lock_out.box.stop()))
     await lock_out.begin()
     await lock_out.open_round(1)
     await lock_out.lock(1)
@@ -347,9 +343,7 @@ def main() -> None:
         bare, codec, bridge, lock_out, _ = rows
         print_table("lock written -> sixth sensor confirmed, two processes", rows, [bare, codec])
         print_at_most("six links / fan-out + codec + MAC, p50", BUDGET, bridge.ratio(codec))
-        print_at_most(
-            "lock-out of controller and core / fan-out + codec + MAC, p50", SERVICE_BUDGET, lock_out.ratio(codec)
-        )
+        print_at_most("lock-out of the shipped box / fan-out + codec + MAC, p50", SERVICE_BUDGET, lock_out.ratio(codec))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from hypothesis import settings
 
 from simulators.virtual_time import VirtualLoop
 from tests.support import evidence
-from tests.support.counts import FACTOR
+from tests.support.counts import LAP, SEED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +31,9 @@ sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples every time, so that a red run can be repeated; a loaded computer is no failure.
-settings.register_profile("pitbox", deadline=None, derandomize=True, database=None)
+# The same examples every time, so that a red run can be repeated; a loaded computer is no failure. Further laps of a
+# marathon have other ones, by their own seed.
+settings.register_profile("pitbox", deadline=None, derandomize=LAP == 1, database=None)
 settings.load_profile("pitbox")
 
 # How many times longer a test on the wall clock may take before it counts as hanging.
@@ -43,7 +44,7 @@ evidence.watch_core()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--seed", type=int, default=1, help="seed of every simulated machine and line (default 1)")
+    parser.addoption("--seed", type=int, default=SEED, help="seed of every simulated machine and line (default 1)")
 
 
 @pytest.hookimpl(trylast=True)
@@ -51,16 +52,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what runs on the wall clock: while it waits others compute, and at the end nobody waits."""
     items.sort(key=lambda item: item.get_closest_marker("realtime") is None)
     for item in items:
-        _give_time(item)
+        if item.get_closest_marker("realtime") is not None:
+            _give_time(item)
 
 
 def _give_time(item: pytest.Item) -> None:
-    """Give a test more time where that is no mistake: on the wall clock of a loaded computer, and in a marathon."""
-    factor = FACTOR * (LOADED if item.get_closest_marker("realtime") else 1)
-    if factor > 1:
-        mark = item.get_closest_marker("timeout")
-        seconds = mark.args[0] if mark is not None else item.config.getoption("--timeout") or 120
-        item.add_marker(pytest.mark.timeout(float(seconds) * factor), append=False)
+    """Give a test on the wall clock more time: a loaded computer is no failure."""
+    mark = item.get_closest_marker("timeout")
+    seconds = mark.args[0] if mark is not None else item.config.getoption("--timeout") or 120
+    item.add_marker(pytest.mark.timeout(float(seconds) * LOADED), append=False)
 
 
 def pytest_collection_finish() -> None:

@@ -4,9 +4,11 @@ python -m tools.reachable          fail if a module of the product is not reache
 python -m tools.reachable --uses   also list public names that nothing outside tests uses (a hint, never a failure)
 
 A proof of a module that nothing runs proves nothing. Entry points are the console script, the entry points of
-`pyproject.toml`, and every `__main__.py`. Followed are import statements, also inside functions; modules that are named
-by a string in a file that loads modules by name (`import_module`, an f-string is a pattern); and `-m MODULE` of a
-process that is started. An import for type checkers alone reaches a module only if there is nothing in it to run.
+`pyproject.toml`, and every `__main__.py`. Followed are import statements, also inside functions that somebody names;
+modules that are named by a string in a file that loads modules by name (`import_module`, an f-string is a pattern); and
+`-m MODULE` of a process that is started. An import for type checkers alone reaches a module only if there is nothing in
+it to run. What stands below `if False`, or below `if __name__ == "__main__"` in a module that no process begins at,
+does not run.
 """
 
 from __future__ import annotations
@@ -54,21 +56,31 @@ def sources(root: Path, packages: Iterable[str] = PACKAGES) -> dict[str, Source]
 
 def entry_points(root: Path, known: Iterable[str]) -> set[str]:
     """Return the modules at which a process of the product begins, and those that its commands are plugged in by."""
+    named = {target.partition(":")[0] for target in _targets(root)}
+    return named | {name for name in known if name.endswith(".__main__")}
+
+
+def _targets(root: Path) -> set[str]:
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     groups = [project.get("scripts", {}), *project.get("entry-points", {}).values()]
-    named = {target.partition(":")[0] for group in groups for target in group.values()}
-    return named | {name for name in known if name.endswith(".__main__")}
+    return {target for group in groups for target in group.values()}
 
 
 # --- what a module imports --------------------------------------------------------------------------------------------
 
 
-def imports(source: Source, known: set[str]) -> tuple[set[str], set[str]]:
-    """Return the modules that a module imports when it runs, and those that only type checkers see."""
+def imports(source: Source, known: set[str], used: set[str], scripts: set[str]) -> tuple[set[str], set[str]]:
+    """Return the modules that a module imports when it runs, and those that only type checkers see.
+
+    `used`: names that somebody uses; `scripts`: modules that a process begins at.
+    """
     for_types = {id(node) for block in _type_blocks(source.tree) for node in ast.walk(block)}
+    dead = {id(node) for block in _dead(source, used, scripts) for node in ast.walk(block)}
     runs: set[str] = set()
     types: set[str] = set()
     for node in ast.walk(source.tree):
+        if id(node) in dead:
+            continue
         found = types if id(node) in for_types else runs
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
@@ -82,8 +94,40 @@ def imports(source: Source, known: set[str]) -> tuple[set[str], set[str]]:
 
 def _type_blocks(tree: ast.Module) -> Iterator[ast.stmt]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and _last(node.test) == "TYPE_CHECKING":
             yield from node.body
+
+
+def _dead(source: Source, used: set[str], scripts: set[str]) -> Iterator[ast.AST]:
+    """Yield what of a module never runs: below a test that is never true, and functions that nobody names."""
+    begins = source.name in scripts or source.name.endswith(".__main__")
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.If | ast.While):
+            never = isinstance(node.test, ast.Constant) and not node.test.value
+            script = isinstance(node.test, ast.Compare) and ast.unparse(node.test) == "__name__ == '__main__'"
+            if never or (script and not begins):
+                yield from node.body
+    for node in source.tree.body:
+        function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if function and not node.decorator_list and node.name not in used:  # type: ignore[attr-defined]
+            yield node
+
+
+def _scripts(code: Iterable[Source], known: set[str]) -> set[str]:
+    """Return the modules that a process is started with, and all that make figures."""
+    found = {source.name for source in code if source.name.partition(".")[0] in FIGURES}
+    for source in code:
+        for node in _nodes(source):
+            found |= set(_started(node, known))
+    return found
+
+
+def _started(node: ast.AST, known: set[str]) -> Iterator[str]:
+    """Yield the module behind `-m` in a list of words."""
+    if isinstance(node, ast.List | ast.Tuple | ast.Call):
+        given = node.args if isinstance(node, ast.Call) else node.elts
+        words = [each.value if isinstance(each, ast.Constant) else None for each in given]
+        yield from (str(word) for flag, word in pairwise(words) if flag == "-m" and word in known)
 
 
 def _with_parents(names: set[str]) -> set[str]:
@@ -101,10 +145,8 @@ def _by_name(source: Source, known: set[str]) -> Iterator[str]:
         elif isinstance(node, ast.Call) and _last(node.func) == "import_module":
             pattern = _pattern(node.args[0], constants)
             yield from (name for name in known if pattern and re.fullmatch(pattern, name))
-        elif isinstance(node, ast.List | ast.Tuple | ast.Call):
-            given = node.args if isinstance(node, ast.Call) else node.elts
-            words = [each.value if isinstance(each, ast.Constant) else None for each in given]
-            yield from (str(word) for flag, word in pairwise(words) if flag == "-m" and word in known)
+        else:
+            yield from _started(node, known)
 
 
 def _nodes(source: Source) -> Iterator[ast.AST]:
@@ -154,10 +196,25 @@ def _pattern(node: ast.expr, constants: dict[str, str]) -> str:
 Graph = dict[str, tuple[set[str], set[str]]]  # by module: what it imports when it runs, and for types alone
 
 
-def graph_of(code: dict[str, Source]) -> Graph:
-    """Return who imports whom."""
-    known = set(code)
-    return {name: imports(source, known) for name, source in code.items()}
+def graph_of(code: dict[str, Source], begin: Iterable[str] = ()) -> Graph:
+    """Return who imports whom; `begin`: functions at which a command begins, which nobody else has to name."""
+    known, used = set(code), used_names(code) | set(begin)
+    scripts = _scripts(code.values(), known)
+    return {name: imports(source, known, used, scripts) for name, source in code.items()}
+
+
+def used_names(code: dict[str, Source]) -> set[str]:
+    """Return every name that stands somewhere but where it is defined."""
+    used: set[str] = set()
+    for source in code.values():
+        for node in _nodes(source):
+            if isinstance(node, ast.Name | ast.Attribute):
+                used.add(_last(node))
+            elif isinstance(node, ast.alias):
+                used.add(node.name.rpartition(".")[2])
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                used.add(node.value)
+    return used
 
 
 def reached(graph: Graph, begin: Iterable[str]) -> tuple[set[str], set[str]]:
@@ -177,13 +234,24 @@ def reached(graph: Graph, begin: Iterable[str]) -> tuple[set[str], set[str]]:
 
 
 def has_something_to_run(source: Source) -> bool:
-    """Whether a module holds more than names for types: a function, or a class that is no protocol."""
+    """Whether a module holds more than names for types: a function, a lambda, or a class that is no protocol."""
     for node in source.tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return True
-        if isinstance(node, ast.ClassDef) and not any(_last(base) in ("Protocol", "TypedDict") for base in node.bases):
+        if isinstance(node, ast.ClassDef):
+            shape = any(_last(base) in ("Protocol", "TypedDict") for base in node.bases)
+            if not shape or any(_has_body(each) for each in node.body):
+                return True
+        elif any(isinstance(each, ast.Lambda) for each in ast.walk(node)):
             return True
     return False
+
+
+def _has_body(node: ast.stmt) -> bool:
+    """Whether a method does something: more than a docstring or an ellipsis."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return any(not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)) for each in node.body)
 
 
 def check(root: Path, packages: Iterable[str] = PACKAGES) -> tuple[list[str], list[str]]:
@@ -192,7 +260,7 @@ def check(root: Path, packages: Iterable[str] = PACKAGES) -> tuple[list[str], li
     What the box ships must be run by the box's own commands; the simulators by theirs, or by what makes figures.
     """
     code = sources(root, (*packages, *FIGURES))
-    graph = graph_of(code)
+    graph = graph_of(code, {target.partition(":")[2] for target in _targets(root)})
     begin = entry_points(root, code)
     own = _missed(code, graph, {name for name in begin if not _is_simulated(name)})
     commands = _missed(code, graph, begin)
@@ -219,18 +287,7 @@ def _is_simulated(name: str) -> bool:
 def unused_names(root: Path, packages: Iterable[str] = PACKAGES) -> list[str]:
     """Return public functions and classes whose name stands nowhere outside tests but where it is defined."""
     code = sources(root, (*packages, "tools", "benchmarks"))
-    used: dict[str, int] = {}
-    for source in code.values():
-        for node in _nodes(source):
-            names = []
-            if isinstance(node, ast.Name | ast.Attribute):
-                names = [_last(node)]
-            elif isinstance(node, ast.alias):
-                names = [node.name.rpartition(".")[2]]
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                names = [node.value]
-            for name in names:
-                used[name] = used.get(name, 0) + 1
+    used = used_names(code)
     found = []
     for source in code.values():
         if source.name.split(".")[0] not in packages:

@@ -24,8 +24,12 @@ What is checked:
  7. Money, in whole micro-dollars: entries without a gap, accounts that sum to zero and are never overdrawn; what each bet, hit, return,
     payment and correction did, worked out again from the terms; every bet accepted once, after its latch, and settled or returned
     before the round is over; a meter that falls only by a hit or its reversal, a documented correction, or a bet of a void round.
+    Every chip that was latched is booked when cards are dealt, unless its sensor was unreasonable. What is above the limit is
+    overflow, and goes back with its bet. Where something was refused, nothing moves.
  8. Answers and money: each hit goes from claim to payment by the question that was asked, about its seat, by its role and with that choice,
     in order; a payment has its slip, a claim that fell its withdrawal, envy its hand and its seats, a correction its two people.
+    People touch a meter between two rounds only. Closing and opening take turns, each with its people, document and accounts; a
+    limit fits the meter and its sign, a rate the configuration. Envy of a void hand comes back, from whom it was paid to.
     What is owed is worked out once more from the claims that stand, in their order. Exports of the first edition are judged by its
     own arithmetic, which their starts name, and this says so.
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # Far more than a box needs to start on a busy computer (s).
 PATIENCE: Final = 30.0
+# Far more than a box and its machines need for anything on a busy computer (s).
+WAIT: Final = 120.0
 _LOOK: Final = 0.02
 
 
@@ -70,6 +72,8 @@ class FarBox:
         self.seq = 0
         self.client: BoxClient | None = None
         self.refused: list[str] = []  # what the box did not even take
+        self._unanswered = 0  # requests of people that the box has not answered
+        self._answered_at = 0  # the record that the last answer names
         self._tasks: set[asyncio.Task[None]] = set()
         self._early: list[dict[str, Any]] = []
 
@@ -126,9 +130,15 @@ class FarBox:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the box has yet to answer somebody, or what it answered is not seen here."""
+        return self.powered and (self._unanswered > 0 or self.seq < self._answered_at)
+
     def submit(self, event: ev.Event) -> None:
         """Somebody says something to the box."""
         if self.powered:
+            self._unanswered += 1
             self._go(self._say(event))
 
     async def _say(self, event: ev.Event) -> None:
@@ -138,11 +148,14 @@ class FarBox:
         assert self.client is not None
         try:
             more = {} if second is None else {"second": second["credential"]}
-            await self.client.request("say", event=said, by=by, **more)
+            answer = await self.client.request("say", event=said, by=by, **more)
+            self._answered_at = max(self._answered_at, answer["seq"])
         except NoBox:
             return
         except PitboxError as refused:
             self.refused.append(f"{refused.code} {refused}")
+        finally:
+            self._unanswered -= 1
 
     async def call(self, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
         """A technician uses a driver through the box; LinkClosed if it cannot."""
@@ -205,6 +218,29 @@ class FarTable(House):
     def ask_again(self) -> bool:
         """Tell that nobody does: the box itself asks a device in doubt again."""
         return False
+
+    def is_awaited(self) -> bool:
+        """Return whether the box has yet to answer: on a busy computer that takes longer than people look around."""
+        return bool(self.box.is_awaited)
+
+    async def until(self, condition: Any, seconds: float | None = None) -> None:
+        """Wait until something holds: WAIT, as another process makes it so, or so many seconds of these people."""
+        if seconds is not None:
+            await super().until(condition, seconds)
+            return
+        async with asyncio.timeout(WAIT):
+            while not condition():
+                await self.wait(0.1)
+
+    async def bring(self, back: str) -> None:
+        """A new deck comes to the table once the box has met every machine."""
+        await self.until(lambda: self.dark or not self._meeting())
+        await super().bring(back)
+
+    def _meeting(self) -> bool:
+        """Return whether the box has yet to find a machine, or to read it."""
+        slots = self.controller.table.state.slots.values()
+        return any(slot.state in ("absent", "unverified") for slot in slots)
 
     def _start(self) -> Any:
         kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}

@@ -48,7 +48,8 @@ class Rest:
         if house.dark:
             return True
         house.feed()
-        busy = house.people.busy or state.commands or state.prompts or state.progressive.state == mc.LOCKING
+        asked = house.is_awaited() or state.prompts or state.progressive.state == mc.LOCKING
+        busy = house.people.busy or state.commands or asked
         self._quiet = 0 if busy or house.people.mend() else self._quiet + 1
         return self._quiet > QUIET and not house.ask_again()
 

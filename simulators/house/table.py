@@ -153,6 +153,10 @@ class House:
         """Whether the box has no power."""
         return not self.mains.is_on
 
+    def is_awaited(self) -> bool:
+        """Return whether the box has yet to answer somebody: in one process it answers at once."""
+        return False
+
     async def power_up(self) -> None:
         """Power comes back: the box starts, as often as it must, and people look at its screen again.
 
@@ -324,7 +328,7 @@ class House:
         self.controller.submit(ev.OpenRound(DEALER))
         await self.wait(1.0)
         if bets:  # players see whether their sensor takes bets
-            await self.until(lambda: self.dark or not self.opening())
+            await self.until(lambda: self.dark or not (self.is_awaited() or self.opening()))
         for seat in bets:
             betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
             if betting and not self.chips.at(f"bet_sensor.{seat}/spot"):
@@ -392,9 +396,9 @@ class House:
             await self.wait(0.5)
         raise TimeoutError("the box has found nothing")
 
-    async def until(self, condition: Any, seconds: float = 60.0) -> None:
-        """Wait until something holds."""
-        for _ in range(round(seconds * 10)):
+    async def until(self, condition: Any, seconds: float | None = None) -> None:
+        """Wait until something holds, for a minute unless it may take another time."""
+        for _ in range(round((60.0 if seconds is None else seconds) * 10)):
             if condition():
                 return
             await self.wait(0.1)

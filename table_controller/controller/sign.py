@@ -15,9 +15,9 @@ import msgspec
 from devices.meter_sign.messages import KIND, Stale
 from devices.report import Reported
 from firmware_bridge.errors import PitboxError
+from table_controller.controller.lock_window import LockWindow
 from table_controller.ledger.money import CENT, dollars
 from table_controller.table import events as ev
-from table_controller.table import machines as mc
 from table_controller.table.signs import PAGE
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Sign:
         self._shown_at = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
+        self._lock_window = LockWindow()
         if controller.table.context.meter is not None:  # without a meter there is nothing to show
             controller.followers.append(self._step)
             self._look()
@@ -133,17 +134,12 @@ class Sign:
         for name in self._signs:
             self._show(name)
 
-    def _locking(self) -> bool:
-        """Return whether sensors are being locked: then the loop is theirs."""
-        progressive = self._controller.table.state.progressive
-        return progressive.state == mc.LOCKING and not progressive.overdue
-
     def _show(self, name: str) -> None:
         if not self._seq or name in self._busy or self._closed or self._controller.halted is not None:
             return
         if name not in self._sequence:
             return  # it has not reported yet: by which number it goes, only it knows
-        if not self._signs[name].view.connected or self._locking():
+        if not self._signs[name].view.connected or self._lock_window.is_open(self._controller.table.state):
             return
         wanted = amounts(self._controller)
         if self._shown.get(name) != wanted:

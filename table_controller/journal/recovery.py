@@ -17,11 +17,12 @@ from table_controller.journal.chain import FIRST, START, STOP
 from table_controller.journal.device_change import differences
 from table_controller.journal.finding_log import FindingLog
 from table_controller.journal.hit_log import HitLog
-from table_controller.journal.migrations import changed, migrate, state_schema
+from table_controller.journal.migrations import FIRST_EDITION, changed, migrate, state_schema
 from table_controller.journal.roll import Roll
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
-from table_controller.ledger.money import BY_HAND, document_key
+from table_controller.ledger.money import BY_HAND, document_key, slip_number, with_number
+from table_controller.table.decisions import Booked
 from table_controller.table.events import Due, Person
 from table_controller.table.state import State
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 _STATES: Final = msgspec.msgpack.Decoder(State)
+_HAND_PAY: Final = b'"hand_pay_paid"'  # in a record's body where a slip may be
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -149,6 +151,18 @@ def _documents(source: JournalReader) -> list[str]:
     return [document_key(entry.document) for entry in found if entry is not None and entry.kind in BY_HAND]
 
 
+def _slips_in(source: JournalReader) -> list[tuple[int, int]]:
+    """Return the numbers of every slip that documents a hand pay in the records that are kept, as runs."""
+    runs: list[tuple[int, int]] = []
+    for record in source.read(FIRST):
+        if record.kind == rec.STEP and _HAND_PAY in record.body:
+            booked = [each.entry for each in rec.decode_step(record.body).decisions if isinstance(each, Booked)]
+            for entry in booked:
+                if entry.kind == "hand_pay_paid":
+                    runs = with_number(runs, slip_number(entry.document))
+    return runs
+
+
 class _Replay:
     """One recovery under way."""
 
@@ -213,6 +227,8 @@ class _Replay:
             state, self._table, old.digests, self._digests, schema=old.schema, meter=meter,
             accepted=self._accepted is not None,
         )  # fmt: skip
+        if old.schema == FIRST_EDITION:  # its state does not hold the slips that were used
+            state.money.book.slips = _slips_in(source)
         self._table.context.state = state
         who, second = self._accepted or (None, None)
         return rec.Migrated(name, old.digests, self._digests, who, second, found)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from table_controller.controller.lock_window import LockWindow
 from table_controller.panel.devices import devices, problem
 from table_controller.panel.metrics import Tally
 from table_controller.panel.view import finding, meter, testing, view
 from table_controller.quota import Quota, origin_of
-from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from table_controller.panel.archive import Archive
     from table_controller.quota import Origin, Seat
 
-# Pictures wait so long (s) for sensors that are being locked: each confirms within milliseconds.
-LOCKING: Final = 1.0
 # Steps that come within so long (s) are one picture: faster than eyes, and a burst of bets costs one drawing.
 GATHER: Final = 0.04
 # How often machines are looked at while somebody watches them (s).
@@ -115,7 +113,7 @@ class Live:
         self.archive: Archive | None = None
         self._waiting: dict[int, tuple[Any, asyncio.Future[Step]]] = {}
         self._due: asyncio.TimerHandle | None = None
-        self._locking = (0, 0.0)  # the round whose sensors were last seen to be locked, and since when
+        self._lock_window = LockWindow()
         self._looking: asyncio.TimerHandle | None = None
         self._machines = b""
         self._shown: tuple[Any, ...] = (None, None, [])  # what the newest pictures had of what no step announces
@@ -210,19 +208,11 @@ class Live:
         return self._box.cause, None if self._hints is None else self._hints(), self._box.surroundings.notices
 
     def locking(self) -> bool:
-        """Whether sensors are being locked: then the loop is theirs, and pictures wait, for LOCKING at most.
-
-        After a restart a round may stay in this state until somebody decides, who must see what is asked.
-        """
+        """Whether sensors are being locked: then the loop is theirs, and pictures wait."""
         controller = self._box.controller
         if controller is None or controller.halted is not None:
             return False
-        state = controller.table.state
-        if state.progressive.state != mc.LOCKING or state.progressive.overdue:
-            return False
-        if self._locking[0] != state.round.number:
-            self._locking = state.round.number, self._loop.time()
-        return self._loop.time() - self._locking[1] < LOCKING
+        return self._lock_window.is_open(controller.table.state)
 
     def picture(self, role: str) -> dict[str, Any]:
         """Return what somebody of this role is shown."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from simulators.house.table import CHOICES
+from tests.support.boxed_money import TABLES, check
 from tests.support.core import WILD_PROGRESSIVE
-from tests.support.counts import many
+from tests.support.counts import draw, many
 from tests.support.power_cuts import cut_and_compare
 from tests.support.prefixes import Run, lead_on_every_prefix
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GAMES = list(CHOICES)
 # Tables whose journals are cut off after every record.
@@ -54,10 +58,17 @@ async def test_many_power_cuts(seed: int, game: str, first: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize(("game", "more"), RUNS, ids=NAMES)
 def test_many_prefixes(seed: int, game: str, more: dict[str, object]) -> None:
-    began, cuts, run = time.process_time(), 0, seed + 1
-    while cuts < many(4000):
+    began, cuts, run, wanted = time.process_time(), 0, seed + 1, many(4000)
+    while cuts < wanted:
         cuts += lead_on_every_prefix(Run(game, run, 6, **more))
         run += 1
     took = time.process_time() - began
     print(f"{game}: {cuts} prefixes of {run - seed - 1} journals, each recovered bit for bit, restarted and led on")
     print(f"to an idle table with the meter exact ({took:.0f} s of CPU)")
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("table", TABLES)
+async def test_journals_of_many_boxes_hold_what_is_owed(table: str, tmp_path: Path) -> None:
+    for number in draw(100, 10):
+        await check(table, number, tmp_path / str(number))

@@ -259,6 +259,27 @@ async def _to_the_middle(table: Stalled, state: str) -> None:
         await _to(table, mc.DEALING)
 
 
+async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None:
+    """On a busy computer: people look around nine times before the box has answered what they reported."""
+    async with far_table(tmp_path) as table:
+        with running(table.config):
+            await table.meet()
+            ask = table.box.client.request
+
+            async def late(request: str, **more: Any) -> Any:
+                await asyncio.sleep(0.3 if request == "say" else 0)
+                return await ask(request, **more)
+
+            table.box.client.request = late
+            await table.bring("blue")
+            (deck,) = table.controller.table.state.decks.values()
+            assert deck.state == mc.IN_DEVICE or deck.shuffled_by != "none", deck
+            await table.round((2, 4))
+            assert table.controller.table.state.round.number == 1
+            await _to(table, mc.IDLE)
+            await table.people.close()
+
+
 ENDS = [(signal.SIGTERM, mc.DEALING), (signal.SIGTERM, mc.BETTING), (signal.SIGKILL, mc.DEALING)]
 
 

@@ -17,7 +17,7 @@ from simulators.house.table import House
 from table_controller.cli import main
 from table_controller.table import events as ev
 from table_controller.table.decisions import Moved
-from tests.support.counts import many
+from tests.support import counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 # game and its seed, and games take turns, so that workers get as many long ones as short ones. More rounds are more
 # tables after these. `pitbox sim soak --rounds 100000` plays what there is time for.
 SHORT = 100
-PROOF = many(20_000)
+PROOF = 20_000
 SEED = 100
 PROOF_SEED = 1000
-TABLES = [(game, PROOF_SEED * (row + 1)) for row in range(PROOF // DAY // len(GAMES)) for game in GAMES]
+TABLES = [(game, PROOF_SEED * (row + 1)) for row in counts.draw(0, PROOF // DAY // len(GAMES)) for game in GAMES]
 
 
 def clean(game: str, rounds: int, seed: int) -> Day:

@@ -77,6 +77,22 @@ async def test_a_round_that_is_open_goes_on_without_its_sign(seed: int) -> None:
         assert "meter_not_seen" in await try_to_open(house)
 
 
+async def test_a_sign_shows_the_meter_after_a_restart_with_open_bets_although_a_sensor_is_awaited(seed: int) -> None:
+    async with opened(seed) as house:
+        await house.round((1, 4))
+        house.controller.submit(ev.OpenRound(DEALER))
+        await asyncio.sleep(1.0)
+        house.machines["bet_sensor.2"].inject("unplug:seconds=600")
+        house.machines["bet_sensor.1"].inject("place_bet")
+        await asyncio.sleep(1.0)
+        house.disk.cut()
+        await house.power_up()
+        await asyncio.sleep(5.0)
+        state = house.controller.table.state
+        assert (state.progressive.state, state.progressive.overdue) == (mc.LOCKING, False)
+        assert state.signs.get(SIGN) == "", state.signs
+
+
 async def test_a_glass_that_shows_a_wrong_amount_is_cleared_by_technician_and_floorperson(seed: int) -> None:
     async with opened(seed) as house:
         house.machines[SIGN].inject("dead_digit:row=value,digit=4")

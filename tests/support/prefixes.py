@@ -130,7 +130,7 @@ def restart(floor: Floor, boot: int, rng: Random) -> None:
         for command in sent:
             for event in floor.answer(command):
                 floor.step(event)
-        for id_, _ in [each for each in doubtful if each[1] == slot]:
+        for id_ in [id_ for id_, of in doubtful if of == slot and id_ in floor.state.commands]:  # a lock went out again
             outcome = rng.choice(("done", "failed", "revoked"))
             floor.step(ev.CommandEnded(id_, outcome))  # type: ignore[arg-type]
         floor.step(ev.SlotChanged(slot, "verify"))

@@ -18,7 +18,7 @@ from table_controller.journal.migrations import FIRST_EDITION, state_schema
 from table_controller.journal.recovery import recover
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import BetAccepted
+from table_controller.table.decisions import BetAccepted, Booked
 from tests.support import first_edition as first
 from tests.support.boxes import Bench
 from tests.support.configs import lay_out
@@ -112,6 +112,19 @@ def test_its_journal_is_taken_over_between_rounds_and_the_table_plays_on_with_th
     assert rules is not None
     assert floor.state.money.book.meters.current == first.METER + 2 * rules.unit * rules.rate_bp // 10_000
     assert sum(floor.state.money.book.held.values()) == 0
+    store.close()
+
+
+def test_a_slip_that_it_used_documents_no_second_hand_pay_after_the_upgrade(tmp_path: Path) -> None:
+    floor = Floor(first.GAME)
+    store, digests = first.opened(first.copied("played", tmp_path), floor)
+    recover(store, floor.table, digests)
+    steps = [rec.decode_step(record.body) for record in store.read(1) if record.kind == rec.STEP]
+    booked = [d.entry for step in steps for d in step.decisions if isinstance(d, Booked)]
+    used = [int(entry.document.removeprefix("slip ")) for entry in booked if entry.kind == "hand_pay_paid"]
+    assert used
+    assert all(floor.state.money.book.has_slip(number) for number in used)
+    assert not floor.state.money.book.has_slip(max(used) + 1)
     store.close()
 
 

@@ -11,7 +11,7 @@ from devices.bet_sensor import messages as m
 from simulators.twins import latch
 from table_controller.table import betting, core
 from table_controller.table import events as ev
-from tests.support.counts import many
+from tests.support.counts import LAP
 from tests.support.interleavings import Broken, Explorer, Parts, Rest, World
 from tests.support.latching import SEAT
 
@@ -50,7 +50,8 @@ def test_other_mixtures_agree_as_well(rest: Rest) -> None:
     assert histories > 10**5
 
 
-# 1.6, 3.0 and 4.4 million moments, each a step of the whole core: the first in `make proof`, all in `make marathon`.
+# 1.6, 3.0 and 4.4 million moments, each a step of the whole core: the first in `make proof`, the others in the second
+# and third lap of `make marathon`.
 LARGER: Final = (
     Rest(lays=2, takes=1, reboots=2, locks=1, losses=2, doubles=1, strays=1),
     Rest(lays=2, takes=2, reboots=1, locks=2, losses=1, doubles=1),
@@ -61,10 +62,10 @@ LARGER: Final = (
 @pytest.mark.proof
 def test_larger_mixtures_agree_as_well() -> None:
     total = 0
-    for rest in LARGER[: many(1)]:
+    for rest in LARGER[LAP - 1 : LAP]:
         total += explore(rest)[0]
     print(f"{total:,} histories in all")
-    assert total > 10**12
+    assert total > 10**12 or LAP > 1
 
 
 # --- planted mistakes: the search must find each -------------------------------------------------------------

@@ -13,9 +13,10 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
+from tests.support.adversary import attacks
 from tests.support.core import AUDITOR, FLOOR
-from tests.support.counts import many
-from tests.support.meters import choices
+from tests.support.counts import draw
+from tests.support.meters import PROGRESSIVES, choices
 from tests.support.moves import Model
 from tests.support.tiny import table
 from tests.support.trouble import Move, Trouble
@@ -105,6 +106,13 @@ def test_walks_break_no_promise_about_money(name: str) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("name", list(TABLES))
 def test_long_walks_break_no_promise_about_money(name: str) -> None:
-    kinds = walk(name, range(1_000, 1_000 + many(25)), 4_000)
+    kinds = walk(name, draw(1_000, 25), 4_000)
     print(name, dict(kinds))
     assert set(kinds) >= EXPECTED
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("table", list(PROGRESSIVES))
+def test_no_attack_by_chance_moves_a_cent_that_is_not_owed(table: str) -> None:
+    """`test_money_adversary` shows what such an attack does, and that it sees planted mistakes."""
+    attacks(table, draw(1_000, 20), 8)

@@ -70,12 +70,27 @@ def test_every_manner_to_reach_a_module_is_followed(tmp_path: Path) -> None:
         ({"simulators/only.py": "import app.x\n", "app/x.py": ""}, ["app.x", "simulators.only"]),
         ({"simulators/more.py": "import app.x\n", "app/x.py": ""}, ["app.x", "simulators.world"]),
         ({"app/named.py": "WORDS = 'app.orphan'\n", "app/orphan.py": ""}, ["app.orphan", "app.shapes", "app.typed"]),
+        ({"app/started.py": "import typing as t\nif t.TYPE_CHECKING:\n    import app.x\n", "app/x.py": "def f(): 1\n"},
+         ["app.x"]),
+        ({"app/started.py": "if False:\n    import app.x\n", "app/x.py": ""}, ["app.x"]),
+        ({"app/kinds/shoe.py": "if __name__ == '__main__':\n    import app.x\n", "app/x.py": ""}, ["app.x"]),
+        ({"app/started.py": "def nobody():\n    import app.x\n", "app/x.py": ""}, ["app.x"]),
+        ({"app/typed.py": "Thing = lambda seat: seat + 1\n"}, ["app.typed"]),
+        ({"app/shapes.py": "from typing import Protocol\nclass Shape(Protocol):\n    def f(self):\n        return 1\n"},
+         ["app.shapes"]),
     ],
     ids=["orphan", "two that know each other", "types of a class that runs", "deeper than the pattern", "nobody's",
-         "only simulators run it", "a name in a file that loads nothing"],
+         "only simulators run it", "a name in a file that loads nothing", "types by another name", "below if False",
+         "below a script that nothing starts", "in a function that nobody names", "types of a lambda",
+         "types of a protocol that decides"],
 )  # fmt: skip
 def test_a_planted_module_that_nothing_runs_is_found(more: dict[str, str], lost: list[str], tmp_path: Path) -> None:
     assert check(project(tmp_path, **more), PACKAGES)[0] == lost
+
+
+def test_what_a_started_script_imports_is_reached(tmp_path: Path) -> None:
+    more = {"app/started.py": "if __name__ == '__main__':\n    import app.x\n", "app/x.py": ""}
+    assert check(project(tmp_path, **more), PACKAGES)[0] == []
 
 
 def test_a_module_that_only_tests_import_is_found(tmp_path: Path) -> None:

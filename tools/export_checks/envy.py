@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tools.export_checks.basics import Json, Ways, need
 
@@ -14,13 +13,33 @@ if TYPE_CHECKING:
 NONE = ("none", "no")
 
 
+class Paid(NamedTuple):
+    """What one seat was paid for another's hand, and has."""
+
+    of: int
+    seat: int
+    amount: int
+
+
+class Falls(NamedTuple):
+    """What a step undoes of envy: all of the round, of void hands, or of hands whose claim fell."""
+
+    everything: bool
+    void: set[int]
+    claims: set[int]
+
+    def concern(self, paid: Paid) -> bool:
+        """Tell whether a payment must come back."""
+        return self.everything or paid.of in self.void or paid.seat in self.void or paid.of in self.claims
+
+
 class Envy:
     """The envy of one round."""
 
     def __init__(self) -> None:
         self.lines: dict[int, str] = {}  # seats whose hand the dealer has named
         self.given: set[int] = set()  # seats whose hand was paid to the others
-        self.paid: Counter[tuple[int, int]] = Counter()  # (seat, amount): what it was paid and has
+        self.paid: list[Paid] = []
 
     def answered(self, asked: Asked) -> None:
         """Remember the line that the dealer named for a hand."""
@@ -46,14 +65,20 @@ class Envy:
         amounts = [one["amount"] for one in entry["transfers"]]
         need(amounts == [each] * len(asked.seats), "envy of an amount that its line does not pay")
         self.given.add(of)
-        self.paid.update((seat, each) for seat in asked.seats)
+        self.paid += [Paid(of, seat, each) for seat in asked.seats]
         return {("house", "envy"): each * len(asked.seats)}
 
-    def give_back(self, entry: Json, *, orders: bool) -> Ways:
+    def give_back(self, entry: Json, falls: Falls) -> Ways:
         """Return what comes back from one seat: something that it was paid, because a hand or a claim fell."""
-        amount = sum(one["amount"] for one in entry["transfers"])
-        need(orders, "envy comes back, and nothing was void or withdrawn")
-        need(self.paid[entry.get("seat", 0), amount] > 0, "envy comes back that was not paid")
-        self.paid[entry.get("seat", 0), amount] -= 1
-        self.given.clear()  # whose hand it was for, the entry does not say; each may be paid again by an answer
+        amount, seat = sum(one["amount"] for one in entry["transfers"]), entry.get("seat", 0)
+        due = [paid for paid in self.paid if (paid.seat, paid.amount) == (seat, amount) and falls.concern(paid)]
+        need(due, f"envy comes back from seat {seat} that nothing takes from it")
+        self.paid.remove(due[0])
+        if due[0].of in falls.claims:
+            self.given.discard(due[0].of)  # what the dealer names next may be paid
         return {("envy", "house"): amount}
+
+    def check_fallen(self, falls: Falls) -> None:
+        """After a step: nobody keeps what it takes back."""
+        kept = [paid for paid in self.paid if falls.concern(paid)]
+        need(not kept, f"a hand or its claim is void, and envy stays: {', '.join(map(str, kept))}")

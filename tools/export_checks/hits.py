@@ -51,7 +51,7 @@ class Hit:
         self.hand: str = d["hand"]
         self.fixed, self.percent, self.stake = award["fixed"], award["percent"], award["stake"]
         self.share = 0
-        self.booked: Ways = {}
+        self.booked: Ways | None = None  # what its claim moved, which may be nothing; None: it is undone
         self.state = "claimed"
         self.dealers = {dealer}
         self.looked_up_by = self.validated_by = ""
@@ -230,11 +230,12 @@ class Hits:
 
     def _undone(self, hit: Hit, entry: Json, _asked: Asked | None) -> Ways:
         falls = entry["kind"] == "hit_withdrawn"
-        need(hit.booked and not hit.paid, "a claim is undone that is not booked")
+        need(hit.booked is not None and not hit.paid, "a claim is undone that is not booked")
+        assert hit.booked is not None
         need(not falls or hit.state == "withdrawn", f"a hit_withdrawn of a hit that is {hit.state}")
         need(falls or (hit.state in OPEN and hit.percent and not hit.reversed), "a claim is reversed that may not be")
         booked, hit.reversed = hit.booked, not falls
-        hit.booked = {}
+        hit.booked = None
         if self.book.edition < SECOND:
             return self._as_the_first_edition(hit, booked)
         exact = inverse(booked)
@@ -279,7 +280,7 @@ class Hits:
             need(hit.paid is (hit.state in ("paid", "documented")), f"hit {hit.id} is {hit.state} without its entry")
         for hit in self.all.values():
             if hit.key[0] == round_ and hit.state == "withdrawn":
-                need(not hit.booked or hit.by_table, f"hit {hit.id} is withdrawn, and its claim is still booked")
+                need(hit.booked is None or hit.by_table, f"hit {hit.id} is withdrawn, and its claim is still booked")
         if self.before is None or self.uneven or self.book.edition < SECOND:
             return
         meter, reserve = self._left(round_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tools.export_checks.basics import SECOND, WHOLE, Json, Ways, inverse, need
 from tools.export_checks.book import Book
-from tools.export_checks.envy import Envy
+from tools.export_checks.envy import Envy, Falls
 from tools.export_checks.hits import Asked, Hits
 from tools.export_checks.people import by_hand, check_people, parameters
 
@@ -23,8 +23,9 @@ class Bet:
 class Cause:
     """Why money moves in a step: the question that was answered, and what the step declares void."""
 
-    def __init__(self, event: Json, decisions: list[Json], asked: Asked | None, *, void: bool) -> None:
-        self.event, self.asked = event, asked
+    def __init__(self, event: Json, decisions: list[Json], asked: Asked | None, state: str) -> None:
+        self.event, self.asked, self.state = event, asked, state
+        void = state == "void"
         self.all_void = void or any(
             d["type"] == "Moved" and (d["what"], d["state"]) == ("round", "void") for d in decisions
         )
@@ -32,7 +33,16 @@ class Cause:
         self.void_seats |= {
             d.get("seat") for d in decisions if d["type"] == "Found" and d["trigger"] == "bet_without_wager"
         }
-        self.falls = any(d["type"] == "Moved" and d["state"] == "withdrawn" for d in decisions)
+        self.fallen = {
+            int(d["what"].rpartition(" ")[2])
+            for d in decisions
+            if d["type"] == "Moved" and d["what"].startswith("hit ") and d["state"] == "withdrawn"
+        }
+        whole = [d for d in decisions if d["type"] == "WagersReturned" and d.get("seat") is None]
+        self.returns_all = any("progressive" not in d["settled"] for d in whole)
+        self.is_unreasonable = any(
+            d["type"] == "Finding" and d["kind"] == "unreasonable_contribution" for d in decisions
+        )
 
     def voids(self, seat: int | None) -> bool:
         """Tell whether this step makes a seat's hand void."""
@@ -49,17 +59,21 @@ class Money:
         self.terms: Json = {}
         self.bets: dict[tuple[int, int], Bet] = {}  # by round and seat
         self.gone: set[int] = set()  # seats that folded or left
+        self.left: set[int] = set()  # seats that left: nobody is there who could be paid envy
         self.settles = False  # the round is void, and its bets are settled all the same
         self.closed = ""
+        self.rate_set_under: str | None = None  # the configuration that had the rate in force
 
-    def use(self, terms: Json, edition: int) -> None:
+    def use(self, terms: Json, edition: int, configuration: str) -> None:
         """Go on by these terms."""
         self.terms = self.hits.terms = terms
         self.book.edition = edition
+        if self.rate_set_under is None or not self.book.entries:
+            self.rate_set_under = configuration
 
     def new_round(self) -> None:
         """A round begins."""
-        self.envy, self.gone, self.settles = Envy(), set(), False
+        self.envy, self.gone, self.left, self.settles = Envy(), set(), set(), False
         self.hits.round_over()
 
     def answered(self, round_: int, asked: Asked) -> None:
@@ -68,6 +82,7 @@ class Money:
         self.envy.answered(asked)
         if asked.choice in LEAVES and asked.seat is not None:
             self.gone.add(asked.seat)
+            self.left |= {asked.seat} if asked.choice == "abandoned" else set()
 
     # --- bets ---------------------------------------------------------------------------------------------------------
 
@@ -162,12 +177,11 @@ class Money:
             need(not self.book.entries, "a meter is opened once")
             wanted = {("seed", "meter"): self.terms["seed"]}
         elif kind in ("correction", "reset", "transfer"):
-            wanted = by_hand(self.book, self.terms, entry, cause.event)
+            wanted = by_hand(self.book, self.terms, entry, cause.event, cause.state)
         elif kind == "envy":
             wanted = self._envy(entry, cause)
         elif kind == "envy_returned":
-            orders = cause.all_void or bool(cause.void_seats) or cause.falls
-            wanted = self.envy.give_back(entry, orders=orders)
+            wanted = self.envy.give_back(entry, self._falls(cause))
         else:
             self.hits.take(entry, cause.asked)
             return
@@ -178,29 +192,56 @@ class Money:
         hit = self.hits.of_seat(entry.get("round", 0), of)
         settled = self.seats(entry.get("round", 0), "lost", "won")
         hand = hit.hand if hit is not None else ("" if of in settled else None)
-        return self.envy.pay(entry, cause.asked, hand, self.terms["awards"], settled - self.gone)
+        return self.envy.pay(entry, cause.asked, hand, self.terms["awards"], settled - self.left)
 
-    def set(self, d: Json, cause: Cause, *, idle: bool) -> Json:
-        """Two people set the rate or the limit."""
+    def _falls(self, cause: Cause) -> Falls:
+        seats = {self.hits.all[id_].key[1] for id_ in cause.fallen if id_ in self.hits.all}
+        return Falls(cause.returns_all, {seat for seat in cause.void_seats if seat is not None}, seats)
+
+    def stepped(self, round_: int, cause: Cause) -> None:
+        """After a step: what is owed is booked, and no envy stays that it takes back."""
+        self.hits.check_owed(round_)
+        self.envy.check_fallen(self._falls(cause))
+
+    # --- by hand ------------------------------------------------------------------------------------------------------
+
+    def set(self, d: Json, cause: Cause, configuration: str) -> Json:
+        """Two people set the rate, which the configuration has, or the limit."""
         second = self.book.edition >= SECOND
         need(not second or self.closed == "people", "parameters change while the meter is open to play")
-        self.terms = self.hits.terms = parameters(self.terms, d, cause.event, idle=idle, second=second)
+        before = self.terms
+        self.terms = self.hits.terms = parameters(self.book, self.terms, d, cause.event, cause.state)
+        if second and self.terms["rate_bp"] != before["rate_bp"]:
+            need(configuration != self.rate_set_under, "the rate changed, and the configuration did not")
+            self.rate_set_under = configuration
         self._accounts(d.get("accounts"))
         return self.terms
 
     def played(self, d: Json, cause: Cause) -> None:
         """The meter is closed to play, or open again."""
         if d["open"]:
+            need(self.closed, "the meter is opened, and it is open already")
+            need(d["cause"] == self.closed, "the meter is opened, and it was closed for another cause")
             other = "technician" if self.closed == "unreasonable" else None
-            check_people("open", cause.event, second_role=other)
-        elif d["cause"] == "people":
-            check_people("close", cause.event)
+            check_people("open", cause.event, cause.state, second_role=other)
+        else:
+            need(not self.closed, "the meter is closed, and it is closed already")
+            if d["cause"] == "people":
+                check_people("close", cause.event, cause.state)
+            else:
+                unreasonable = cause.is_unreasonable and cause.event["type"] != "MeterClosed"
+                need(unreasonable, "the meter is closed by nobody, and nothing was unreasonable")
+        if d["open"] or d["cause"] == "people":
+            named = [cause.event["who"]["credential"], cause.event["second"]["credential"]]
+            need((list(d["credentials"]), d["document"]) == (named, cause.event["document"]),
+                 "closing or opening of the meter names other people or another document")  # fmt: skip
         self._accounts(d["accounts"])
         self.closed = "" if d["open"] else d["cause"]
 
     def _accounts(self, told: Json | None) -> None:
         held = {name: amount for name, amount in self.book.held.items() if amount}
-        need(not told or {name: amount for name, amount in told.items() if amount} == held,
+        given = {name: amount for name, amount in (told or {}).items() if amount}
+        need(given == held or (not told and self.book.edition < SECOND),
              "the accounts that were written down are not those of the book")  # fmt: skip
 
     # --- the end of a round -----------------------------------------------------------------------------------------

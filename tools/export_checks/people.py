@@ -18,6 +18,9 @@ DEEDS = {
     "close": ("MeterClosed", "floorperson", "auditor"),
     "open": ("MeterOpened", "floorperson", "auditor"),
 }
+# The tables whose text leaves the rate to the Rules Submission, and the most that a sign can show.
+OPEN_RATE = "687a-"
+MOST = (10**10 - 1) * CENT
 # Since the second edition a meter is changed by hand on these grounds alone, each for one of its reasons.
 GROUNDS = {
     "malfunction": ("sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"),
@@ -25,10 +28,11 @@ GROUNDS = {
 }
 
 
-def check_people(deed: str, event: Json, *, second_role: str | None = None) -> None:
-    """Two different people of the right roles stand for a deed, with a document."""
+def check_people(deed: str, event: Json, state: str, *, second_role: str | None = None) -> None:
+    """Two different people of the right roles stand for a deed, with a document, between two rounds."""
     kind, first, second = DEEDS[deed]
     need(event["type"] == kind, f"a {deed} that nobody entered")
+    need(state == "idle", f"a {deed} while a round is under way")
     roles = (event["who"]["role"], event["second"]["role"])
     wanted = (first, second_role or second)
     need(roles == wanted, f"a {deed} by {' and '.join(roles)}; it is for {' and '.join(wanted)}")
@@ -36,10 +40,10 @@ def check_people(deed: str, event: Json, *, second_role: str | None = None) -> N
     need(event["document"].strip(), f"a {deed} without its document")
 
 
-def by_hand(book: Book, terms: Json, entry: Json, event: Json) -> Ways:
+def by_hand(book: Book, terms: Json, entry: Json, event: Json, state: str) -> Ways:
     """Return what a correction, a reset or a transfer of overflow moves, once it may be."""
     kind = entry["kind"]
-    check_people(kind, event)
+    check_people(kind, event, state)
     need(entry.get("document") == event["document"], f"a {kind} without its document")
     document = " ".join(event["document"].split()).casefold()
     need(book.edition < THIRD or document not in book.documents,
@@ -71,16 +75,21 @@ def _check_ground(event: Json, by: int) -> None:
         need((by < 0) is (reason == "to_other_meter"), f"{reason} moves the meter the other way")
 
 
-def parameters(terms: Json, d: Json, event: Json, *, idle: bool, second: bool) -> Json:
+def parameters(book: Book, terms: Json, d: Json, event: Json, state: str) -> Json:
     """Return the terms after two people set rate or limit."""
-    need(event["type"] == "MeterParameters" and idle, "parameters of the meter change out of turn")
+    need(event["type"] == "MeterParameters" and state == "idle", "parameters of the meter change out of turn")
     need(len(set(d["credentials"])) == 2 and d["document"], "parameters change without two people and a document")
-    check_people("parameters", event)
+    check_people("parameters", event, state)
     named = [event["who"]["credential"], event["second"]["credential"]]
     need((list(d["credentials"]), d["document"]) == (named, event["document"]), "the parameters name other people")
     rate = terms["rate_bp"] if event.get("rate_bp") is None else event["rate_bp"]
     limit = terms["limit"] if event.get("limit_cents") is None else event["limit_cents"] * CENT
     need((d["rate_bp"], d["limit"]) == (rate, limit), "the parameters are not those that were entered")
-    named_rate = event.get("rate_bp") is not None and second
-    need(not named_rate or event.get("submission", "").strip(), "a rate changes without its Rules Submission")
+    if book.edition >= SECOND:
+        submission = event.get("submission", "")
+        need(event.get("rate_bp") is None or submission.strip(), "a rate changes without its Rules Submission")
+        need(d.get("submission", "") == submission, "the parameters name another Rules Submission")
+        need(rate == terms["rate_bp"] or terms["table"].startswith(OPEN_RATE), "a rate changes that is printed")
+        need(limit >= max(terms["seed"], book.held["meter"]), "a limit below what the meter holds, or its seed")
+        need(limit <= MOST, "a limit of more digits than a sign has")
     return terms | {"rate_bp": rate, "limit": limit}

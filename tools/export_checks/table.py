@@ -52,6 +52,7 @@ class Table:
         self.opened: set[str] = set()
         self.locks: dict[int, str] = {}
         self.latched: dict[int, bool] = {}
+        self.unreasonable: set[int] = set()  # seats whose bet was not booked
         self.seats: list[int] = []
         self.out = 0  # cards that devices counted out, or that people said they dealt
         self.aside = 0  # laid aside or discarded, of what was not counted out
@@ -78,7 +79,7 @@ class Table:
         led = not self.told or self.digests in (self.was, self.migrated)
         need(led, "software, edition or configuration changed, and no migration led there")
         self.terms, self.was = terms, self.digests
-        self.money.use(terms["meter"] or {}, edition)
+        self.money.use(terms["meter"] or {}, edition, str(self.digests.get("configuration")))
 
     def migration(self, content: Json) -> None:
         """Software, edition or configuration changed: between rounds, and other devices only by two people."""
@@ -104,14 +105,18 @@ class Table:
         self.told[event["type"]] += 1
         self.asked = None
         self._event(event, decisions, kinds, excused)
-        cause = Cause(event, decisions, self.asked, void=self.state == "void")
+        cause = Cause(event, decisions, self.asked, self.state)
+        moved = any("entry" in d or d["type"] in ("MeterSet", "MeterPlay") for d in decisions)
+        need(not (kinds["Refused"] and moved), f"{event['type']} was refused, and money moved")
         for decision in decisions:
             if not self._money(decision, cause, decisions):
                 handler = getattr(self, f"_{decision['type']}", None)
                 if handler is not None:
                     handler(decision, event)
         if self.terms.get("meter"):
-            self.money.hits.check_owed(self.round)
+            self.money.stepped(self.round, cause)
+            if ("round", "dealing") in [(d["what"], d["state"]) for d in decisions if d["type"] == "Moved"]:
+                self._all_booked()
 
     def _money(self, d: Json, cause: Cause, decisions: list[Json]) -> bool:
         """Take a decision about money; False if it is none."""
@@ -133,7 +138,7 @@ class Table:
         elif kind == "Booked":
             money.booked(d["entry"], cause)
         elif kind == "MeterSet":
-            self.terms["meter"] = money.set(d, cause, idle=self.state == "idle")
+            self.terms["meter"] = money.set(d, cause, str(self.digests.get("configuration")))
         elif kind == "MeterPlay":
             money.played(d, cause)
         elif kind == "Moved" and d["what"].startswith("hit "):
@@ -287,6 +292,7 @@ class Table:
                 need(event["type"] in ("NoMoreBets", "BoxStarted"), "nobody called no more bets")
             if state == "idle":
                 self.money.check_over(self.round, void=self.state == "void")
+                self.money.hits.round_over()
             self.state = state
             self.told[f"rounds {state}"] += 1
         elif what == "progressive":
@@ -314,6 +320,8 @@ class Table:
         under_way = self.state not in ("idle", "complete", "void")
         stops = under_way and d["slot"] is None and d["deck"] is None and d["trigger"] != "clock_back"
         self.holds[d["hold"]] = {**d, "stops": stops}
+        if d["trigger"] == "unreasonable_contribution":
+            self.unreasonable.add(d["seat"])
         self.told["irregularities"] += 1
 
     def _Cleared(self, d: Json, event: Json) -> None:  # noqa: N802
@@ -321,6 +329,12 @@ class Table:
         who = event.get("who", {}).get("credential")
         need(event["type"] == "Answer" and event["choice"] == "acknowledged" and who == d["credential"],
              f"irregularity {d['hold']} was cleared, and {d['credential']} did not acknowledge it")  # fmt: skip
+
+    def _all_booked(self) -> None:
+        """Cards are dealt: every bet that was latched is booked, or its sensor was unreasonable."""
+        for seat, lies in self.latched.items():
+            booked = self.money.state_of(self.round, seat) or seat in self.unreasonable
+            need(not lies or booked, f"the sensor of seat {seat} latched a chip, and no bet is booked for it")
 
     def _may_count(self, d: Json) -> None:
         need(d["round"] == self.round, f"a bet of round {d['round']} in round {self.round}")

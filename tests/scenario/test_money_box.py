@@ -1,0 +1,22 @@
+"""The shipped Box, its power cut and its meter touched by hand: its journal holds what is owed, by a second book.
+
+The book is written from docs/money.md (`tests/support/second_book.py`); `test_money_adversary` plays the core harder,
+and `test_power_cuts` more of these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.boxed_money import TABLES, check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("table", TABLES)
+async def test_the_journal_of_a_box_that_loses_power_holds_what_is_owed(seed: int, table: str, tmp_path: Path) -> None:
+    seen = await check(table, seed, tmp_path / "export")
+    assert seen >= {"bet", "MeterClosed", "MeterOpened", "MeterParameters"}, seen

@@ -1,0 +1,136 @@
+"""One lap of `make marathon`: what is tried, until when, and what came of it by subject. A pytest plugin, no tests.
+
+When the time is up no further test begins; what is under way ends as usual.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+import pytest
+
+from tests.support import counts
+from tests.support.allowances import subject_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# When the marathon ends (seconds of the wall clock; 0: never), and where the lap's figures go; set by tools/marathon.
+UNTIL: Final = float(os.environ.get("PITBOX_UNTIL", "0"))
+FIGURES: Final = os.environ.get("PITBOX_LAP_FIGURES", "")
+
+
+class Figures(TypedDict):
+    """What came of a subject in a lap."""
+
+    tests: int
+    cases: int
+    failed: int
+    seconds: float
+    left: int  # not begun when the time was up
+
+
+def draws(item: pytest.Item) -> bool:
+    """Return whether a proof tries other cases in another lap: its module counts them."""
+    names = vars(getattr(item, "module", counts))
+    return "LAP" in names or any(
+        each is known for each in names.values() for known in (counts, counts.many, counts.draw)
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what was exhausted in the first lap; where the time is bounded, take subjects in a fair order."""
+    if counts.LAP > 1:
+        gone = [item for item in items if not draws(item)]
+        items[:] = [item for item in items if draws(item)]
+        config.hook.pytest_deselected(items=gone)
+    if UNTIL:
+        Random(counts.LAP).shuffle(items)  # the same order in every worker
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Begin no test once the time is up: then it is neither passed nor failed."""
+    return True if UNTIL and time.time() >= UNTIL else None
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Have the test's report hold how many cases it tried."""
+    counts.begin_test()
+    yield
+    item.user_properties.append(("cases", counts.cases_of(getattr(item, "function", None))))
+
+
+class Lap:
+    """Adds up the reports of all workers; prints a line when a subject is done, and writes the lap's figures."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._began = time.monotonic()
+        self._planned: dict[str, set[str]] = defaultdict(set)
+        self.found: dict[str, Figures] = {}
+
+    def plan(self, ids: list[str]) -> None:
+        """Remember what this lap has."""
+        for nodeid in ids:
+            self._planned[subject_of(nodeid)].add(nodeid)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Without workers the tests are collected here."""
+        self.plan([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """With workers, each of them says what it has: the same."""
+        self.plan(ids)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Called for every part of every test."""
+        subject = subject_of(report.nodeid)
+        mine = self.found.setdefault(subject, Figures(tests=0, cases=0, failed=0, seconds=0.0, left=0))
+        mine["seconds"] += report.duration
+        mine["failed"] += report.failed
+        if report.when == "call":
+            mine["cases"] += dict(report.user_properties).get("cases", 0)  # type: ignore[operator]
+        if report.when == "teardown":
+            mine["tests"] += 1
+            if mine["tests"] == len(self._planned[subject]):
+                self._print(subject)
+
+    def _print(self, subject: str) -> None:
+        done = sum(mine["tests"] == len(self._planned[name]) for name, mine in self.found.items())
+        took = (time.monotonic() - self._began) / 60
+        where = f"lap {counts.LAP}, {took:.0f} min, {done} of {len(self._planned)} subjects"
+        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.write_line(f"\n{line_of(subject, self.found[subject])}   ({where})")
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the figures where the marathon reads them."""
+        for subject, ids in self._planned.items():
+            mine = self.found.setdefault(subject, Figures(tests=0, cases=0, failed=0, seconds=0.0, left=0))
+            mine["left"] = len(ids) - mine["tests"]
+        if FIGURES:
+            Path(FIGURES).write_text(json.dumps(self.found), "utf-8")
+
+
+def line_of(subject: str, figures: Figures) -> str:
+    """Return a subject's figures as a line."""
+    left = f", {figures['left']} not begun" if figures["left"] else ""
+    failed = f", {figures['failed']} FAILED" if figures["failed"] else ""
+    minutes = figures["seconds"] / 60
+    return f"{subject:36s}{figures['tests']:5d} tests {figures['cases']:9,d} cases {minutes:7.1f} min{left}{failed}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add up where all reports come together: not in a worker."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Lap(config), "marathon-lap")

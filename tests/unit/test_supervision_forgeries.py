@@ -1,0 +1,55 @@
+"""The auditor's tool and what people do to a meter: a changed record is found, and honest ones hold."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from table_controller.journal.export import export
+from tests.support.forgeries import Export, Forgery
+from tests.support.journals import quick_folder
+from tests.support.supervision_forgeries import ENVY_FORGERIES, SUPERVISION_FORGERIES, envied, supervised
+from tools import verify_export
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PLAYED: Final = {"supervised": supervised, "envied": envied}
+FORGERIES: Final = [("supervised", one) for one in SUPERVISION_FORGERIES] + [("envied", one) for one in ENVY_FORGERIES]
+# What the honest exports must have for their forgeries to mean anything.
+HAS: Final = {
+    "supervised": ("correction", "reset", "transfer", "hit", "bet_returned"),
+    "envied": ("envy", "envy_returned", "hit_withdrawn"),
+}
+
+
+@pytest.fixture(scope="module")
+def honest() -> Iterator[dict[str, Path]]:
+    with quick_folder() as folder:
+        for name, play in PLAYED.items():
+            export(play(folder / name).folder, folder / f"{name} export")
+        yield {name: folder / f"{name} export" for name in PLAYED}
+
+
+@pytest.mark.parametrize("name", list(PLAYED))
+def test_the_honest_export_holds(honest: dict[str, Path], name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify_export.main([str(honest[name])]) == 0, capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert all(f" {kind}" in told for kind in HAS[name]), told
+
+
+@pytest.mark.parametrize(("name", "forgery"), FORGERIES, ids=lambda each: getattr(each, "name", ""))
+def test_every_forgery_of_supervision_is_found_at_its_record(
+    honest: dict[str, Path], name: str, forgery: Forgery, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = Export(honest[name])
+    place = forgery.change(forged)
+    code = verify_export.main([str(forged.write(tmp_path / "forged", anew=True))])
+    told = capsys.readouterr().out
+    assert code == 1, told
+    assert re.search(forgery.says, told), told
+    assert place is not None
+    assert f"record {place + 1}: " in told, (place + 1, told)
