@@ -28,6 +28,8 @@ _OF_A_PLAYER: Final = ("player_leaves", "surrender")  # no irregularity
 _OF_A_DEVICE: Final = ("shuffler_fault", "shoe_fault", "device_unusable")
 _DICE: Final = ("dice_not_flat", "die_out_of_shaker")
 _FACE_UP: Final = ("face_up_card_first", "face_up_card_more")
+# What can be found of a round whose wagers are all settled, as long as its cards are not collected.
+_OF_THE_ROUND: Final = ("dealer_hand_misset", "wrong_card_count", "wrong_start_dealt", "other")
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------
@@ -38,7 +40,15 @@ def declared(c: Context, event: ev.Declared) -> None:
     against = _objection(c, event)
     if against is not None:
         c.refuse(against)
-    elif event.trigger in _FACE_UP:
+        return
+    if c.uncollected and event.trigger in _OF_THE_ROUND:
+        playing.reopen(c)
+    _report(c, event)
+
+
+def _report(c: Context, event: ev.Declared) -> None:
+    """Take a report to which there is no objection."""
+    if event.trigger in _FACE_UP:
         dealing.face_up(c, event.seat, 2 if event.trigger == "face_up_card_more" else 1)
     elif event.trigger in _DICE:
         starting.declared_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
@@ -82,13 +92,16 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         deck = c.state.decks.get(event.deck or "")
         unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)
         return "count_wrong needs a deck that was opened" if deck is None or deck.state in unopened else None
-    if not c.under_way and (event.trigger in _OF_A_PLAYER or not c.settles_void):
+    late = c.settles_void or (c.uncollected and event.trigger in _OF_THE_ROUND)
+    if not c.under_way and (event.trigger in _OF_A_PLAYER or not late):
         return f"{event.trigger}: no round is under way"
     if event.trigger in _DICE and c.state.round.state != mc.STARTING_POSITION:
         return f"{event.trigger}: no dice are rolled now"
     live = [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
     if event.trigger in _NEEDS_SEAT and event.seat not in live:
         return f"{event.trigger} needs a seat whose hand is played"
+    if event.trigger == "player_card_exposed" and event.seat in c.state.round.settled:
+        return f"seat {event.seat}: its hand was shown and settled"
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
         return f"seat {event.seat} has left already"
     if event.trigger == "surrender" and (c.stopped or not playing.may_surrender(c, event.seat or 0)):

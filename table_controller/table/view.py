@@ -191,6 +191,15 @@ class View:
         return self.state.round.state in mc.UNDER_WAY
 
     @property
+    def uncollected(self) -> bool:
+        """Whether every wager is settled and the cards of the round are not collected: a hand can still be looked at.
+
+        A game of one shoe for many rounds has no such moment: its hands go to the rack one by one, and the round ends.
+        """
+        complete = self.state.round.state == mc.COMPLETE and not self.by_shoe
+        return complete and self.deck is not None and self.deck.state == mc.IN_PLAY
+
+    @property
     def settles_void(self) -> bool:
         """Whether the round is void and its optional wagers are settled all the same (687a.13(d))."""
         return self.state.round.state == mc.VOID and any(
