@@ -195,7 +195,9 @@ class Archive:
             elif found and mark.kind in _ENDS:
                 found[-1]["end"] = mark.kind
             elif found and mark.kind == mc.SETTLING:
-                found[-1]["end"] = "under way"  # also after its end: something was found before the cards were collected
+                found[-1]["end"] = (
+                    "under way"  # also after its end: something was found before the cards were collected
+                )
         return [each | {"affected": each["number"] in affected} for each in found]
 
     async def round(self, number: int) -> dict[str, Any]:

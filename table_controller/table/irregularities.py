@@ -227,12 +227,15 @@ def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
 
 
 def _wagers_back(c: Context, hold: Hold) -> list[str]:
-    """Return the steps by which wagers go back: of a void round first those that were taken or paid, seat by seat.
+    """Return the steps by which wagers go back: first those that were taken or paid, seat by seat.
 
-    The floorperson directs that, whatever voids the round (X18).
+    The floorperson directs that, whatever voids the round, or one hand (X18).
     """
     of_round = hold.this_round and c.state.round.state == mc.VOID
-    seats = [f"wagers_reversed/{seat}" for seat in _taken_or_paid(c)] if of_round else []
+    dead = c.state.round.dead
+    seats = [
+        f"wagers_reversed/{seat}" for seat in _taken_or_paid(c) if (seat not in dead if of_round else seat == hold.seat)
+    ]
     if seats and "wagers_reversed" not in hold.evidence:
         hold.evidence += ("wagers_reversed",)
     if not seats and "wagers_reversed" in hold.evidence:
@@ -245,7 +248,7 @@ def _taken_or_paid(c: Context) -> list[int]:
     round_ = c.state.round
     folded = [seat for seat, choice in round_.decided.items() if choice == "fold" and round_.folds_taken]
     taken = {*round_.settled, *round_.side_settled, *round_.surrender_collected, *folded}
-    return sorted(taken.difference(round_.dead))
+    return sorted(taken)
 
 
 def _hold_deck(c: Context, hold: Hold) -> None:

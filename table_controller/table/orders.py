@@ -100,8 +100,6 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
     live = [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
     if event.trigger in _NEEDS_SEAT and event.seat not in live:
         return f"{event.trigger} needs a seat whose hand is played"
-    if event.trigger == "player_card_exposed" and event.seat in c.state.round.settled:
-        return f"seat {event.seat}: its hand was shown and settled"
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
         return f"seat {event.seat} has left already"
     if event.trigger == "surrender" and (c.stopped or not playing.may_surrender(c, event.seat or 0)):
@@ -140,7 +138,7 @@ def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 def order(c: Context, event: ev.Ordered) -> None:
     """A floorperson orders; whatever is against it is said."""
     if event.who.role != "floorperson":
-        c.refuse(f"{event.order} is for a floorperson to order")
+        c.refuse(f"{event.order} is for a floorperson to order{c.citation(event.order)}")
         return
     against = _ORDERS[event.order](c, event)
     if against is not None:
@@ -182,7 +180,7 @@ def _table_idle(c: Context, _event: ev.Ordered) -> str | None:
     if c.state.round.state != mc.IDLE or c.state.holds:
         return "the table is not idle"
     if c.lifted(c.edition.idle.clause):
-        return "the approved device lifts it"
+        return f"the approved device lifts it ({c.edition.approved_device.clause})"
     opening.idle(c)
     return None
 
@@ -217,7 +215,7 @@ def _start_method(c: Context, event: ev.Ordered) -> str | None:
     slot = c.slot_of(START_KINDS[found])
     reasons = c.against("use", slot)
     if reasons:
-        c.refuse("start_method", *reasons)
+        c.refuse(f"start_method{c.citation('one_start')}", *reasons)
         return None
     if slot is None and found != "flat_button":
         return "there is no such device at this table"

@@ -114,9 +114,15 @@ class View:
 
     @property
     def meter_seen(self) -> bool:
-        """Whether at least one sign shows the amount of the meter: a device in service, or the panel's page."""
-        slots = self.state.slots
-        return any(not cause and (sign not in slots or self.serves(sign)) for sign, cause in self.state.signs.items())
+        """Whether players can see the amount of the meter, and no other: every sign of the table shows it.
+
+        The panel's page stands for a sign where the table has none, or none that is not out of order and covered.
+        Where that page is open, nobody knows: it says nothing about a glass at the table.
+        """
+        own = [name for name, slot in self.state.slots.items() if slot.kind == "meter_sign" and not self.signed(name)]
+        if own:
+            return all(self.serves(name) and self.state.signs.get(name) == "" for name in own)
+        return any(not cause and sign not in self.state.slots for sign, cause in self.state.signs.items())
 
     @property
     def rate_differs(self) -> bool:

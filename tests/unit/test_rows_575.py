@@ -85,7 +85,8 @@ device_unusable shaker                | auto                   | idle complete
 face_up_card_more seen_again          | auto manual rng_blind rng_manual | dealing
 face_up_card_more declared_again      | auto manual hand rng_blind rng_manual rng_hand | dealing
 = NEXT next_card_placed : 575.13(g)
-card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | betting starting_position dealing
+card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | betting dealing
+card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | starting_position
 = VOID hands_counted wagers_returned : 575.13(h) 575.13(k)
 wrong_card_count declared             | auto manual hand rng_blind rng_manual rng_hand | dealing stub_check playing
 = VOID_LATE hands_counted wagers_returned wagers_reversed : 575.13(h) 575.13(k)

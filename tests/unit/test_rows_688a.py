@@ -82,7 +82,8 @@ device_unusable shaker                | auto                   | idle complete
 face_up_card_more seen_again          | auto manual rng_blind rng_manual | dealing
 face_up_card_more declared_again      | auto manual hand rng_blind rng_manual rng_hand | dealing
 = NEXT next_card_placed : 688a.13(f)
-card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | betting starting_position dealing
+card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | betting dealing
+card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | starting_position
 = VOID hands_counted wagers_returned : 688a.13(g) 688a.13(j)
 wrong_card_count declared             | auto manual hand rng_blind rng_manual rng_hand | dealing stub_check playing
 = VOID_LATE hands_counted wagers_returned wagers_reversed : 688a.13(g) 688a.13(j)

@@ -166,7 +166,7 @@ def test_a_surrendered_ante_that_was_taken_goes_back_when_the_round_is_void() ->
     assert [seat for _, kind, seat in asked(floor) if kind == "wagers_reversed"] == [1]
 
 
-# --- a hand that was shown ---------------------------------------------------------------------------------------------
+# --- a hand that was shown --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -176,10 +176,19 @@ def test_a_surrendered_ante_that_was_taken_goes_back_when_the_round_is_void() ->
         pytest.param("face_up_pai_gow", marks=clauses("688a.13(d)")),
     ],
 )
-def test_a_hand_that_was_settled_is_no_more_void_by_its_players_choice(game: str) -> None:
+def test_a_hand_that_was_settled_is_void_by_a_floorperson_alone_and_is_reversed_first(game: str) -> None:
     """Around the rule: a lost wager comes back because dealer and player agree that a card was exposed."""
     floor = at(game, "auto", mc.SETTLING)
     floor.say("settled", "settled")
-    assert of(Refused, floor.declare("player_card_exposed", seat=6))
-    assert floor.round_.settled == [6]
-    assert not floor.state.holds
+    floor.declare("player_card_exposed", seat=6)
+    prompt = floor.prompt("choose")
+    assert prompt.role == "floorperson"
+    assert of(Refused, floor.step(ev.Answer(prompt.id, "void", DEALER)))
+    assert floor.round_.dead == []
+    assert asked(floor) == [
+        ("floorperson", "choose", 6), ("floorperson", "wagers_reversed", 6), ("dealer", "wagers_returned", 6),
+        ("floorperson", "acknowledge", 6),
+    ]  # fmt: skip
+    assert floor.round_.dead == [6]
+    floor.settle()
+    assert floor.phase == mc.IDLE
