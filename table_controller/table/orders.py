@@ -106,9 +106,17 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         return f"seat {event.seat} may not surrender now{c.citation('surrender')}"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
         return f"seat {event.seat} has its cards"
+    if event.trigger == "face_up_card_first" and _one_reported(c):
+        return "one card face up is reported, and not in the rack yet; if there is another, report face_up_card_more"
     if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):
         return f"{event.trigger}: at which place lies the stack?"
     return None
+
+
+def _one_reported(c: Context) -> bool:
+    """Whether a card face up was reported, by a shoe or a person, and nobody has discarded it yet."""
+    open_ = (hold for hold in c.state.holds.values() if hold.trigger == "face_up_card_first")
+    return any("card_discarded" in hold.steps for hold in open_)
 
 
 def _stack_known(c: Context) -> bool:

@@ -147,3 +147,17 @@ def test_a_shoe_that_is_found_too_short_before_the_deal_is_filled_from_the_rack(
     assert floor.phase == mc.IDLE
     floor.round()
     assert floor.phase == mc.IDLE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_card_that_shoe_and_dealer_report_both_is_one_card(game: str, kind: str) -> None:
+    """One card face up voids nothing, however often it is reported before it lies in the rack."""
+    floor = at(game, kind, mc.DEALING)
+    floor.step(ev.FaceUpSeen(SHOE)) if kind != "hand" else floor.declare("face_up_card_first", seat=3)
+    (refusal,) = of(Refused, floor.declare("face_up_card_first", seat=3))
+    assert "face_up_card_more" in refusal.what, "if there is another card, the dealer reports several"
+    assert (floor.phase, floor.round_.face_up) == (mc.DEALING, 1)
+    decided = floor.declare("face_up_card_more", seat=3)
+    assert [one.clauses for one in of(Found, decided)] == [(MORE[game],)]
+    assert floor.phase == mc.VOID
