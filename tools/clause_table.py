@@ -30,15 +30,20 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DUE: Final = ROOT / "tests" / "clauses_due.toml"
+READ: Final = ROOT / "tests" / "clauses_read.toml"
 ENFORCEMENT: Final = ROOT / "table_controller" / "rulebook" / "data" / "enforcement.toml"
 # Duties that the controller itself carries out. The rest is other people's, or a matter of records.
 BINDING: Final = ("device", "prompt", "compute")
-# What the witness of a clause shows, as a word for people.
+# What the witness of a clause shows, as a word for people. Of one that cites nothing, whoever read its test says it.
 _WORDS: Final[dict[str, Enforcement]] = {
     REFUSED: "enforced in play",
     ASKED: "prompted",
-    DRIVEN: "enforced in play",
     COMPUTED: "computed on request",
+}
+_READ_WORDS: Final[dict[str, Enforcement]] = {
+    "refused": "enforced in play",
+    "carried out": "enforced in play",
+    "prompted": "prompted",
 }
 _HEAD: Final = """# What play does about each clause, and which test proves it
 
@@ -48,7 +53,8 @@ answers for one clause, `python -m tools.clause_table` counts them. This page is
 
 The word of a clause is not an opinion. While the tests run, the live core is watched in every test that is marked with
 a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that shows most. When that test runs and
-shows less, it fails. `python -m tools.clause_table --record` writes the witnesses anew."""
+shows less, it fails. `python -m tools.clause_table --record` writes the witnesses anew. Where the core cites nothing,
+`tests/clauses_read.toml` keeps what somebody found who read the test; without such a reading a clause is *not yet*."""
 
 
 class _Collected:
@@ -116,6 +122,27 @@ def reviewed() -> dict[str, str]:
     return {clause: wait["review"] for wait in _waits() if "review" in wait for clause in wait["clauses"]}
 
 
+@cache
+def readings() -> dict[str, str]:
+    """Return the clauses whose uncited witness somebody has read, each with how it is kept."""
+    return {clause: each["how"] for each in _read() for clause in each["clauses"]}
+
+
+def unread() -> list[str]:
+    """Return the clauses of the readings of which no test that was read exists any more."""
+    return [c for each in _read() for c in each["clauses"] if not set(each["tests"]) & set(named().get(c, ()))]
+
+
+def _read() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads(READ.read_text())["read"]
+    return found
+
+
+def uncited() -> list[str]:
+    """Return the clauses whose witness drives the live core, which cites them nowhere."""
+    return [clause for clause, witness in witnesses().items() if witness["shows"] == DRIVEN]
+
+
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
@@ -123,8 +150,11 @@ def word_of(clause: rulebook.Clause) -> Enforcement:
     """Return what play does about a clause, by its witness; what waits, even in part, is not yet done."""
     if clause.id in due():
         return "not yet"
-    if clause.id in witnesses():
-        return _WORDS[witnesses()[clause.id]["shows"]]
+    shows = witnesses()[clause.id]["shows"] if clause.id in witnesses() else None
+    if shows == DRIVEN:
+        return _READ_WORDS[readings()[clause.id]] if clause.id in readings() else "not yet"
+    if shows is not None:
+        return _WORDS[shows]
     return "not yet" if clause.enforce in BINDING else "outside"
 
 
@@ -192,18 +222,20 @@ def page() -> str:
 def _by_evidence() -> str:
     """Return in a sentence on what the claim of enforcement rests."""
     shown = Counter(witnesses()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
+    read = Counter(how for clause, how in readings().items() if clause in uncited())
     return (
         f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses something or stops"
-        f" the table. {shown[DRIVEN]} are *uncited*: the core carries them out itself, in a test of the live core that"
-        " is marked with the clause."
+        f"\nthe table. {shown[DRIVEN]} are *uncited*, and somebody has read their tests: {read['refused']} are refused"
+        f" or stopped without\na citation, {read['carried out']} the core carries out itself."
+        f" {read['prompted']} uncited clauses are prompted only."
     )
 
 
 def _line(clause: rulebook.Clause) -> tuple[str, str, str]:
     tests = "<br>".join(map(_short, named().get(clause.id, ())))
     waits = f"waits for {due()[clause.id]}" if clause.id in due() else ""
-    uncited = word_of(clause) == "enforced in play" and witnesses()[clause.id]["shows"] == DRIVEN
-    return f"`{clause.id}`", word_of(clause) + ", uncited" * uncited, "<br>".join(filter(None, (waits, tests)))
+    how = f", uncited: {readings()[clause.id]}" if clause.id in uncited() and clause.id in readings() else ""
+    return f"`{clause.id}`", word_of(clause) + how, "<br>".join(filter(None, (waits, tests)))
 
 
 def _short(test: str) -> str:

@@ -35,7 +35,7 @@ _ALWAYS: Final = {
     "choose": "a person decides, as `ask_floorperson`, `player_may_void` or `player_option_dead_hand`",
     "device_cleared": "any hold about a faulted device",
     "deck_counted": "`reshuffle` where the ruling wants the deck verified again",
-    "wagers_reversed": "`return_wagers` where wagers were settled already",
+    "wagers_reversed": "`return_wagers` of a void round, for every seat with a wager that was taken or paid",
     "cards_refed": "a deck that leaves a continuous shuffler in the middle of a round",
     "acknowledge": "every hold, as its last step",
 }

@@ -353,6 +353,8 @@ class RoundChecker:
                     self.opened += 1
                 case Moved(what="round", state=mc.COMPLETE):
                     self.complete.add(self.number)
+                case Moved(what="round", state=mc.SETTLING):
+                    self.complete.discard(self.number)  # something was found before its cards were collected
                 case WagersReturned(seat=None):
                     self.voids[decision.round] = decision.settled
                 case BetSettled() if decision.round in self.voids and "progressive" not in self.voids[decision.round]:

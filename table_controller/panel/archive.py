@@ -47,6 +47,7 @@ LONGEST: Final = 5_000
 # A step's record without any of these words tells nothing here, and is not decoded.
 _WORDS: Final = re.compile(rb'"type":"(?:Found|Finding)"|"what":"round"')
 _ENDS: Final = (mc.COMPLETE, mc.VOID)
+_MARKED: Final = (mc.BETTING, mc.SETTLING, *_ENDS)
 
 
 class Mark(NamedTuple):
@@ -65,7 +66,7 @@ def marks_of(seq: int, wall_ns: int, decisions: Sequence[Decision]) -> list[Mark
     for decision in decisions:
         if isinstance(decision, Finding | Found):
             marks += [Mark(seq, at, "found", found) for found in findings_in(seq, wall_ns, (decision,))]
-        elif isinstance(decision, Moved) and decision.what == "round" and decision.state in (mc.BETTING, *_ENDS):
+        elif isinstance(decision, Moved) and decision.what == "round" and decision.state in _MARKED:
             marks.append(Mark(seq, at, decision.state))
     return marks
 
@@ -176,6 +177,9 @@ class Archive:
                     found[-1]["wrong"] += mark.found.what == "irregularity"
             elif found and mark.kind in _ENDS:
                 found[-1]["end"] = mark.kind
+            elif found and mark.kind == mc.SETTLING:
+                # Also after its end, when something was found before the cards were collected.
+                found[-1]["end"] = "under way"
         return [each | {"affected": each["number"] in affected} for each in found]
 
     async def round(self, number: int) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class Tally:
         self.seq = 0
         self.rounds = 0
         self.voided = 0
+        self._ending = ""
         self.refused = 0
         self.found: Counter[str] = Counter()
 
@@ -42,8 +43,16 @@ class Tally:
             elif isinstance(decision, Refused):
                 self.refused += 1
             elif isinstance(decision, Moved) and decision.what == "round":
-                self.rounds += decision.state == mc.COMPLETE
-                self.voided += decision.state == mc.VOID
+                self._round(decision.state)
+
+    def _round(self, state: str) -> None:
+        """Count a round when it is over: until its cards are collected a complete one may still become void."""
+        if state in (mc.COMPLETE, mc.VOID):
+            self._ending = state
+        elif state == mc.IDLE:
+            self.rounds += self._ending == mc.COMPLETE
+            self.voided += self._ending == mc.VOID
+            self._ending = ""
 
 
 def tally_text(tally: Tally, panels: int) -> str:

@@ -305,7 +305,8 @@ def seats_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None
         return None
     allowed = range(1, c.submission.seats + 1)
     if not answer.seats or len(set(answer.seats)) != len(answer.seats) or any(s not in allowed for s in answer.seats):
-        return f"seats are numbers from 1 to {c.submission.seats}, each once, and at least one"
+        clause = c.edition.seats.clause
+        return f"seats are numbers from 1 to {c.submission.seats}, each once, and at least one ({clause})"
     if c.submission.mid_shoe_entry_ban and c.state.regulars is not None:
         barred = [seat for seat in answer.seats if seat not in c.state.regulars]
         if barred:

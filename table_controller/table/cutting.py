@@ -149,13 +149,15 @@ def _done(c: Context, deck: Deck) -> None:
 def recut(c: Context, deck: Deck | None) -> str | None:
     """Cut a deck once more, on a floorperson's order; return what is against it."""
     if c.lifted(c.clause("recut")):
-        return "the approved device lifts the cut, and with it the recut"
+        return f"the approved device lifts the cut, and with it the recut ({c.edition.approved_device.clause})"
+    if deck is not None and deck.state == mc.READY and not deck.cut and c.clause("no_cut"):
+        return f"a machine shuffled it, and it is dealt without a cut{c.citation('no_cut')}"
     if deck is None or deck.state != mc.READY or not deck.cut:
-        return "no deck that was cut waits to be dealt"
+        return f"no deck that was cut waits to be dealt{c.citation('recut')}"
     if c.state.round.state not in (mc.IDLE, *_BEFORE_THE_DEAL):
-        return "cards have been dealt"
+        return f"cards have been dealt{c.citation('recut')}"
     if c.by_shoe and c.in_place(deck):
-        return "the shoe is loaded"
+        return f"the shoe is loaded{c.citation('recut')}"
     decks.out_of_device(c, deck)
     c.fire_deck(deck, "recut")
     return None

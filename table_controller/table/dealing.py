@@ -123,8 +123,14 @@ def cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
     allowed = round_.counting and round_.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)
     if allowed:
         round_.drawn = max(round_.drawn, event.count)
-    elif not (event.reported or c.state.burn_due or round_.stub_ordered or round_.state in (mc.VOID, mc.STUB_CHECK)):
+    elif not (event.reported or c.state.burn_due or round_.stub_ordered or round_.state in (mc.VOID, mc.STUB_CHECK)
+              or _discarding(c)):  # fmt: skip
         irregular(c, "drawn_without_deal", slot=event.slot, deck=c.state.slots[event.slot].deck)
+
+
+def _discarding(c: Context) -> bool:
+    """Tell whether the dealer is asked to take a card found face up out of the shoe."""
+    return any(hold.steps[:1] == ["card_discarded"] for hold in c.state.holds.values())
 
 
 def shoe_fault(c: Context, event: ev.ShoeFault) -> None:
@@ -187,7 +193,8 @@ def discard(c: Context) -> None:
     """A card found face up goes to the rack, out of this round."""
     if c.deck is None:
         return
-    c.state.round.discarded += 1
+    before = c.by_shoe and not c.state.round.counting  # no shoe has begun to count the cards of this round
+    c.state.round.discarded += not before
     dealt = c.state.dealing == "automated_shoe"  # it lay in a stack
     c.state.book.move(c.deck.name, book.SEATS if dealt else source_account(c), book.RACK, 1)
     if dealt:

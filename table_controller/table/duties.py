@@ -42,6 +42,7 @@ DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
     "cut_ordered": {"686a": "686a.5(c)(4) 686a.5(c)", "688a": "688a.5(d)(2) 688a.5(d)"},
     "cover_back": {"686a": "686a.5(d)/2", "688a": "688a.5(e)/2"},
     "recut": {"575": "575.5(d)", "680a": "680a.5(e)", "686a": "686a.5(e)", "687a": "687a.5(e)", "688a": "688a.5(f)"},
+    "no_cut": {"575": "575.5(b)(1)", "680a": "680a.5(c)(1)", "687a": "687a.5(c)(1)", "688a": "688a.5(b)(1)"},
     "floor_order": {"*": "{c}.5(a)/1", "686a": "686a.5(f) 686a.5(a)/1"},
     "idle_hand": {"688a": "688a.5(g) 688a.5(g)(1)"},
     "idle_machine": {"688a": "688a.5(g) 688a.5(g)(2)"},
@@ -104,10 +105,11 @@ DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
     "cover_card": {"686a": "686a.7(d) 686a.5(f) 686a.7(d)(2)"},
     "rack_check": {"686a": "686a.7(d)(1) 686a.2(d)(2)"},
     # Play.
-    "set_hands": {"575": "575.11(a)(1) 575.11(a)(3) 575.7(f)", "680a": "680a.11(b)(1) 680a.11(b)(2)",
-                  "688a": "688a.11(a)(1) 688a.11(a)(3) 688a.7(f)"},
+    "set_hands": {"575": "575.11(a)(1) 575.11(a)(3) 575.7(f) 575.11(a)",
+                  "680a": "680a.11(b)(1) 680a.11(b)(2) 680a.11(a)",
+                  "688a": "688a.11(a)(1) 688a.11(a)(3) 688a.7(f) 688a.11(a)"},
     "reveal": {"*": "{c}.11(c)", "686a": "", "687a": "687a.11(d)"},
-    "decide": {"687a": "687a.11(b)", "686a": "686a.7(f) 686a.7(g)"},
+    "decide": {"687a": "687a.11(b) 687a.11(a)", "686a": "686a.7(f) 686a.7(g)"},
     "folded": {"687a": "687a.11(c)"},
     "additional_cards": {"686a": "686a.7(h)"},
     "surrender": {"575": "575.11(d)/1", "686a": "686a.7(g)", "687a": "687a.11(b)", "688a": "688a.11(d)/1"},
@@ -152,8 +154,8 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
         case "stub" if edition.stub is not None:
             names = [each.name for each in edition.deal.methods]
             return (edition.stub.clauses[names.index(method.name)] if method else edition.stub.clauses[0],)
-        case "start_position":
-            return next(((each.clause,) for each in edition.starts if each.name == start), None)
+        case "start_position" | "start_device":
+            return _of_start(edition, duty, start)
         case "cut":
             return (edition.cut.clause,)
         case "settle":
@@ -169,3 +171,10 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
         case "lockout" | "chips" if edition.progressive is None:
             return (edition.close_clause,)
     return None
+
+
+def _of_start(edition: Edition, duty: str, start: str | None) -> tuple[str, ...] | None:
+    """Return the clause of the method that finds the position, or of a device for it that may not be used."""
+    if duty == "start_device" and start == "rng" and edition.starts:  # it is not verified, or not approved
+        return (f"{edition.chapter}.2(c)(2)",)
+    return next(((each.clause,) for each in edition.starts if each.name == start), None)

@@ -172,10 +172,10 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
             steps += _out_of_play(c, hold, outcome)
         elif outcome == "reshuffle" and "deck_verified" in hold.evidence:
             steps += ["let_out", "deck_counted"]
-        elif outcome == "return_wagers" and "wagers_reversed" in hold.evidence:
-            steps += ["wagers_reversed", "wagers_returned"]
         elif outcome == "return_wagers" and _ante_alone(c, hold):
             steps += ["ante_returned"]
+        elif outcome == "return_wagers":  # what was taken or paid comes first
+            steps += _wagers_back(c, hold)
         elif outcome == "settle_optional_wagers":
             steps += [*_hands_to_confirm(c, hold), "replacement", "optional_settled"]
         elif outcome == "reset_dealer_hand":
@@ -223,7 +223,32 @@ def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
         return ["cards_refed"]
     _void(c, hold)
     verified = outcome == "reshuffle" and "deck_verified" in hold.evidence
-    return ["wagers_returned", *(("let_out", "deck_counted") if verified else STEPS[outcome])]
+    return [*_wagers_back(c, hold), *(("let_out", "deck_counted") if verified else STEPS[outcome])]
+
+
+def _wagers_back(c: Context, hold: Hold) -> list[str]:
+    """Return the steps by which wagers go back: first those that were taken or paid, seat by seat.
+
+    The floorperson directs that, whatever voids the round, or one hand (X18).
+    """
+    of_round = hold.this_round and c.state.round.state == mc.VOID
+    dead = c.state.round.dead
+    seats = [
+        f"wagers_reversed/{seat}" for seat in _taken_or_paid(c) if (seat not in dead if of_round else seat == hold.seat)
+    ]
+    if seats and "wagers_reversed" not in hold.evidence:
+        hold.evidence += ("wagers_reversed",)
+    if not seats and "wagers_reversed" in hold.evidence:
+        seats = ["wagers_reversed"]
+    return [*seats, "wagers_returned"]
+
+
+def _taken_or_paid(c: Context) -> list[int]:
+    """Return the seats with a wager that was taken or paid: settled, folded or surrendered."""
+    round_ = c.state.round
+    folded = [seat for seat, choice in round_.decided.items() if choice == "fold" and round_.folds_taken]
+    taken = {*round_.settled, *round_.side_settled, *round_.surrender_collected, *folded}
+    return sorted(taken)
 
 
 def _hold_deck(c: Context, hold: Hold) -> None:

@@ -47,6 +47,7 @@ ROUND_TRANSITIONS: Final = [
     ["play", STUB_CHECK, PLAYING],
     ["settle", PLAYING, SETTLING],
     ["finish", SETTLING, COMPLETE],
+    ["reopen", COMPLETE, SETTLING],  # something is found wrong before the cards are collected
     *(["void", state, VOID] for state in UNDER_WAY),
     ["end", COMPLETE, IDLE],
     ["end", VOID, IDLE],

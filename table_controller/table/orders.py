@@ -28,6 +28,8 @@ _OF_A_PLAYER: Final = ("player_leaves", "surrender")  # no irregularity
 _OF_A_DEVICE: Final = ("shuffler_fault", "shoe_fault", "device_unusable")
 _DICE: Final = ("dice_not_flat", "die_out_of_shaker")
 _FACE_UP: Final = ("face_up_card_first", "face_up_card_more")
+# What can be found of a round whose wagers are all settled, as long as its cards are not collected.
+_OF_THE_ROUND: Final = ("dealer_hand_misset", "wrong_card_count", "wrong_start_dealt", "other")
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------
@@ -38,7 +40,15 @@ def declared(c: Context, event: ev.Declared) -> None:
     against = _objection(c, event)
     if against is not None:
         c.refuse(against)
-    elif event.trigger in _FACE_UP:
+        return
+    if c.uncollected and event.trigger in _OF_THE_ROUND:
+        playing.reopen(c)
+    _report(c, event)
+
+
+def _report(c: Context, event: ev.Declared) -> None:
+    """Take a report to which there is no objection."""
+    if event.trigger in _FACE_UP:
         dealing.face_up(c, event.seat, 2 if event.trigger == "face_up_card_more" else 1)
     elif event.trigger in _DICE:
         starting.declared_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
@@ -82,7 +92,8 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         deck = c.state.decks.get(event.deck or "")
         unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)
         return "count_wrong needs a deck that was opened" if deck is None or deck.state in unopened else None
-    if not c.under_way and (event.trigger in _OF_A_PLAYER or not c.settles_void):
+    late = c.settles_void or (c.uncollected and event.trigger in _OF_THE_ROUND)
+    if not c.under_way and (event.trigger in _OF_A_PLAYER or not late):
         return f"{event.trigger}: no round is under way"
     if event.trigger in _DICE and c.state.round.state != mc.STARTING_POSITION:
         return f"{event.trigger}: no dice are rolled now"
@@ -95,9 +106,17 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         return f"seat {event.seat} may not surrender now{c.citation('surrender')}"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
         return f"seat {event.seat} has its cards"
+    if event.trigger == "face_up_card_first" and _one_reported(c):
+        return "one card face up is reported, and not in the rack yet; if there is another, report face_up_card_more"
     if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):
         return f"{event.trigger}: at which place lies the stack?"
     return None
+
+
+def _one_reported(c: Context) -> bool:
+    """Whether a card face up was reported, by a shoe or a person, and nobody has discarded it yet."""
+    open_ = (hold for hold in c.state.holds.values() if hold.trigger == "face_up_card_first")
+    return any("card_discarded" in hold.steps for hold in open_)
 
 
 def _stack_known(c: Context) -> bool:
@@ -127,7 +146,7 @@ def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 def order(c: Context, event: ev.Ordered) -> None:
     """A floorperson orders; whatever is against it is said."""
     if event.who.role != "floorperson":
-        c.refuse(f"{event.order} is for a floorperson to order")
+        c.refuse(f"{event.order} is for a floorperson to order{c.citation(event.order)}")
         return
     against = _ORDERS[event.order](c, event)
     if against is not None:
@@ -169,7 +188,7 @@ def _table_idle(c: Context, _event: ev.Ordered) -> str | None:
     if c.state.round.state != mc.IDLE or c.state.holds:
         return "the table is not idle"
     if c.lifted(c.edition.idle.clause):
-        return "the approved device lifts it"
+        return f"the approved device lifts it ({c.edition.approved_device.clause})"
     opening.idle(c)
     return None
 
@@ -204,7 +223,7 @@ def _start_method(c: Context, event: ev.Ordered) -> str | None:
     slot = c.slot_of(START_KINDS[found])
     reasons = c.against("use", slot)
     if reasons:
-        c.refuse("start_method", *reasons)
+        c.refuse(f"start_method{c.citation('one_start')}", *reasons)
         return None
     if slot is None and found != "flat_button":
         return "there is no such device at this table"

@@ -221,7 +221,10 @@ def _meter_in_play(v: View, _r: Resource) -> bool:
 
 def _signs(v: View, _r: Resource) -> str:
     """Every sign that was heard of, and why it does not count."""
-    causes = [f"{sign}: {cause or 'not in service'}" for sign, cause in v.state.signs.items()]
+    shown = [
+        sign for sign, cause in v.state.signs.items() if not cause and (sign not in v.state.slots or v.serves(sign))
+    ]
+    causes = [f"{sign}: {cause or 'not in service'}" for sign, cause in v.state.signs.items() if sign not in shown]
     return f" ({'; '.join(causes)})" if causes else " (no sign has shown anything yet)"
 
 
@@ -264,7 +267,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "the shuffler is not in service", "floorperson", "returned to service, or given up and signed"),
     Row("shoe_missing", ("open_bets",), lambda v, _: _missing(v, v.shoe), "shoe_fault",
         "the dealing shoe is not in service", "floorperson", "returned to service, or given up and signed"),
-    Row("start_device_missing", ("open_bets",), lambda v, _: _missing(v, v.start_slot), "start_position",
+    Row("start_device_missing", ("open_bets",), lambda v, _: _missing(v, v.start_slot), "start_device",
         "the device for the starting position is not in service", "floorperson", "returned to service, or another method"),
     Row("sensor_missing", ("open_bets",), _sensor_missing, "sensors",
         "a seat has no bet sensor in service", "floorperson", "a sensor at every seat, in service"),
@@ -390,8 +393,8 @@ REASONS: Final[tuple[Row, ...]] = (
         _meter_in_play, "meter", "bets are open, or those of this round are not settled", "dealer", "the round ended"),
     # The supervision of the meter. Where a rule is known only from twins of 605a.7, docs/money.md says so.
     Row("meter_not_seen", ("open_bets",), lambda v, _: v.progressive and not v.meter_seen, "meter",
-        "no sign shows the amount of the meter", "floorperson",
-        "a meter sign in service, or the /sign page on a display at the table, that shows the amount", _signs),
+        "a sign does not show the amount of the meter, or there is none", "floorperson",
+        "every meter sign in service and showing the amount; without one, the /sign page on a display at the table", _signs),
     Row("meter_closed", ("open_bets",), lambda v, _: v.progressive and bool(v.state.money.closed), "meter",
         "the meter is closed to play", "floorperson", "opened by two people with a document", _closed_why),
     Row("rate_differs", ("open_bets",), lambda v, _: v.rate_differs, "contribution",

@@ -139,6 +139,12 @@ def may_surrender(c: Context, seat: int) -> bool:
     return seat not in shown and not side.has_any(c, seat)
 
 
+def reopen(c: Context) -> None:
+    """Something is found wrong when every wager is settled: the round is not over before its cards are collected."""
+    c.fire_round("reopen")
+    side.lay_all_back(c)
+
+
 def _finish(c: Context) -> None:
     """The round is over: bets end, and its cards go to the rack, unless the shoe serves on."""
     if c.progressive:

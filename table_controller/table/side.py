@@ -174,6 +174,14 @@ def lay_back(c: Context, seat: int) -> None:
         c.state.book.move(c.deck.name, book.RACK, book.SEATS, c.edition.hand.cards)
 
 
+def lay_all_back(c: Context) -> None:
+    """Hands that envy kept on the table, and that were collected since, lie there again."""
+    round_ = c.state.round
+    if c.deck is not None:
+        c.state.book.move(c.deck.name, book.RACK, book.SEATS, round_.envy_cards)
+    round_.hands_collected, round_.envy_cards = False, 0
+
+
 def ask_envy(c: Context) -> bool:
     """After all wagers: envy is paid; tell whether that is done, or there is none to pay.
 
@@ -227,7 +235,8 @@ def _envy_paid(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 def _collected(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     c.state.round.hands_collected = True
     if c.deck is not None:
-        c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.state.book.at(c.deck.name, book.SEATS))
+        c.state.round.envy_cards = c.state.book.at(c.deck.name, book.SEATS)
+        c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.state.round.envy_cards)
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {

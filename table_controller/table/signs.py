@@ -1,7 +1,8 @@
 """Whether players can see the meter: what each sign shows, as the box reports it. Decides who may open bets no more.
 
-At least one sign must show the amount. A sign that was lost counts again when it shows the amount again: the proof is
-what it shows, and a device that failed also needs its technician and its floorperson (`service`).
+Every sign of the table must show the amount; the panel's page stands for them where there is none. A sign that was lost
+counts again when it shows the amount again: the proof is what it shows, and a device that failed also needs its
+technician and its floorperson (`service`).
 """
 
 from __future__ import annotations
@@ -40,6 +41,6 @@ def _note(c: Context, sign: str, *, seen: bool) -> None:
     """Keep that players cannot see the meter any more, or can again; `seen`: whether they could before."""
     if c.progressive and seen and not c.meter_seen:
         cause = c.state.signs[sign]
-        c.finding("meter_not_seen", f"{sign}: {cause}; no sign shows the meter, and no further round opens")
+        c.finding("meter_not_seen", f"{sign}: {cause}; players cannot see the meter, and no further round opens")
     elif c.progressive and not seen and c.meter_seen:
         c.finding("meter_seen", f"{sign} shows the meter")

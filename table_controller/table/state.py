@@ -142,6 +142,7 @@ class Round(msgspec.Struct):
     stub_disputed: bool = False  # dealer and shoe counted differently, and no floorperson has counted yet
     incomplete: list[int] = []  # seats whose hand was incomplete when the round became void (W19)
     reopened: list[int] = []  # seats whose wager is settled anew because the dealer's hand was set wrong
+    envy_cards: int = 0  # cards of the hands that envy kept on the table, while they lie in the rack
 
 
 class Spot(msgspec.Struct):

@@ -231,6 +231,10 @@ def _seat_reopened(c: Context, _hold: Hold, seat: int, _answer: Answer) -> None:
     side.lay_back(c, seat)
 
 
+def _put_back(_c: Context, _hold: Hold, _seat: int, _answer: Answer) -> None:
+    """What was taken or paid at one seat lies as it did before; the record keeps who directed it (X18)."""
+
+
 def _let_out(c: Context, hold: Hold, _answer: Answer) -> None:
     """On a person's word a shuffler in service gives out a deck that nobody may deal from."""
     deck = _deck_of(c, hold)
@@ -329,6 +333,7 @@ _ANSWERS: Final[dict[str, Callable[[Context, Hold, Answer], None]]] = {
 _ANSWERS_OF_SEAT: Final[dict[str, Callable[[Context, Hold, int, Answer], None]]] = {
     "hand_complete": _completeness_confirmed,
     "seat_reopened": _seat_reopened,
+    "wagers_reversed": _put_back,
 }
 
 

@@ -114,9 +114,15 @@ class View:
 
     @property
     def meter_seen(self) -> bool:
-        """Whether at least one sign shows the amount of the meter: a device in service, or the panel's page."""
-        slots = self.state.slots
-        return any(not cause and (sign not in slots or self.serves(sign)) for sign, cause in self.state.signs.items())
+        """Whether players can see the amount of the meter, and no other: every sign of the table shows it.
+
+        The panel's page stands for a sign where the table has none, or none that is not out of order and covered.
+        Where that page is open, nobody knows: it says nothing about a glass at the table.
+        """
+        own = [name for name, slot in self.state.slots.items() if slot.kind == "meter_sign" and not self.signed(name)]
+        if own:
+            return all(self.serves(name) and self.state.signs.get(name) == "" for name in own)
+        return any(not cause and sign not in self.state.slots for sign, cause in self.state.signs.items())
 
     @property
     def rate_differs(self) -> bool:
@@ -189,6 +195,15 @@ class View:
     def under_way(self) -> bool:
         """Whether a round is under way: not idle, complete or void."""
         return self.state.round.state in mc.UNDER_WAY
+
+    @property
+    def uncollected(self) -> bool:
+        """Whether every wager is settled and the cards of the round are not collected: a hand can still be looked at.
+
+        A game of one shoe for many rounds has no such moment: its hands go to the rack one by one, and the round ends.
+        """
+        complete = self.state.round.state == mc.COMPLETE and not self.by_shoe
+        return complete and self.deck is not None and self.deck.state == mc.IN_PLAY
 
     @property
     def settles_void(self) -> bool:

@@ -167,6 +167,65 @@ async def test_a_seat_that_was_settled_against_a_wrong_hand_is_settled_twice(see
         assert house.controller.table.state.round.state == mc.IDLE
 
 
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param("asia_poker", marks=clauses("575.13(i)")),
+        pytest.param("face_up_pai_gow", marks=clauses("688a.13(h)")),
+    ],
+)
+async def test_a_wrong_hand_found_after_the_last_seat_was_settled_opens_every_seat_again(seed: int, game: str) -> None:
+    async with at_table(game, seed) as house:
+
+        def notice(_event: ev.Event, decisions: list[Decision]) -> None:
+            asked = any(isinstance(one, Prompt) and one.kind == "collected" for one in decisions)
+            if asked and not found(house):
+                house.controller.submit(ev.Declared("dealer_hand_misset", DEALER))
+                house.controller.submit(ev.OpenRound(DEALER))  # "the next round, quickly"
+
+        house.watchers.append(notice)
+        await house.open("blue", "red")
+        await house.round()
+        assert found(house) == ["dealer_hand_misset"]
+        settled = [one.seat for one in decided(house) if isinstance(one, Prompt) and one.kind == "settled"]
+        assert settled == [6, 4, 2, 1, 6, 4, 2, 1]
+        reopened = [one for one in decided(house) if isinstance(one, Prompt) and one.kind == "seat_reopened"]
+        assert [(one.role, one.seat) for one in reopened] == [("floorperson", seat) for seat in (6, 4, 2, 1)]
+        assert house.controller.table.state.round.state == mc.IDLE
+        assert house.controller.table.state.round.number == 1
+        await house.round()
+        assert house.controller.table.state.round.number == 2
+
+
+@pytest.mark.parametrize("game", ["asia_poker", "saigon_5_card", "dj_wild", "face_up_pai_gow"])
+@pytest.mark.parametrize("trigger", ["other", "wrong_card_count"])
+async def test_a_void_when_all_is_settled_gives_every_seat_and_every_bet_back(
+    seed: int, game: str, trigger: str
+) -> None:
+    async with at_table(game, seed) as house:
+        house.people.choices["choose"] = "void"
+
+        def notice(_event: ev.Event, decisions: list[Decision]) -> None:
+            asked = any(isinstance(one, Prompt) and one.kind == "collected" for one in decisions)
+            if asked and not found(house):
+                house.controller.submit(ev.Declared(trigger, FLOOR))
+
+        house.watchers.append(notice)
+        before = dict(house.controller.table.state.money.book.held)
+        await house.open("blue", "red")
+        bets = (1, 4) if "bet_sensor.1" in house.machines else ()
+        await house.round(bets)
+        assert found(house)[0] == trigger
+        reversed_ = [one.seat for one in decided(house) if isinstance(one, Prompt) and one.kind == "wagers_reversed"]
+        assert reversed_ == [1, 2, 4, 6]
+        assert {one.seat for one in decided(house) if isinstance(one, BetReturned)} == set(bets)
+        assert {name: held for name, held in house.controller.table.state.money.book.held.items() if held} == {
+            name: held for name, held in before.items() if held
+        }
+        await house.round(bets)
+        assert house.controller.table.state.round.number == 2
+
+
 # --- the stub ---------------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from devices.service import SIGNED
 from simulators.house.dealer import DEALER, FLOOR
 from simulators.house.table import House
 from table_controller.ledger.money import dollars
@@ -126,11 +127,15 @@ async def test_a_sign_that_confirms_nothing_is_stale_after_five_seconds(
 
 
 @asynccontextmanager
-async def with_page(seed: int) -> AsyncIterator[tuple[House, Panel, Browser]]:
-    """A table without a sign of its own, and its panel."""
+async def with_page(seed: int, *, covered: bool = True) -> AsyncIterator[tuple[House, Panel, Browser]]:
+    """A table whose own sign is dark, out of order and covered, and its panel."""
     async with opened(seed) as house:
         house.machines[SIGN].inject("unplug:seconds=1000000")
         await asyncio.sleep(2.0)
+        if covered:
+            house.controller.submit(ev.SlotOrdered(SIGN, "give_up", FLOOR))
+            house.controller.submit(ev.SlotOrdered(SIGN, "sign", FLOOR))
+            await house.until(lambda: house.controller.table.state.slots[SIGN].state == SIGNED)
 
         async def nobody(_id: str, _pin: str, _place: object) -> Any:
             raise AssertionError("nobody signs on here")
@@ -168,6 +173,17 @@ async def test_a_sign_page_counts_while_it_reports_the_amount_that_it_shows(seed
         await asyncio.sleep(7.0)
         assert house.controller.table.state.signs[PAGE] == "stale"
         assert phase(house) == mc.BETTING, "what is open stays open"
+
+
+async def test_a_page_in_the_office_does_not_stand_for_a_sign_that_was_pulled(seed: int) -> None:
+    async with with_page(seed, covered=False) as (house, panel, browser):
+        stream = panel.live.follow("sign", machines=False, alive=lambda: True)
+        assert stream is not None
+        answer = await browser.post("/api/sign_shown", {"page": stream.page, "text": amount(house)})
+        assert answer.status == 200
+        await asyncio.sleep(1.0)
+        assert house.controller.table.state.signs[PAGE] == ""
+        assert "meter_not_seen" in await try_to_open(house)
 
 
 async def test_a_sign_page_that_reports_too_often_is_not_heard(seed: int) -> None:

@@ -183,6 +183,12 @@ BEHAVIOURS: Final[dict[str, Script]] = {
         "",
         _choose("play/void", {"play": _DEALER, "void": _steps("wagers of seat 3 go back", _BACK, _DEALER)}, "dealer"),
     ),
+    # The player has seen all cards: no rule says who may void the hand then.
+    "PLAYER_LATE": Script(
+        "ask_floorperson",
+        "",
+        _choose("play/void", {"play": _ACK, "void": _steps("wagers of seat 3 go back", _BACK, _ACK)}),
+    ),
     "MISSED": Script(
         "player_option_dead_hand continue_round",
         "",

@@ -76,6 +76,27 @@ def test_the_product_knows_the_words_that_follow_from_the_witnesses() -> None:
             assert rulebook.enforcement(clause.id) == clause_table.word_of(clause)
 
 
+def test_somebody_has_read_every_test_that_drives_the_core_without_a_citation() -> None:
+    assert sorted(set(clause_table.uncited()) - clause_table.readings().keys()) == [], (
+        "read its test, and say what it shows"
+    )
+    assert sorted(clause_table.readings().keys() - set(clause_table.uncited())) == [], "cited now: take it out"
+    assert clause_table.unread() == [], "the test that was read is gone: read the one in its place"
+
+
+def test_without_a_reading_an_uncited_clause_is_not_yet_enforced(monkeypatch: pytest.MonkeyPatch) -> None:
+    (clause,) = (each for each in rulebook.clauses("asia_poker") if each.id == "575.5(g)(1)(iii)")
+    assert clause_table.word_of(clause) == "enforced in play"
+    monkeypatch.setattr(clause_table, "readings", dict)
+    assert clause_table.word_of(clause) == "not yet"
+
+
+def test_a_question_at_the_right_moment_is_no_enforcement() -> None:
+    """Cards that lie in people's hands: the core asks for the right order, and cannot keep it."""
+    for clause in ("575.11(a)", "688a.11(d)/3", "688a.9(b)/2", "687a.11(f)(1)", "687a.1:Blind Wager"):
+        assert rulebook.enforcement(clause) == "prompted", clause
+
+
 def test_a_part_that_is_not_done_is_told_whatever_tests_name_the_rest() -> None:
     assert rulebook.enforcement("688a.2(d)") == "not yet"
 

@@ -98,7 +98,9 @@ def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next
 def test_counters_are_valid_text() -> None:
     tally = Tally()
     found = Found(1, 'odd "one"\\\n', (), ())
-    for seq, decision in enumerate((found, Moved("round", "complete"), Moved("round", "void"), Refused("x", ())), 5):
+    ended = (Moved("round", "complete"), Moved("round", "idle"))
+    reopened = (Moved("round", "complete"), Moved("round", "settling"), Moved("round", "void"), Moved("round", "idle"))
+    for seq, decision in enumerate((found, *ended, *reopened, Refused("x", ())), 1):
         step: Any = SimpleNamespace(seq=seq, decisions=[decision])
         tally.take(step)
     text = tally_text(tally, panels=3)
@@ -108,6 +110,7 @@ def test_counters_are_valid_text() -> None:
     assert tally.seq == 8
     assert "pitbox_panels 3\n" in text
     assert 'pitbox_rounds_total{ended="complete"} 1\n' in text
+    assert 'pitbox_rounds_total{ended="void"} 1\n' in text
     assert 'pitbox_irregularities_total{trigger="odd \\"one\\"\\\\\\n"} 1\n' in text
 
 

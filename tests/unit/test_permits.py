@@ -166,7 +166,7 @@ hand_pay_open | 688a.11(h)(4)(i)(B)(4)/2 | floorperson | the documentation
 bets_not_settled | 688a.11(h)(4)(i)(A) | dealer | every bet settled, every hit paid
 copy_not_reached | 688a.2(d) | floorperson | the copy reached, or its absence confirmed by floorperson and technician
 meter_in_play | 688a.2(d) | dealer | the round ended
-meter_not_seen | 688a.2(d) | floorperson | a meter sign in service, or the /sign page on a display at the table, that shows the amount (/sign: stale)
+meter_not_seen | 688a.2(d) | floorperson | every meter sign in service and showing the amount; without one, the /sign page on a display at the table (/sign: stale)
 meter_closed | 688a.2(d) | floorperson | opened by two people with a document: a floorperson and a technician, after an unreasonable contribution
 rate_differs | 687a.12(c)/1 | technician | the meter closed, the rate set by two people with the Rules Submission, the meter opened
 meter_not_closed | 688a.2(d) | floorperson | the meter closed by two people

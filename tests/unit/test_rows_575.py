@@ -42,7 +42,7 @@ card_exposed_hand_deal declared       | hand rng_hand          | starting_positi
 card_exposed_hand_deal declared       | auto manual rng_blind rng_manual | dealing
 face_up_card_first seen               | auto manual rng_blind rng_manual | betting starting_position stub_check settling
 face_up_card_more declared_again      | auto hand rng_blind rng_hand | starting_position stub_check
-card_drawn_in_error declared          | auto hand rng_blind rng_hand | starting_position stub_check
+card_drawn_in_error declared          | auto hand rng_blind rng_hand | stub_check playing
 wrong_card_count declared             | auto rng_blind         | starting_position
 dealer_hand_misset declared           | auto rng_blind         | stub_check
 shoe_fault shoe_jam                   | manual rng_manual      | betting dealing settling
@@ -59,8 +59,10 @@ shoe_short declared                   | auto rng_blind         | dealing settlin
 additional_cards_missed declared      | auto rng_blind         | playing
 other declared                        | auto rng_blind         | betting dealing settling
 = PLAYER hand_confirmed : 575.13(d)
-player_card_exposed declared          | auto manual rng rng_blind rng_manual | dealing stub_check playing settling
-player_card_exposed declared          | hand rng_hand          | stub_check playing settling
+player_card_exposed declared          | auto manual rng rng_blind rng_manual | dealing stub_check playing
+player_card_exposed declared          | hand rng_hand          | stub_check playing
+= PLAYER_LATE hand_confirmed : X4
+player_card_exposed declared          | auto manual rng rng_blind rng_manual hand rng_hand | settling half_settled
 = VOID hand_confirmed wagers_returned : 575.13(j)
 player_card_exposed declared          | hand rng_hand          | dealing
 dealer_card_exposed declared          | hand rng_hand          | dealing
@@ -83,7 +85,8 @@ device_unusable shaker                | auto                   | idle complete
 face_up_card_more seen_again          | auto manual rng_blind rng_manual | dealing
 face_up_card_more declared_again      | auto manual hand rng_blind rng_manual rng_hand | dealing
 = NEXT next_card_placed : 575.13(g)
-card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | dealing
+card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | betting dealing
+card_drawn_in_error declared          | auto manual hand rng_blind rng_manual rng_hand | starting_position
 = VOID hands_counted wagers_returned : 575.13(h) 575.13(k)
 wrong_card_count declared             | auto manual hand rng_blind rng_manual rng_hand | dealing stub_check playing
 = VOID_LATE hands_counted wagers_returned wagers_reversed : 575.13(h) 575.13(k)

@@ -14,13 +14,15 @@ GAME = "over_under"
 # = what follows, its evidence : by which clauses and readings; then trigger and how it arrives | tables | phases
 CASES = parse(GAME, """
 = DISCARD_DEALER discard_confirmed : 686a.9(a)/1
-face_up_card_first seen               | shoe shoe_blind        | dealing playing settling
-face_up_card_first at_seat            | shoe plain continuous shoe_blind | dealing playing settling
+face_up_card_first seen               | shoe shoe_blind        | betting locked dealing playing settling
+face_up_card_first at_seat            | shoe plain continuous shoe_blind | betting no_more_bets dealing playing settling
 = DISCARD_DEALER discard_confirmed : 686a.9(a)/2
 face_up_card_more seen_again          | shoe shoe_blind        | dealing playing settling
-face_up_card_more declared_again      | shoe plain continuous shoe_blind | dealing playing settling
+face_up_card_more declared_again      | shoe plain shoe_blind  | no_more_bets locked
+face_up_card_more declared_again      | shoe plain continuous shoe_blind | betting dealing playing settling
 = FINISH rack_shuffled card_burned : 686a.9(b)
-shoe_short declared                   | shoe plain continuous shoe_blind | dealing playing settling
+shoe_short declared                   | shoe plain shoe_blind  | no_more_bets locked
+shoe_short declared                   | shoe plain continuous shoe_blind | betting dealing playing settling
 shoe_short declared                   | continuous             | new_shoe new_dealer
 = MISSED hand_confirmed : 686a.9(c)
 additional_cards_missed declared      | shoe plain continuous shoe_blind | playing settling
@@ -66,9 +68,6 @@ shoe_fault shoe_jam                   | shoe shoe_blind        | idle complete
 = ASK_IDLE
 face_up_card_first seen               | shoe shoe_blind        | idle new_shoe
 = ASK
-face_up_card_first seen               | shoe shoe_blind        | betting locked
-face_up_card_more declared_again      | shoe plain shoe_blind  | no_more_bets locked
-shoe_short declared                   | shoe plain shoe_blind  | no_more_bets locked
 additional_cards_missed declared      | shoe plain shoe_blind  | locked dealing
 device_unusable shoe                  | shoe shoe_blind        | betting dealing settling
 shoe_fault shoe_jam                   | shoe shoe_blind        | betting dealing settling

@@ -21,7 +21,9 @@ face_up_card_first at_seat            | auto auto_plain auto_blind | dealing
 face_up_card_more seen_again          | auto manual auto_blind manual_blind | dealing
 face_up_card_more declared_again      | auto manual hand auto_blind manual_blind hand_blind | dealing
 = NEXT next_card_placed : 687a.13(b)
-card_drawn_in_error declared          | auto manual hand auto_blind manual_blind hand_blind | dealing
+card_drawn_in_error declared          | auto manual hand auto_blind manual_blind hand_blind | betting dealing
+card_drawn_in_error declared          | auto hand auto_blind hand_blind | no_more_bets
+card_drawn_in_error declared          | manual_plain           | locked
 = VOID hands_counted wagers_returned : 687a.13(c)
 wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | dealing stub_check playing
 wrong_card_count declared             | auto manual hand auto_blind manual_blind hand_blind | raised
@@ -110,8 +112,7 @@ face_up_card_first seen               | auto manual auto_blind manual_blind | be
 face_up_card_first at_seat            | manual_plain           | locked
 face_up_card_more declared_again      | auto hand auto_blind hand_blind | no_more_bets stub_check
 face_up_card_more declared_again      | manual_plain           | locked
-card_drawn_in_error declared          | auto hand auto_blind hand_blind | no_more_bets stub_check
-card_drawn_in_error declared          | manual_plain           | locked
+card_drawn_in_error declared          | auto hand auto_blind hand_blind | stub_check playing
 wrong_card_count declared             | auto auto_blind        | no_more_bets
 wrong_card_count declared             | manual_plain           | locked
 shoe_fault shoe_jam                   | manual manual_blind    | betting dealing settling

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _OTHERS: Final = ("stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable")
 REPORTS: Final = (*(trigger for trigger in TRIGGERS if trigger not in _OTHERS), "other")
-PHASES: Final = (mc.BETTING, mc.DEALING, mc.STUB_CHECK, mc.PLAYING, RAISED, mc.SETTLING, HALF_SETTLED)
+PHASES: Final = (mc.BETTING, mc.DEALING, mc.STUB_CHECK, mc.PLAYING, RAISED, mc.SETTLING, HALF_SETTLED, mc.COMPLETE)
 KINDS: Final = {
     "asia_poker": ("auto", "manual", "hand"),
     "saigon_5_card": ("auto", "manual_blind", "hand_blind"),
@@ -31,7 +31,7 @@ KINDS: Final = {
 def phases(game: str) -> tuple[str, ...]:
     """The phases that a round of a game can rest in."""
     out = {
-        "over_under": (mc.STUB_CHECK, HALF_SETTLED), "saigon_5_card": (RAISED,), "asia_poker": (RAISED,),
+        "over_under": (mc.STUB_CHECK, HALF_SETTLED, mc.COMPLETE), "saigon_5_card": (RAISED,), "asia_poker": (RAISED,),
         "face_up_pai_gow": (RAISED,), "dj_wild": (HALF_SETTLED,),
     }[game]  # fmt: skip
     fifth = (FIFTH,) if game == "saigon_5_card" else ()
@@ -108,6 +108,9 @@ def pairs(game: str, kind: str, within: tuple[str, ...], reports: tuple[str, ...
         ("dj_wild", mc.DEALING, "player_card_exposed"),
         ("dj_wild", RAISED, "dealer_card_exposed"),
         ("asia_poker", HALF_SETTLED, "dealer_hand_misset"),
+        ("asia_poker", mc.COMPLETE, "dealer_hand_misset"),
+        ("face_up_pai_gow", mc.COMPLETE, "wrong_card_count"),
+        ("dj_wild", mc.COMPLETE, "other"),
         ("face_up_pai_gow", mc.DEALING, "face_up_card_more"),
     ],
 )

@@ -63,7 +63,7 @@ def test_every_clause_with_an_outcome_is_carried_by_exactly_one_row(edition: Edi
 def test_how_many_clauses_and_rows_there_are() -> None:
     """A row that vanishes shows here, whatever else is blind to it."""
     assert [len(rulebook.clauses(game)) for game in GAMES] == [132, 105, 84, 126, 183]
-    assert [len(rulebook.edition(game).irregularities) for game in GAMES] == [27, 17, 8, 19, 26]
+    assert [len(rulebook.edition(game).irregularities) for game in GAMES] == [28, 17, 8, 19, 27]
 
 
 def test_a_row_without_a_clause_rests_on_a_reading(edition: Edition) -> None:

@@ -40,6 +40,7 @@ player_card_exposed dealing dealing=manual_shoe -> player_may_void continue_roun
 player_card_exposed dealing dealing=automated_shoe -> player_may_void continue_round : player
 player_card_exposed dealing dealing=hand -> VOID : by_hand
 player_card_exposed playing dealing=hand -> player_may_void continue_round : player
+player_card_exposed settling -> ask_floorperson : X4
 card_exposed_hand_deal dealing dealing=hand -> VOID : by_hand
 card_exposed_hand_deal dealing dealing=manual_shoe -> ask_floorperson : none
 face_up_card_first dealing dealing=manual_shoe -> discard_card continue_round : face_up/1
@@ -47,6 +48,7 @@ face_up_card_first dealing dealing=automated_shoe -> discard_card ask_floorperso
 face_up_card_more dealing dealing=hand -> VOID : face_up/2
 face_up_card_first stub_check dealing=hand -> ask_floorperson : none
 card_drawn_in_error dealing dealing=hand -> use_as_next_card continue_round : drawn
+card_drawn_in_error betting dealing=manual_shoe -> use_as_next_card continue_round : drawn
 wrong_card_count dealing -> VOID : number
 wrong_card_count playing -> VOID : number
 wrong_card_count settling -> VOID : number + X18
@@ -130,9 +132,11 @@ card_exposed_hand_deal dealing dealing=hand -> {REVEALED} : revealed + W19
 """
 
 OVER_UNDER = """
+face_up_card_first betting -> discard_card continue_round : face_up/1
 face_up_card_first dealing -> discard_card continue_round : face_up/1
 face_up_card_first settling -> discard_card continue_round : face_up/1
 face_up_card_more playing -> discard_card continue_round : face_up/2
+shoe_short betting -> finish_after_reshuffle : short
 shoe_short dealing -> finish_after_reshuffle : short
 shoe_short settling -> finish_after_reshuffle : short
 additional_cards_missed playing -> player_option_dead_hand continue_round : missed
@@ -232,7 +236,8 @@ out         starting_position  device rule         dealer       no_roll_called d
 X7/1        starting_position  round  rule         dealer       start_corrected
 start       dealing..settling  round  rule         floorperson  first_card_seen wagers_returned
 X7/2        dealing..settling  round  floorperson! floorperson  first_card_seen
-player      dealing..settling  seat   player!      dealer       hand_confirmed
+player      dealing..playing   seat   player!      dealer       hand_confirmed
+X4          settling           seat   floorperson! floorperson  hand_confirmed
 dealer      dealing..playing   round  rule         floorperson  hand_confirmed wagers_returned
 by_hand     dealing            round  rule         floorperson  hand_confirmed wagers_returned
 revealed    dealing..playing   round  rule         floorperson  hand_confirmed wagers_returned
@@ -240,7 +245,7 @@ W19         dealing            wagers rule         floorperson  hands_complete
 face_up/1   dealing            round  rule         floorperson  discard_confirmed
 X2          dealing            round  floorperson! floorperson  hand_confirmed
 face_up/2   dealing            round  rule         floorperson  wagers_returned
-drawn       dealing            round  rule         dealer       next_card_placed
+drawn       betting..dealing   round  rule         dealer       next_card_placed
 number      dealing..settling  round  rule         floorperson  hands_counted wagers_returned
 X18         settling           wagers rule         floorperson  wagers_reversed
 misset      playing..settling  round  rule         dealer       hand_reset
@@ -259,13 +264,13 @@ O10         dealing..settling  round  floorperson! floorperson  table_seen
 shoe        betting..settling  round  rule         floorperson  cards_removed path_clear cards_counted wagers_returned
 P1          any                device rule         floorperson  cards_removed path_clear cards_counted
 unusable    any                device rule         floorperson  sign_seen
-short       dealing..settling  deck   rule         floorperson  rack_shuffled card_burned
+short       betting..settling  deck   rule         floorperson  rack_shuffled card_burned
 missed      playing..settling  seat   player!      floorperson  hand_confirmed
 """
-# In Over/Under the second deal reaches into settling, and no clause calls the floorperson for a face-up card.
+# In Over/Under the rule on a face-up card knows no moment, and no clause calls the floorperson for it.
 WHO_OVER_UNDER = """
-face_up/1   dealing..settling  round  rule         dealer       discard_confirmed
-face_up/2   dealing..settling  round  rule         dealer       discard_confirmed
+face_up/1   betting..settling  round  rule         dealer       discard_confirmed
+face_up/2   betting..settling  round  rule         dealer       discard_confirmed
 """
 GO_ON = ("continue_round",)
 VOID = ("void_round", "return_wagers", "reshuffle")
@@ -274,6 +279,7 @@ CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
     "O10": {"void": VOID, "continue": GO_ON},
     "X2": {"complete_stack": GO_ON, "void": VOID},
     "player": {"play": GO_ON, "void": ("return_wagers", "continue_round")},
+    "X4": {"play": GO_ON, "void": ("return_wagers", "continue_round")},
     "missed": {"late_cards": GO_ON, "dead_hand": ("return_wagers", "continue_round")},
     "X5": {"reverify": ("reshuffle",), "remove": ("remove_deck",)},
     "X8": {"reverify": ("reshuffle",), "remove": ("remove_deck",)},

@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 
-from table_controller.ledger.money import DOLLAR, ENVY, FIXED, HAND_PAYS, METER, PENDING, RESERVE, SEED, STAKES
+from table_controller.ledger.money import CENT, DOLLAR, ENVY, FIXED, HAND_PAYS, METER, PENDING, RESERVE, SEED, STAKES
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Booked, HitClaimed, Moved, Prompt, WagersReturned
 from tests.support.clauses import clauses
 from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, findings, of, refused
 from tests.support.hits import BettingFloor
-from tests.support.meters import PROGRESSIVES
+from tests.support.meters import PROGRESSIVES, rules_of
 
 WHOLE = "seven_card_straight_flush_any"  # 100 % of the meter in 688a-progressive-1
 
@@ -40,6 +40,30 @@ def test_a_claimed_share_is_frozen_out_of_the_meter_and_shown_as_pending() -> No
     assert floor.book.meters.pending == share
     floor.until_asked("settled", 1)  # play goes on with the next seat, and nothing is paid
     assert floor.book.meters.pending == share
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pytest.param(name, marks=clauses("688a.12(d)/1" if name.startswith("688a") else "687a.12(c)/1"))
+        for name in PROGRESSIVES
+    ],
+)
+def test_a_hand_is_paid_by_a_line_of_the_selected_table_and_by_no_other(table: str) -> None:
+    """Around the rule: a dealer claims a line of another table, or a hand that no line pays."""
+    floor = BettingFloor(table, bets=(1, 3)).settling().until_asked("progressive", 3)
+    rules = floor.table.context.meter
+    assert rules is not None
+    asked = floor.prompt("progressive")
+    own = {award.hand for award in rules.awards}
+    others = {award.hand for name in PROGRESSIVES for award in rules_of(name).awards} - own
+    for hand in sorted({*others, "five_aces_and_a_king"}):
+        assert "is no answer here" in refused(floor.step(ev.Answer(asked.id, hand, DEALER)))
+    assert not floor.state.money.hits
+    award = rules.awards[0]
+    (claimed,) = of(HitClaimed, floor.say("progressive", award.hand))
+    assert claimed.fixed == award.fixed
+    assert claimed.share == claimed.entry.meter_before * award.percent // 100 // CENT * CENT
 
 
 @clauses("687a.12(c)/3")

@@ -32,6 +32,7 @@ STATED: Final[dict[str, tuple[str, dict[str, str]]]] = {
             "play": "dealing,stub_check>playing",
             "settle": "playing>settling",
             "finish": "settling>complete",
+            "reopen": "complete>settling",
             "void": "betting,no_more_bets,locked,starting_position,dealing,stub_check,playing,settling>void",
             "end": "complete,void>idle",
         },

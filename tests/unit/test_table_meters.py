@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from devices.service import SIGNED
 from table_controller.ledger.meter import MOST
 from table_controller.ledger.money import ACCOUNTS, CENT, CORRECTIONS, DOLLAR, METER, OVERFLOW, parse_dollars
 from table_controller.table import events as ev
@@ -378,6 +379,43 @@ def test_one_good_sign_is_enough_and_a_device_must_be_in_service() -> None:
     assert floor.against_opening() == {"meter_not_seen"}, "it is back, and has shown nothing yet"
     floor.step(ev.SignShown("meter_sign.1"))
     assert floor.against_opening() == set()
+
+
+def test_a_page_somewhere_does_not_stand_for_a_sign_of_the_table_that_shows_a_wrong_amount_or_nothing() -> None:
+    """Around the rule: any browser that has the page open reports the right amount, and the glass at the table lies."""
+    slots: Any = {**Floor("face_up_pai_gow").slots, "meter_sign.1": "meter_sign"}
+    floor = Floor("face_up_pai_gow", slots).start()
+    for event in (ev.SignShown("meter_sign.1", "PB-498"), ev.SignShown("meter_sign.1", "stale")):
+        assert findings(floor.step(event), "meter_not_seen")
+        floor.step(ev.SignShown("/sign"))
+        assert floor.against_opening() == {"meter_not_seen"}
+        (reason,) = floor.table.permit("open_bets", deck="blue")
+        assert event.cause in reason.evidence
+        assert findings(floor.step(ev.SignShown("meter_sign.1")), "meter_seen")
+        assert floor.against_opening() == set()
+    floor.step(ev.SlotChanged("meter_sign.1", "vanish"))
+    assert floor.against_opening() == {"meter_not_seen"}
+
+
+def test_every_sign_of_the_table_shows_the_amount_and_not_one_of_two() -> None:
+    slots: Any = {**Floor("face_up_pai_gow").slots, "meter_sign.1": "meter_sign", "meter_sign.2": "meter_sign"}
+    floor = Floor("face_up_pai_gow", slots).start()
+    assert floor.against_opening() == set()
+    floor.step(ev.SignShown("meter_sign.2", "PB-498"))
+    assert floor.against_opening() == {"meter_not_seen"}
+
+
+def test_the_page_takes_the_place_of_a_sign_that_is_out_of_order_and_covered() -> None:
+    slots: Any = {**Floor("face_up_pai_gow").slots, "meter_sign.1": "meter_sign"}
+    floor = Floor("face_up_pai_gow", slots).start()
+    floor.step(ev.SlotOrdered("meter_sign.1", "give_up", FLOOR))
+    assert floor.against_opening() >= {"dead_device_unsigned", "meter_not_seen"}, "it may still show a wrong amount"
+    floor.clear_holds()
+    floor.step(ev.SlotOrdered("meter_sign.1", "sign", FLOOR))
+    assert floor.state.slots["meter_sign.1"].state == SIGNED
+    assert floor.against_opening() == set()
+    floor.step(ev.SignShown("/sign", "stale"))
+    assert floor.against_opening() == {"meter_not_seen"}
 
 
 def test_a_start_of_the_box_knows_of_no_sign() -> None:

@@ -14,7 +14,7 @@ NEXT = {
     "idle": ["betting"], "betting": ["no_more_bets", "void"], "no_more_bets": ["locked", "void"],
     "locked": ["starting_position", "dealing", "void"], "starting_position": ["dealing", "void"],
     "dealing": ["stub_check", "playing", "void"], "stub_check": ["playing", "void"], "playing": ["settling", "void"],
-    "settling": ["complete", "void"], "complete": ["idle"], "void": ["idle"],
+    "settling": ["complete", "void"], "complete": ["idle", "settling"], "void": ["idle"],
 }  # fmt: skip
 # Which order must stand before a device reports what it did.
 REPORTS = {
@@ -290,6 +290,8 @@ class Table:
                 self.money.new_round()
             if state == "no_more_bets":
                 need(event["type"] in ("NoMoreBets", "BoxStarted"), "nobody called no more bets")
+            if self.state == "complete" and state == "settling":
+                need(event["type"] == "Declared", "a round is opened again, and nobody reported anything")
             if state == "idle":
                 self.money.check_over(self.round, void=self.state == "void")
                 self.money.hits.round_over()

@@ -54,6 +54,7 @@ def test_after_the_cut_the_position_is_found_and_then_the_cards_are_dealt() -> N
     table = waiting_for_the_cut()
     table.twist = lambda _: None
     table.settle()
+    assert {"start_unknown", "not_dealing"} <= table.keys("start_round", "shoe.1", "blue"), "no card comes before it"
     decided = table.round()
     assert acts(decided)[:2] == ["arm_dice", "start_round"]
     asked = [p.kind for p in of(Prompt, decided)]
@@ -63,10 +64,13 @@ def test_after_the_cut_the_position_is_found_and_then_the_cards_are_dealt() -> N
 @clauses("575.5(d)")
 def test_a_floorperson_may_have_the_cards_recut_until_the_first_one_is_dealt() -> None:
     table = waiting_for_the_cut()
-    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt"
+    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt (575.5(d))"
     table.twist = lambda _: None
     table.settle()
-    assert refused(table.step(ev.Ordered("recut", DEALER, deck="blue"))) == "recut is for a floorperson to order"
+    assert (
+        refused(table.step(ev.Ordered("recut", DEALER, deck="blue")))
+        == "recut is for a floorperson to order (575.5(d))"
+    )
     for phase in (mc.IDLE, mc.BETTING, mc.STARTING_POSITION):
         table.to(phase)
         table.order("recut", deck="blue")
@@ -80,7 +84,7 @@ def test_a_floorperson_may_have_the_cards_recut_until_the_first_one_is_dealt() -
                 table.step(event)
         assert table.deck().place == "shoe.1"
     table.to(mc.DEALING)
-    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt"
+    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt (575.5(d))"
 
 
 @clauses("575.5(e)")

@@ -40,7 +40,10 @@ def test_nobody_examines_cards_before_the_deal_and_the_stub_are_done(game: str, 
 @clauses("680a.11(c)")
 def test_the_dealer_shows_his_hand_after_every_player_has_set() -> None:
     floor = furniture("saigon_5_card").start().to(mc.PLAYING)
-    assert (asked(floor), floor.prompt("hands_set").clauses) == (["hands_set"], ("680a.11(b)(1)", "680a.11(b)(2)"))
+    assert (asked(floor), floor.prompt("hands_set").clauses) == (
+        ["hands_set"],
+        ("680a.11(b)(1)", "680a.11(b)(2)", "680a.11(a)"),
+    )
     floor.say("hands_set")
     assert (asked(floor), floor.prompt("reveal").clauses) == (["reveal"], ("680a.11(c)",))
     assert "not_settling" in floor.keys("pay")
@@ -55,7 +58,7 @@ def test_every_player_is_asked_from_the_far_left_to_raise_or_fold() -> None:
     floor.to(mc.PLAYING)
     for seat, choice in ((1, "raise"), (4, "fold"), (6, "raise")):
         prompt = floor.prompt("decide")
-        assert (prompt.seat, prompt.choices, prompt.clauses) == (seat, ("raise", "fold"), ("687a.11(b)",))
+        assert (prompt.seat, prompt.choices, prompt.clauses) == (seat, ("raise", "fold"), ("687a.11(b)", "687a.11(a)"))
         assert "no answer here" in refused(floor.step(ev.Answer(prompt.id, "check", DEALER)))
         floor.say("decide", choice)
     assert floor.round_.decided == {1: "raise", 4: "fold", 6: "raise"}

@@ -141,6 +141,7 @@ def test_a_shuffler_that_reads_wrong_cards_is_believed_though_their_number_is_ri
 def test_cards_shuffled_by_machine_are_dealt_without_a_cut(game: str) -> None:
     for dealing in ("automated_shoe", "manual_shoe", "hand"):
         floor = table(game, dealing).start()
+        assert refused(floor.order("recut", deck="blue")).endswith(f"without a cut ({CHAPTERS[game]}.5(c)(1))")
         floor.round()
         floor.round()
         assert floor.round_.number == 2
@@ -199,7 +200,7 @@ def test_until_the_first_card_a_floorperson_may_have_the_cards_cut_again(game: s
 @each("680a.5(e)", "687a.5(e)")
 def test_what_the_machine_shuffled_was_not_cut_and_is_not_cut_again(game: str) -> None:
     floor = table(game).start()
-    assert "no deck that was cut" in refused(floor.order("recut", deck="blue"))
+    assert "it is dealt without a cut" in refused(floor.order("recut", deck="blue"))
     assert floor.deck().state == mc.READY
 
 

@@ -11,7 +11,7 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.settlement import Terms
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, WagersReturned
+from table_controller.table.decisions import Command, Found, WagersReturned
 from tests.support.chapters import asked, bring, continuous, furniture, ignore, powered, table, why
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, TECH, Floor, found, of, refused
@@ -215,6 +215,7 @@ def test_a_surrendered_ante_is_collected_at_once_and_no_other_player_is_asked_be
     floor = furniture("over_under", wagers=["bonus"]).start()
     floor.seats = (5, 1, 3)
     floor.to(mc.PLAYING)
+    assert "may not surrender now (686a.7(g))" in refused(floor.declare("surrender", seat=3)), "only in its turn"
     floor.say("decide", "surrender")
     prompt = floor.prompt("surrender_collected")
     assert (asked(floor), prompt.seat, prompt.role) == (["surrender_collected"], 1, "dealer")
@@ -269,7 +270,21 @@ def test_a_hand_is_three_cards_and_the_dealer_has_none() -> None:
     floor.round()
     kinds = {getattr(d, "kind", None) for _, decided in floor.log for d in decided}
     assert "reveal" not in kinds
+    assert not floor.state.holds
     assert floor.state.book.held["blue"] == {"shoe.1": 312 - 1 - 6, "rack": 1 + 6}
+
+
+@clauses("686a.1:Hand")
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_shoe_that_counts_other_than_three_cards_for_a_hand_stops_the_round(more: int) -> None:
+    floor = table("over_under").start("blue", "red")
+    floor.seats = (2, 4)
+    floor.to(mc.SETTLING)
+    prompt = floor.prompt("additional_cards")
+    floor.step(ev.CardsDrawn("shoe.1", floor.round_.drawn + 2 + more))
+    decided = floor.step(ev.Answer(prompt.id, "done", DEALER))
+    assert [one.trigger for one in of(Found, decided)] == ["drawn_differs"]
+    assert not floor.prompts("settled"), "nobody is settled before the floorperson has decided"
 
 
 @clauses("686a.7(h)")

@@ -66,6 +66,9 @@ def test_a_bet_is_made_before_the_deal_and_may_be_taken_back_until_the_latch() -
     floor.bets = {1}
     floor.play(ev.NoMoreBets(DEALER), until=lambda _: floor.state.progressive.state == mc.BETS_LOCKED)
     assert floor.state.progressive.accepted == [1], "what lies there at the latch counts"
+    floor.step(ev.BetSensed(3, 3, placed=True))
+    floor.step(ev.LateBet(3))
+    assert floor.state.progressive.accepted == [1], "and nothing that is laid later"
 
 
 # --- the lock-out -----------------------------------------------------------------------------------------------------

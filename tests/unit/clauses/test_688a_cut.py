@@ -115,7 +115,10 @@ def test_a_recut_is_offered_to_whoever_cut_last_and_then_to_the_next() -> None:
     table.say("cover_back")
     table.settle()
     table.to(mc.BETTING)
-    assert refused(table.step(ev.Ordered("recut", DEALER, deck="blue"))) == "recut is for a floorperson to order"
+    assert (
+        refused(table.step(ev.Ordered("recut", DEALER, deck="blue")))
+        == "recut is for a floorperson to order (688a.5(f))"
+    )
     table.order("recut", deck="blue")
     assert (table.deck().state, table.deck().place) == (mc.SHUFFLED, "tray")
     offered = []
@@ -138,7 +141,7 @@ def test_the_dealer_recuts_what_the_dealer_cut_and_nobody_recuts_after_the_first
     table.twist = lambda _: None
     table.settle()
     table.to(mc.DEALING)
-    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt"
+    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt (688a.5(f))"
 
 
 @clauses("688a.5(g)", "688a.5(g)(1)")

@@ -8,7 +8,7 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Found, Refused, WagersReturned
 from tests.support.clauses import clauses
-from tests.support.core import FLOOR, of
+from tests.support.core import DEALER, FLOOR, of
 from tests.support.setups import at
 
 SHOE = "shoe.1"
@@ -112,3 +112,52 @@ def test_nobody_talks_a_void_round_back_by_calling_the_cards_one(game: str) -> N
     assert floor.phase == mc.IDLE
     assert floor.deck().state != mc.IN_PLAY
     assert not floor.round_.settled
+
+
+@pytest.mark.parametrize("kind", ["shoe", "shoe_blind", "plain"])
+@pytest.mark.parametrize("phase", [mc.BETTING, mc.LOCKED])
+@clauses("686a.9(a)/1")
+def test_over_under_discards_a_face_up_card_also_before_the_deal(kind: str, phase: str) -> None:
+    """The chapter does not speak of the dealing: a card found face up at any time is not used in that round."""
+    floor = at("over_under", kind, phase)
+    decided = floor.declare("face_up_card_first")
+    assert [(one.outcomes, one.clauses) for one in of(Found, decided)] == [
+        (("discard_card", "continue_round"), ("686a.9(a)/1",))
+    ]
+    rack = floor.state.book.at("red" if floor.round_.deck == "red" else "blue", "rack")
+    if "shoe.1" in floor.slots:
+        assert not of(Found, floor.step(ev.CardsDrawn("shoe.1", 1))), "the dealer does what was asked for"
+    floor.say("card_discarded")
+    assert floor.state.book.at(floor.round_.deck or "", "rack") == rack + 1
+    floor.say("acknowledge")
+    since = len(floor.log)
+    floor.play(ev.NoMoreBets(DEALER)) if phase == mc.BETTING else floor.settle()
+    assert floor.phase == mc.IDLE
+    assert not [one for _, later in floor.log[since:] for one in of(Found, later)], "the shoe's count is as it must be"
+
+
+@clauses("686a.9(b)")
+@pytest.mark.parametrize("kind", ["shoe", "plain", "continuous"])
+def test_a_shoe_that_is_found_too_short_before_the_deal_is_filled_from_the_rack(kind: str) -> None:
+    floor = at("over_under", kind, mc.BETTING)
+    decided = floor.declare("shoe_short")
+    assert [one.clauses for one in of(Found, decided)] == [("686a.9(b)",)]
+    floor.clear_holds()
+    floor.play(ev.NoMoreBets(DEALER))
+    assert floor.phase == mc.IDLE
+    floor.round()
+    assert floor.phase == mc.IDLE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_card_that_shoe_and_dealer_report_both_is_one_card(game: str, kind: str) -> None:
+    """One card face up voids nothing, however often it is reported before it lies in the rack."""
+    floor = at(game, kind, mc.DEALING)
+    floor.step(ev.FaceUpSeen(SHOE)) if kind != "hand" else floor.declare("face_up_card_first", seat=3)
+    (refusal,) = of(Refused, floor.declare("face_up_card_first", seat=3))
+    assert "face_up_card_more" in refusal.what, "if there is another card, the dealer reports several"
+    assert (floor.phase, floor.round_.face_up) == (mc.DEALING, 1)
+    decided = floor.declare("face_up_card_more", seat=3)
+    assert [one.clauses for one in of(Found, decided)] == [(MORE[game],)]
+    assert floor.phase == mc.VOID
