@@ -38,13 +38,13 @@ def at_boot(machine: SimulatedButton, around: Callable[[Callable[[], None], Any]
     wrap(machine.board, "_on_boot", lambda real: around(real, machine.twin))
 
 
-@WORKSHOP.mutant("PL-12", also="FB-01")
+@WORKSHOP.mutant("PL-12", also="FB-01 FB-05")
 def levels_are_status(machine: SimulatedButton) -> None:
     """Asked for its levels it tells its state."""
     answers(machine, m.GetSensors, lambda _: machine.twin.handle(m.GetStatus()))
 
 
-@WORKSHOP.mutant("FB-01")
+@WORKSHOP.mutant("FB-01", also="FB-05")
 def levels_of_an_empty_mat(machine: SimulatedButton) -> None:
     """Its levels say that no button lies there, and its status that one does."""
     answers(machine, m.GetSensors, lambda sensors: replaced(sensors, levels=[40] * m.PLACES))
@@ -75,13 +75,13 @@ def untold_places(machine: SimulatedButton) -> None:
     tells(machine, m.SelfTested, lambda _: [])
 
 
-@WORKSHOP.mutant("FB-04")
+@WORKSHOP.mutant("FB-04", also="CM-06")
 def tests_while_testing(machine: SimulatedButton) -> None:
     """It begins a self-test while one runs."""
     allows(machine, m.SelfTest, R.BUSY)
 
 
-@WORKSHOP.mutant("FB-05", also="FB-19")
+@WORKSHOP.mutant("FB-05", also="FB-01 FB-19")
 def blind_until_moved(machine: SimulatedButton) -> None:
     """After a restart it does not see the button until somebody moves it."""
 

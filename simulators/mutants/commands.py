@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.commands import REMEMBERED, Outcome, Report, Settled
+from firmware_bridge.messages import tag_of
 from simulators.mutants.workshop import Workshop, each_boot, each_reply, each_session, replaced, wrap
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ WORKSHOP: Final = Workshop()
 def _forget(memory: Any, command: int) -> None:
     memory._known.pop(command, None)
     memory._tags.pop(command, None)
+
+
+def _running(memory: Any) -> list[int]:
+    return [command for command, known in memory._known.items() if known.outcome is Outcome.RUNNING]
 
 
 def _in_memory(machine: Machine, method: str, around: Callable[..., Any]) -> None:
@@ -65,7 +70,7 @@ def counts_hellos(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("CM-03", also="PL-09")
+@WORKSHOP.mutant("CM-03", also="LK-12 PL-09")
 def short_ids(machine: Machine) -> None:
     """It knows ids of 32 bits."""
 
@@ -100,7 +105,7 @@ def ends_twice(machine: Machine) -> None:
     wrap(machine.board, "settle", settle)
 
 
-@WORKSHOP.mutant("CM-06")
+@WORKSHOP.mutant("CM-06", also="CM-12")
 def forgets_refusals(machine: Machine) -> None:
     """It does not remember what it refused."""
 
@@ -113,7 +118,7 @@ def forgets_refusals(machine: Machine) -> None:
     _in_memory(machine, "settle", settle)
 
 
-@WORKSHOP.mutant("CM-07", also="SH-07 SH-23")
+@WORKSHOP.mutant("CM-07", also="CM-04 CM-08 CM-10 CM-17 SH-07 SH-23")
 def slow_commands(machine: Machine) -> None:
     """It thinks for a second before it says that a command is done."""
 
@@ -139,6 +144,19 @@ def does_it_again(machine: Machine) -> None:
         return real(command, tag)
 
     _in_memory(machine, "begin", begin)
+
+
+@WORKSHOP.mutant("CM-08")
+def repeats_reset(machine: Machine) -> None:
+    """A Reset is carried out before anybody looks at its id: when it comes back, the machine restarts again."""
+
+    def once(real: Callable[..., Any], message: Any, refusal: Callable[[Any], int], begin: Callable[..., bool]) -> Any:
+        known = machine.board.memory._tags.get(message.command) == tag_of(type(message))
+        if type(message).__name__ == "Reset" and known:
+            begin(message)
+        return real(message, refusal, begin)
+
+    wrap(machine.board, "once", once)
 
 
 @WORKSHOP.mutant("CM-09")
@@ -172,17 +190,28 @@ def running_is_unknown(machine: Machine) -> None:
     _in_memory(machine, "recall", recall)
 
 
-@WORKSHOP.mutant("CM-12")
-def remembers_eight(machine: Machine) -> None:
-    """It remembers eight commands."""
+def _remembers(machine: Machine, count: int) -> None:
+    """Let it forget all that ended but the last `count`."""
 
     def remember(memory: Any, real: Callable[[Settled], None], settled: Settled) -> None:
         real(settled)
         ended = [command for command, known in memory._known.items() if known.outcome is not Outcome.RUNNING]
-        for command in ended[:-8]:
+        for command in ended[:-count]:
             _forget(memory, command)
 
     _in_memory(machine, "_remember", remember)
+
+
+@WORKSHOP.mutant("CM-12")
+def remembers_eight(machine: Machine) -> None:
+    """It remembers eight commands."""
+    _remembers(machine, 8)
+
+
+@WORKSHOP.mutant("CM-12", also="CM-06 CM-08")
+def remembers_one(machine: Machine) -> None:
+    """It remembers the last command alone."""
+    _remembers(machine, 1)
 
 
 @WORKSHOP.mutant("CM-12")
@@ -205,7 +234,7 @@ def forgets_running(machine: Machine) -> None:
     _in_memory(machine, "_remember", remember)
 
 
-@WORKSHOP.mutant("CM-14", also="CM-15 CM-16 SH-07 SH-32 SH-60")
+@WORKSHOP.mutant("CM-14", also="CM-08 CM-10 CM-15 CM-16 CM-17 CM-18 SH-07 SH-32 SH-60")
 def forgets_with_the_session(machine: Machine) -> None:
     """A new session begins with an empty memory."""
     memory: Any = machine.board.memory
@@ -217,7 +246,7 @@ def forgets_with_the_session(machine: Machine) -> None:
     each_session(machine, session)
 
 
-@WORKSHOP.mutant("CM-15", also="SH-32 SH-60")
+@WORKSHOP.mutant("CM-15", also="CM-17 CM-18 SH-32 SH-60")
 def loses_running_with_the_session(machine: Machine) -> None:
     """What ran when its session was lost is never settled."""
     memory: Any = machine.board.memory
@@ -225,7 +254,7 @@ def loses_running_with_the_session(machine: Machine) -> None:
 
     def session(link: Any) -> None:
         def down(real: Callable[..., None], cause: Any) -> None:
-            running = [command for command, known in memory._known.items() if known.outcome is Outcome.RUNNING]
+            running = _running(memory)
             lost.update(running)
             for command in running:
                 _forget(memory, command)
@@ -240,7 +269,7 @@ def loses_running_with_the_session(machine: Machine) -> None:
     _in_memory(machine, "settle", settle)
 
 
-@WORKSHOP.mutant("CM-16", also="SH-07 SH-60")
+@WORKSHOP.mutant("CM-16", also="CM-08 CM-10 CM-17 CM-18 SH-07 SH-60")
 def forgets_with_the_power(machine: Machine) -> None:
     """Its memory does not survive a power cut."""
     memory: Any = machine.board.memory
@@ -250,3 +279,40 @@ def forgets_with_the_power(machine: Machine) -> None:
             _forget(memory, command)
 
     each_boot(machine, boot)
+
+
+def _ends_well(memory: Any, running: list[int]) -> None:
+    """Note commands that were interrupted as done."""
+    for command in running:
+        memory._known[command] = Settled(command, Outcome.DONE, 0)
+
+
+@WORKSHOP.mutant("CM-17", also="CM-18 SH-60")
+def restart_finishes_commands(machine: Machine) -> None:
+    """What ran when it restarted counts as done."""
+
+    def interrupted(memory: Any, real: Callable[[int], None], reason: int) -> None:
+        _ends_well(memory, _running(memory))
+        real(reason)
+
+    _in_memory(machine, "interrupted", interrupted)
+
+
+@WORKSHOP.mutant("CM-18", also="SH-60")
+def power_loss_finishes_commands(machine: Machine) -> None:
+    """What ran when power went counts as done; a Reset ends it as it should."""
+    board = machine.board
+    cut: list[bool] = []
+
+    def inject(real: Callable[[Any], None], fault: Any) -> None:
+        cut[:] = [fault.kind.name == "power_cut"]
+        real(fault)
+
+    def interrupted(memory: Any, real: Callable[[int], None], reason: int) -> None:
+        if any(cut):
+            _ends_well(memory, _running(memory))
+        cut.clear()
+        real(reason)
+
+    wrap(board, "inject", inject)
+    _in_memory(machine, "interrupted", interrupted)

@@ -120,7 +120,7 @@ def stuffing_past_the_end(machine: Machine) -> None:
     _with_hole(machine, unstuff=lenient)
 
 
-@WORKSHOP.mutant("FR-06")
+@WORKSHOP.mutant("FR-06", also="FR-14")
 def starts_anew_in_the_middle(machine: Machine) -> None:
     """When its buffer is full it starts anew in the middle of a frame."""
 
@@ -217,3 +217,25 @@ def noise_between_frames(machine: Machine) -> None:
         real(signed, mac)
 
     _each_frame_out(machine, send)
+
+
+def _room_for(machine: Machine, size: int) -> None:
+    """Give it a receive buffer of so many bytes, delimiter included."""
+
+    class Small(Framer):
+        def _frame(self, stuffed: bytes) -> fr.Frame | None:
+            return None if len(stuffed) >= size else super()._frame(stuffed)
+
+    _with_framer(machine, Small)
+
+
+@WORKSHOP.mutant("FR-14")
+def small_buffer(machine: Machine) -> None:
+    """Its receive buffer has 256 bytes: longer frames are dropped."""
+    _room_for(machine, 256)
+
+
+@WORKSHOP.mutant("FR-14")
+def buffer_one_short(machine: Machine) -> None:
+    """Its receive buffer is one byte too short for the longest frame."""
+    _room_for(machine, fr.MAX_WIRE - 1)

@@ -65,7 +65,7 @@ def ignores_unknown_tags(machine: Machine) -> None:
     _guess(machine, change)
 
 
-@WORKSHOP.mutant("PL-02")
+@WORKSHOP.mutant("PL-02", also="FR-14")
 def ignores_rubbish(machine: Machine) -> None:
     """Payloads that are no messages are ignored."""
     _guess(machine, lambda payload: payload if payload and 0x90 <= payload[0] <= 0xDD else None)

@@ -100,7 +100,7 @@ def carries_out_duplicates(machine: Machine) -> None:
     each_link(machine, "_take_sequenced", take)
 
 
-@WORKSHOP.mutant("LK-07", also="LK-09")
+@WORKSHOP.mutant("LK-07", also="LK-09 LK-12")
 def answers_out_of_order(machine: Machine) -> None:
     """What comes early is answered early."""
 
@@ -129,7 +129,7 @@ def answers_out_of_order(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("LK-08")
+@WORKSHOP.mutant("LK-08", also="FR-14")
 def silent_about_gaps(machine: Machine) -> None:
     """It holds early frames and says nothing of the gap."""
 
@@ -175,3 +175,28 @@ def numbered_pings(machine: Machine) -> None:
             fields[2] = 1
 
     each_seal(machine, change)
+
+
+class _Kept(dict[int, fr.Frame]):
+    """Early frames that nobody throws away."""
+
+    def clear(self) -> None:
+        """Keep them."""
+
+
+@WORKSHOP.mutant("LK-12")
+def holds_over_sessions(machine: Machine) -> None:
+    """What it held early in one session is carried out in the next."""
+    early = _Kept()
+    each_session(machine, lambda link: setattr(link, "_early", early))
+
+
+@WORKSHOP.mutant("LK-13")
+def no_lone_acknowledgement(machine: Machine) -> None:
+    """It acknowledges only by what it sends anyway."""
+
+    def deliver(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
+        real(frame, now)
+        link._ack_due = 0.0
+
+    each_link(machine, "_deliver", deliver)

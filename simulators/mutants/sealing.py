@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge import frame as fr
-from simulators.mutants.workshop import Workshop, each_session, wrap
+from simulators.mutants.workshop import Workshop, each_boot, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,3 +170,33 @@ def unsealed_requests(machine: Machine) -> None:
         wrap(link, "on_unsealed", unsealed)
 
     each_session(machine, spoil)
+
+
+@WORKSHOP.mutant("SE-10")
+def obeys_sealed_hellos(machine: Machine) -> None:
+    """A HostHello under the session's own seal begins a new handshake."""
+
+    def spoil(link: Any) -> None:
+        def receive(real: Callable[..., None], frame: fr.Frame) -> None:
+            sealed = frame.flags & fr.SEALED and frame.type == fr.HANDSHAKE
+            if sealed and link._opener.accepts(frame):
+                link.on_unsealed(replaced(frame, flags=0))
+            else:
+                real(frame)
+
+        wrap(link, "receive", receive)
+
+    each_session(machine, spoil)
+
+
+@WORKSHOP.mutant("SE-10")
+def obeys_sealed_hellos_of_nobody(machine: Machine) -> None:
+    """Without a session it answers a sealed HostHello as if it were not sealed."""
+
+    def spoil(greeter: Any) -> None:
+        def receive(real: Callable[..., None], frame: fr.Frame) -> None:
+            real(replaced(frame, flags=0) if frame.type == fr.HANDSHAKE else frame)
+
+        wrap(greeter, "receive", receive)
+
+    each_boot(machine, spoil)

@@ -43,7 +43,7 @@ def repeats_everything(machine: Machine) -> None:
     each_link(machine, "_repeat_unacknowledged", repeat)
 
 
-@WORKSHOP.mutant("RT-04", also="HB-02")
+@WORKSHOP.mutant("RT-04", also="SE-10 HB-02")
 def copies_what_is_acknowledged(machine: Machine) -> None:
     """It sends a copy of what has just been acknowledged."""
 
@@ -100,7 +100,7 @@ def hasty_copies(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("RT-09", also="RT-10")
+@WORKSHOP.mutant("RT-09", also="LK-13 RT-10")
 def wide_window(machine: Machine) -> None:
     """32 frames are on their way before it waits."""
 
@@ -136,6 +136,17 @@ def never_gives_up(machine: Machine) -> None:
         real(now)
 
     each_link(machine, "_repeat_unacknowledged", repeat)
+
+
+@WORKSHOP.mutant("RT-12")
+def copy_for_every_report(machine: Machine) -> None:
+    """Every report of a gap gets a copy of the missing frame, however many come."""
+
+    def fill(link: Any, _: Callable[..., None], missing: int, __: float) -> None:
+        if link._unacked and link._unacked[0].seq == missing:
+            link._transmit(link._unacked[0], fr.RETRANSMIT)
+
+    each_link(machine, "_fill_gap", fill)
 
 
 # --- heartbeat and silence --------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def never_compares(machine: SimulatedShoe) -> None:
     wrap(machine.twin._counts, "agree", lambda _, *, empty: True)  # noqa: ARG005
 
 
-@mutant("SO-50")
+@mutant("SO-50", also="CM-17 CM-18")
 def shoe_power_is_called_stop(machine: SimulatedShoe) -> None:
     """What power interrupted is called stopped."""
     wrap(machine.board.memory, "interrupted", lambda real, _: real(R.STOPPED))

@@ -190,7 +190,7 @@ def short_is_called_double(machine: SimulatedShuffler) -> None:
 # --- power ------------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("SH-60")
+@WORKSHOP.mutant("SH-60", also="CM-17 CM-18")
 def power_is_called_stop(machine: SimulatedShuffler) -> None:
     """What power interrupted is called stopped."""
     wrap(machine.board.memory, "interrupted", lambda real, _: real(R.STOPPED))

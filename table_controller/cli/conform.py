@@ -21,14 +21,20 @@ from table_controller.cli.screen import PatientConsole, Screen
 from table_controller.conformance.bench import Bench
 from table_controller.conformance.hands import Nobody, Person, SimulatorHands
 from table_controller.conformance.page import SIGNS
-from table_controller.conformance.report import Device, Report, check_folder, write
+from table_controller.conformance.report import (
+    CONFORMS,
+    IN_WHAT_APPLIES,
+    Device,
+    Report,
+    check_folder,
+    waits_for_hands,
+    write,
+)
 from table_controller.conformance.requirements import (
     Verdict,
-    able,
     chosen,
     kind_chapter,
     kinds_with_requirements,
-    model_profile,
     protocol_chapters,
     requirements_of,
 )
@@ -60,7 +66,9 @@ _STYLES: Final = {
     Verdict.FAIL: "bold red",
     Verdict.NOT_CHECKED: "yellow",
     Verdict.SKIPPED: "yellow",
+    Verdict.NOT_APPLICABLE: "dim",
 }
+_STYLE_OF_RUN: Final = {CONFORMS: "bold green", IN_WHAT_APPLIES: "green"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,12 +121,9 @@ async def _conform(
     await bench.open()
     try:
         hello = await meet(bench)
-        capabilities = hello.capabilities if hello else []
-        bench.profile = model_profile(trust.kind, capabilities)
-        requirements = able(wanted, capabilities, bench.profile)
         began, clock = datetime.now(UTC), time.monotonic()
-        with _Show(screen, len(requirements)) as show:
-            runner = Runner(bench, requirements, show.before, show.after)
+        with _Show(screen, len(wanted)) as show:
+            runner = Runner(bench, wanted, show.before, show.after)
             try:
                 await runner.run()
             except asyncio.CancelledError:
@@ -128,6 +133,7 @@ async def _conform(
                 report = Report(
                     f"pitbox {VERSION}", f"{began:%Y-%m-%d %H:%M:%S} UTC", round(time.monotonic() - clock, 1),
                     args.port, hands.name, _device(hello), runner.lines, runner.lost, args.only,
+                    len(requirements_of(trust.kind)),
                 )  # fmt: skip
                 write(report, folder)
     finally:
@@ -173,7 +179,11 @@ def _exit_code(report: Report, *, no_hands: bool) -> int:
         return FAULT
     if report.lost:
         return LINK
-    return FAULT if counts[Verdict.NOT_CHECKED] and not no_hands else OK
+    open_ids = {line.id for line in report.requirements if line.verdict is Verdict.NOT_CHECKED}
+    if open_ids - (waits_for_hands(report.requirements) if no_hands else set()):
+        return FAULT
+    # Whoever names only requirements that do not apply has had nothing checked.
+    return OK if counts[Verdict.PASS] or open_ids else FAULT
 
 
 class _Show:
@@ -205,14 +215,14 @@ class _Show:
     def after(self, line: Line) -> None:
         if self._bar is not None:
             self._bar.update(self._task, advance=1, refresh=True)
-        if self._bar is None or line.verdict is not Verdict.PASS:
+        if self._bar is None or line.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE):
             for text, style in line_text(line):
                 self._screen.line(text, style)
 
 
 def line_text(line: Line) -> list[tuple[str, str]]:
     """Return what is printed of one requirement, with styles."""
-    said = [(f"{SIGNS[line.verdict]} {line.id}  {line.verdict:11s}  {line.sentence}", _STYLES[line.verdict])]
+    said = [(f"{SIGNS[line.verdict]} {line.id}  {line.verdict:14s}  {line.sentence}", _STYLES[line.verdict])]
     if line.why:
         said.append((f"           {line.why}", "dim"))
     if line.verdict is Verdict.FAIL:
@@ -229,8 +239,7 @@ def _short(text: str) -> str:
 
 
 def _conclude(report: Report, folder: Path, screen: Screen) -> None:
-    counts = ", ".join(f"{report.counts[verdict]} {verdict}" for verdict in Verdict if report.counts[verdict])
-    screen.line(f"{report.verdict}: {counts}", "bold green" if report.verdict == "conforms" else "bold red")
+    screen.line(report.summary, _STYLE_OF_RUN.get(report.verdict, "bold red"))
     if report.lost:
         screen.line(report.lost, "red")
     screen.line(f"report  {folder / 'conformance.html'}")

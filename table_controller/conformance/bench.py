@@ -54,6 +54,7 @@ class Bench:
         self.tape = Tape()
         self.next_id = ids
         self.hands = hands
+        self.capabilities: list[str] = []  # as its hello names them, once it was met
         (self.key,) = trust.keys.values()
         self.deadline: asyncio.Timeout | None = None  # of the check that runs
         self._open_port = open_port
@@ -164,7 +165,7 @@ def with_numbers(signed: bytes, **numbers: int) -> bytes:
 
 
 def switch_of(profile: Profile) -> Any:
-    """Return the kind's switch; only asked where a requirement applies to kinds that have one."""
+    """Return the kind's switch; only asked of kinds that have one."""
     assert profile.switch is not None
     return profile.switch
 

@@ -11,7 +11,13 @@ if TYPE_CHECKING:
     from table_controller.conformance.report import Line, Report
 
 # A verdict never stands in colour alone.
-SIGNS: Final = {Verdict.PASS: "✓", Verdict.FAIL: "✗", Verdict.NOT_CHECKED: "?", Verdict.SKIPPED: "↷"}
+SIGNS: Final = {
+    Verdict.PASS: "✓",
+    Verdict.FAIL: "✗",
+    Verdict.NOT_CHECKED: "?",
+    Verdict.SKIPPED: "↷",
+    Verdict.NOT_APPLICABLE: "-",
+}
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --faint: #59636e; --line: #d8dee4; --back: #f6f8fa;
@@ -23,14 +29,14 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 h1 { font-size: 1.5rem; margin-bottom: .25rem; }
 p.verdict { font-size: 1.15rem; font-weight: 600; }
 table { border-collapse: collapse; width: 100%; table-layout: fixed; }
-th.id { width: 3.5rem; } th.verdict { width: 7rem; } th.time { width: 4.5rem; }
+th.id { width: 3.5rem; } th.verdict { width: 8.5rem; } th.time { width: 4.5rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
 td.id, td.verdict { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .see, .why, dt { color: var(--faint); }
 .see { font-size: .875rem; }
 .pass { color: var(--pass); } .fail { color: var(--fail); font-weight: 600; }
-.not-checked, .skipped { color: var(--open); }
+.not-checked, .skipped { color: var(--open); } .not-applicable { color: var(--faint); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 pre { background: var(--back); border: 1px solid var(--line); padding: .6rem; overflow-x: auto; font-size: .8125rem; }
@@ -54,7 +60,6 @@ def page(report: Report) -> str:
         about.append(("asked for only", ", ".join(report.only)))
     if report.lost:
         about.append(("ended early", report.lost))
-    counts = ", ".join(f"{report.counts[verdict]} {verdict}" for verdict in Verdict)
     title = f"Conformance of {device.kind} {device.serial}" if device else "Conformance"
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in about)
     rows = "".join(map(_row, report.requirements))
@@ -62,7 +67,7 @@ def page(report: Report) -> str:
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{_STYLE}</style>\n</head>\n'
         f'<body>\n<h1>{escape(title)}</h1>\n<p class="verdict">The device {escape(_sentence(report))}.</p>\n'
-        f"<p>{escape(counts)}, of {len(report.requirements)} requirements.</p>\n<dl>{facts}</dl>\n"
+        f"<p>{escape(report.summary.partition(': ')[2])}.</p>\n<dl>{facts}</dl>\n"
         '<table>\n<thead><tr><th class="id">id</th><th class="verdict">verdict</th><th>requirement</th>'
         '<th class="time">time</th></tr></thead>\n'
         f"<tbody>\n{rows}</tbody>\n</table>\n</body>\n</html>\n"

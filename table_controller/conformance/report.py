@@ -20,8 +20,14 @@ JSON_FILE: Final = "conformance.json"
 PAGE_FILE: Final = "conformance.html"
 
 CONFORMS: Final = "conforms"
+IN_WHAT_APPLIES: Final = "conforms in all that applies"
 DOES_NOT: Final = "does not conform"
 INCOMPLETE: Final = "not wholly checked"
+NOT_ASKED_FOR: Final = "not asked for"
+# In the reason of a line that nobody's hands could check: "needs hands".
+_HANDS: Final = "hands"
+# So many ids are named for one reason; the lines have them all.
+_NAMED: Final = 4
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -51,6 +57,15 @@ class Device(msgspec.Struct, frozen=True):
     boot_id: str
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    """Requirements that were not checked, for one reason."""
+
+    what: str  # a verdict, or `not asked for`
+    because: str
+    count: int
+    ids: list[str]
+
+
 class Report(msgspec.Struct, frozen=True):
     """A whole run."""
 
@@ -63,7 +78,8 @@ class Report(msgspec.Struct, frozen=True):
     requirements: list[Line]
     lost: str = ""  # why the run ended early
     only: list[str] = []  # what was asked for, if not everything
-    format: int = 1
+    listed: int = 0  # how many requirements `--list` names for this kind of device
+    format: int = 2
 
     @property
     def counts(self) -> Counter[Verdict]:
@@ -73,10 +89,45 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def verdict(self) -> str:
         """The run in a word: it conforms only if every single requirement was checked and passed."""
-        if self.counts[Verdict.FAIL]:
+        counts = self.counts
+        if counts[Verdict.FAIL]:
             return DOES_NOT
-        whole = not self.only and self.counts[Verdict.PASS] == len(self.requirements)
-        return CONFORMS if whole else INCOMPLETE
+        judged = counts[Verdict.PASS] + counts[Verdict.NOT_APPLICABLE]
+        if self.only or not counts[Verdict.PASS] or judged < self.total:
+            return INCOMPLETE
+        return IN_WHAT_APPLIES if counts[Verdict.NOT_APPLICABLE] else CONFORMS
+
+    @property
+    def total(self) -> int:
+        """How many requirements there are on this kind of device, asked for or not."""
+        return max(self.listed, len(self.requirements))
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """Everything that was not checked, by verdict and reason; what nobody asked for (`--only`) at the end."""
+        groups: dict[tuple[str, str], list[str]] = {}
+        for line in self.requirements:
+            if line.verdict not in (Verdict.PASS, Verdict.FAIL):
+                because = line.why.partition(":")[0]
+                because = f"it {because}" if because.startswith(("needs ", "could ")) else because
+                groups.setdefault((line.verdict.value, because), []).append(line.id)
+        found = [LeftOut(what, because, len(ids), ids) for (what, because), ids in groups.items()]
+        rest = self.total - len(self.requirements)
+        return [*found, LeftOut(NOT_ASKED_FOR, "--only names others", rest, [])] if rest else found
+
+    @property
+    def summary(self) -> str:
+        """The verdict with its figures: how many of how many passed, and why each of the others did not."""
+        passed, failed = self.counts[Verdict.PASS], self.counts[Verdict.FAIL]
+        parts = [f"{passed} of {self.total} requirements passed"] + [f"{failed} failed"] * bool(failed)
+        parts += [f"{left.count} {left.what} because {left.because}{_named(left.ids)}" for left in self.left_out]
+        return f"{self.verdict}: {', '.join(parts)}"
+
+
+def _named(ids: list[str]) -> str:
+    """Return ids as a summary shows them: the first few."""
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f" ({', '.join(ids[:_NAMED])}{more})" if ids else ""
 
 
 def line_of(
@@ -88,6 +139,16 @@ def line_of(
         requirement.id, requirement.sentence, requirement.see, requirement.hands, verdict, round(seconds, 3), why,
         expected, seen, transcript or [],
     )  # fmt: skip
+
+
+def waits_for_hands(lines: list[Line]) -> set[str]:
+    """Return what was not checked because nobody acts at the machine, and what builds on that."""
+    found = {_HANDS}
+    for line in lines:
+        needed = line.why.partition(":")[0].removeprefix("needs ")
+        if line.verdict is Verdict.NOT_CHECKED and needed in found:
+            found.add(line.id)
+    return found - {_HANDS}
 
 
 def check_folder(folder: Path) -> None:
@@ -106,8 +167,13 @@ def check_folder(folder: Path) -> None:
 
 def write(report: Report, folder: Path) -> None:
     """Write both files."""
-    told = {"verdict": report.verdict, "counts": {v.value: report.counts[v] for v in Verdict}}
-    encoded = msgspec.json.encode(told | msgspec.to_builtins(report))
+    derived = {
+        "verdict": report.verdict,
+        "summary": report.summary,
+        "counts": {verdict.value: report.counts[verdict] for verdict in Verdict},
+        "left_out": report.left_out,
+    }
+    encoded = msgspec.json.encode(derived | msgspec.to_builtins(report))
     try:
         (folder / JSON_FILE).write_bytes(msgspec.json.format(encoded, indent=2) + b"\n")
         (folder / PAGE_FILE).write_text(page(report), "utf-8")

@@ -31,6 +31,7 @@ class Verdict(StrEnum):
     FAIL = "fail"
     NOT_CHECKED = "not checked"
     SKIPPED = "skipped"
+    NOT_APPLICABLE = "not applicable"
 
 
 class Failed(Exception):
@@ -85,20 +86,20 @@ class Switch:
 
 @dataclass(frozen=True)
 class Profile:
-    """What the requirements of every machine must know of a kind. What a kind does not have is None."""
+    """What the requirements of every machine must know of a kind. What a kind does not have is None.
+
+    Every kind has a self-test and a reset, so that no requirement on commands is left out for any kind.
+    """
 
     question: Message  # harmless, answered from memory: the machine's inventory
     answer: type[Message]
     questions: tuple[tuple[Message, tuple[type[Message], ...]], ...]  # every question, and what may answer it
     rest: Callable[[Bench], Awaitable[None]]  # bring the machine to rest, or raise NotChecked
+    self_test: Callable[[int], Message]  # accepted by a resting machine, ends by itself as DONE; refused while one runs
+    reset: Callable[[int], Message]  # never refused, done at once: the machine restarts
     switch: Switch | None = None
-    lasting: Callable[[int], Message] | None = None  # accepted by a resting machine, ends by itself as DONE
     refused: Callable[[int], Message] | None = None  # refused by a resting machine
     stop: Callable[[int], Message] | None = None  # ends all motion; sent when the kit itself is interrupted
-
-
-def _always(_: Profile) -> bool:
-    return True
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,6 @@ class Requirement:
     needs: tuple[str, ...] = ()
     hands: bool = False  # something that only hands can do belongs to it
     limit: float = LIMIT
-    applies: Callable[[Profile], bool] = _always
     capability: str = ""  # asked only of devices whose hello names it
     without: str = ""  # not asked of devices whose hello names it
 
@@ -121,6 +121,14 @@ class Requirement:
     def see(self) -> str:
         """Where it is written."""
         return f"{self.page}, {self.section}"
+
+    def not_applicable(self, capabilities: list[str]) -> str:
+        """Return why it is not asked of a device with these capabilities; empty if it is asked."""
+        if self.capability and self.capability not in capabilities:
+            return f"its hello does not name the capability {self.capability}"
+        if self.without and self.without in capabilities:
+            return f"its hello names the capability {self.without}"
+        return ""
 
 
 class Chapter:
@@ -145,7 +153,6 @@ class Chapter:
         *,
         needs: tuple[str, ...] = (),
         hands: bool = False,
-        applies: Callable[[Profile], bool] = _always,
         capability: str = "",
         without: str = "",
         page: str = "",
@@ -162,7 +169,7 @@ class Chapter:
             assert sentence, f"{name} says nothing"
             wanted = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, page or self._page, section, check, wanted, hands, LIMIT, applies, capability, without
+                name, sentence, page or self._page, section, check, wanted, hands, LIMIT, capability, without
             )
             return check
 
@@ -196,9 +203,8 @@ def kinds_with_requirements() -> list[str]:
 
 def requirements_of(kind: str) -> list[Requirement]:
     """Return every requirement on one kind of machine, in the order in which they are checked."""
-    profile, own = kind_chapter(kind)
-    chapters = [*protocol_chapters(), own]
-    return [found for chapter in chapters for found in chapter.requirements if found.applies(profile)]
+    _, own = kind_chapter(kind)
+    return [found for chapter in (*protocol_chapters(), own) for found in chapter.requirements]
 
 
 def model_profile(kind: str, capabilities: list[str]) -> Profile:
@@ -208,15 +214,9 @@ def model_profile(kind: str, capabilities: list[str]) -> Profile:
     return next((found for capability, found in models.items() if capability in capabilities), profile)
 
 
-def able(requirements: list[Requirement], capabilities: list[str], profile: Profile) -> list[Requirement]:
-    """Return those that are asked of a device with these capabilities, which is handled so."""
-    return [
-        found
-        for found in requirements
-        if found.applies(profile)
-        and (not found.capability or found.capability in capabilities)
-        and (not found.without or found.without not in capabilities)
-    ]
+def able(requirements: list[Requirement], capabilities: list[str]) -> list[Requirement]:
+    """Return those that are asked of a device with these capabilities."""
+    return [found for found in requirements if not found.not_applicable(capabilities)]
 
 
 def chosen(requirements: list[Requirement], only: list[str]) -> list[Requirement]:

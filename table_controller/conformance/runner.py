@@ -16,7 +16,7 @@ from firmware_bridge.messages import DeviceHello, tag_of
 from table_controller.conformance.hands import Nobody
 from table_controller.conformance.probe import LINE, Heard
 from table_controller.conformance.report import line_of
-from table_controller.conformance.requirements import Failed, NotChecked, Verdict
+from table_controller.conformance.requirements import Failed, NotChecked, Verdict, model_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 async def meet(bench: Bench) -> DeviceHello | None:
     """Ask who is there; return its hello if it can be read, whatever else may be wrong with it.
 
+    From then on the bench knows what the device can do, and how its model is handled.
     Raises what every bench command raises: nobody answers, another kind, an unknown serial number, firmware that is
     not approved. A wrong proof is left to the requirements.
     """
@@ -43,6 +44,8 @@ async def meet(bench: Bench) -> DeviceHello | None:
     if not isinstance(hello, DeviceHello):
         return None
     await _check_firmware(bench, hello)
+    bench.capabilities = hello.capabilities
+    bench.profile = model_profile(bench.trust.kind, hello.capabilities)
     return hello
 
 
@@ -112,14 +115,21 @@ class Runner:
             raise
         finally:
             for requirement in self._requirements[len(self.lines) :]:
-                self._note(line_of(requirement, Verdict.NOT_CHECKED, why=self.lost))
+                self._note(self._unasked(requirement) or line_of(requirement, Verdict.NOT_CHECKED, why=self.lost))
 
     def _note(self, line: Line) -> None:
         self.lines.append(line)
         self._verdicts[line.id] = line.verdict
         self._after(line)
 
+    def _unasked(self, requirement: Requirement) -> Line | None:
+        why = requirement.not_applicable(self._bench.capabilities)
+        return line_of(requirement, Verdict.NOT_APPLICABLE, why=why) if why else None
+
     async def _line(self, requirement: Requirement) -> Line:
+        unasked = self._unasked(requirement)
+        if unasked is not None:
+            return unasked
         if self.lost:
             return line_of(requirement, Verdict.NOT_CHECKED, why=self.lost)
         for verdict, becomes in (

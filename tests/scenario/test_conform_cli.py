@@ -10,11 +10,13 @@ import select
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from firmware_bridge.keys import DeviceKey, load_key, save_key
+from table_controller.conformance.requirements import requirements_of
 from tests.support.processes import LIMIT, PITBOX, background, in_state, pitbox, simulator
 
 if TYPE_CHECKING:
@@ -43,7 +45,8 @@ def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
         said = conform(port, "--hands", str(tmp_path), *words)
         assert "✓ HS-01  pass" in said
         assert "✓ SH-41  pass" in said
-        assert "not wholly checked: 4 pass" in said  # a part is never the whole
+        assert "not wholly checked: 4 of " in said  # a part is never the whole
+        assert "not asked for because --only names others" in said
         assert "left unverified" in said
         assert "holds a report already" in conform(port, "--no-hands", *words, expect=2)
     assert set(verdicts(out).values()) == {"pass"}
@@ -66,10 +69,44 @@ def test_a_mutant_on_a_pty_is_found_and_the_evidence_is_in_the_report(tmp_path: 
     assert any("<- HANDSHAKE DeviceHello" in frame for frame in line["transcript"])
 
 
+def test_a_machine_without_a_switch_is_asked_about_its_memory_too(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    with simulator(tmp_path, "--mutant", "remembers-one", name="button.1", model="button") as port:
+        said = conform(port, "--no-hands", "--only", "CM-12", "--out", str(out), expect=1)
+    assert "✗ CM-12  fail" in said
+    assert f"does not conform: 0 of {len(requirements_of('button'))} requirements passed, 1 failed" in said
+    assert verdicts(out) == {"CM-12": "fail"}
+
+
 def test_what_no_hands_leave_out_was_not_asked_for(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         said = conform(port, "--no-hands", "--only", "SH-40", "--out", str(tmp_path / "report"))
-        assert "not wholly checked: 1 not checked" in said
+        assert "not wholly checked: 0 of " in said
+        assert "1 not checked because it needs hands (SH-40)" in said
+
+
+def test_whoever_asks_only_for_what_does_not_apply_has_had_nothing_checked(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    with simulator(tmp_path) as port:
+        said = conform(port, "--no-hands", "--only", "SH-80", "--out", str(out), expect=1)
+    assert "- SH-80  not applicable" in said
+    assert "1 not applicable because its hello does not name the capability identifies (SH-80)" in said
+    assert told(out)["verdict"] == "not wholly checked"
+
+
+def test_the_line_below_the_verdict_is_the_same_on_the_screen_and_in_both_files(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    with simulator(tmp_path) as port:
+        said = conform(port, "--no-hands", "--only", "PL-12", "--only", "SH-80", "--only", "SH-40", "--out", str(out))
+    summary = told(out)["summary"]
+    assert summary in said.replace("\n", " ")
+    assert summary.partition(": ")[2] in (out / "conformance.html").read_text("utf-8")
+    assert told(out)["listed"] == len(requirements_of("shuffler"))
+    assert {left["what"]: left["count"] for left in told(out)["left_out"]} == {
+        "not checked": 1,
+        "not applicable": 1,
+        "not asked for": told(out)["listed"] - 3,
+    }
 
 
 def test_what_cannot_be_used_gets_a_sentence_that_helps(tmp_path: Path) -> None:
@@ -195,7 +232,9 @@ def test_a_person_is_asked_at_the_terminal_and_a_bar_shows_how_far_it_is(tmp_pat
             person.type("no\n")  # a person who cannot
             assert "1/2" in person.until("? SH-41  not checked")
             person.until("could not be done by hand: open the door")
-            person.until("not wholly checked: 1 pass, 1 not checked")
+            person.until("not wholly checked: 1 of ")
+            person.until("1 not checked because it could")
+            person.until("by hand (SH-41)")
         finally:
             code = person.close()
     assert code == 1
@@ -204,6 +243,7 @@ def test_a_person_is_asked_at_the_terminal_and_a_bar_shows_how_far_it_is(tmp_pat
 
 
 @pytest.mark.proof
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("model", ["shuffler", "shuffler-identifying"])
 def test_the_whole_kit_on_a_pty(tmp_path: Path, model: str) -> None:
     out = tmp_path / "report"
@@ -213,4 +253,39 @@ def test_the_whole_kit_on_a_pty(tmp_path: Path, model: str) -> None:
             capture_output=True, text=True, timeout=400, check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert told(out)["verdict"] == "conforms"
+    assert told(out)["counts"]["pass"] + told(out)["counts"]["not applicable"] == told(out)["listed"]
+    assert told(out)["verdict"] == "conforms in all that applies"
+
+
+# One of each other kind, and how fast its simulator runs: the age of a press is measured by the kit's own clock.
+OTHERS: Final = {
+    "button": 4,
+    "rng": 4,
+    "shoe": 4,
+    "shoe-manual": 4,
+    "shaker": 4,
+    "bet-sensor": 4,
+    "keypad": 1,
+    "meter-sign": 4,
+}
+
+
+@pytest.mark.proof
+@pytest.mark.timeout(1000)
+def test_the_whole_kit_on_a_pty_for_every_other_kind(tmp_path: Path) -> None:
+    """All at once: a run waits for more than two minutes, and computes for less than one second of them."""
+    with ExitStack() as running:
+        runs = {}
+        for model, speed in OTHERS.items():
+            folder = tmp_path / model
+            folder.mkdir()
+            name = f"{model.partition('-manual')[0].replace('-', '_')}.1"
+            port = running.enter_context(simulator(folder, "--speed", str(speed), name=name, model=model))
+            words = ("--port", str(port), "--hands", str(folder), "--out", str(folder / "report"))
+            runs[model] = running.enter_context(background("conform", *words))
+        printed = "".join(run.communicate(timeout=900)[0] for run in runs.values())
+    wrong = [line for line in printed.splitlines() if not line.startswith(("✓", "-"))]
+    assert {model: run.returncode for model, run in runs.items()} == dict.fromkeys(OTHERS, 0), wrong
+    expected = dict.fromkeys(OTHERS, "conforms")
+    expected |= dict.fromkeys(("shoe", "shoe-manual"), "conforms in all that applies")  # each is spared the other's
+    assert {model: told(tmp_path / model / "report")["verdict"] for model in OTHERS} == expected

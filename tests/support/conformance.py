@@ -94,7 +94,7 @@ async def on_bench(
 def asked_of(machine: Machine, only: Iterable[str] = ()) -> list[Requirement]:
     """Return what is asked of a machine: everything, or some requirements with all that they need."""
     capabilities = machine.board.identity.capabilities
-    asked = able(requirements_of(machine.kind), capabilities, model_profile(machine.kind, capabilities))
+    asked = able(requirements_of(machine.kind), capabilities)
     return with_needs(only, asked) if only else asked
 
 

@@ -13,7 +13,7 @@ from devices.registry import MACHINES, members
 from devices.trail import GetTrail
 from firmware_bridge.errors import ConfigurationError
 from table_controller.conformance.page import page
-from table_controller.conformance.report import Device, Line, Report, check_folder, write
+from table_controller.conformance.report import Device, Line, Report, check_folder, waits_for_hands, write
 from table_controller.conformance.requirements import (
     Verdict,
     chosen,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 P, F, N, S = Verdict.PASS, Verdict.FAIL, Verdict.NOT_CHECKED, Verdict.SKIPPED
+A = Verdict.NOT_APPLICABLE
 
 
 def report(*verdicts: Verdict, **more: Any) -> Report:
@@ -44,7 +45,11 @@ def report(*verdicts: Verdict, **more: Any) -> Report:
         ([F, N, S], "does not conform"),
         ([P, N], "not wholly checked"),
         ([N, N], "not wholly checked"),
-        ([], "conforms"),
+        ([P, A], "conforms in all that applies"),
+        ([P, A, N], "not wholly checked"),
+        ([F, A], "does not conform"),
+        ([A, A], "not wholly checked"),
+        ([], "not wholly checked"),
     ],
 )
 def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[Verdict], said: str) -> None:
@@ -53,17 +58,47 @@ def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[Verdi
 
 def test_a_part_of_the_requirements_is_never_conformance() -> None:
     assert report(P, P, only=["XX"]).verdict == "not wholly checked"
+    assert report(P, P, listed=3).verdict == "not wholly checked"
+
+
+def test_the_summary_counts_all_requirements_and_gives_the_reason_for_each_that_was_left_out() -> None:
+    lines = [
+        Line("XX-01", "s", "p", False, P),
+        Line("XX-02", "s", "p", True, N, why="needs hands"),
+        Line("XX-03", "s", "p", False, N, why="needs hands: open the door"),
+        *(Line(f"XX-1{n}", "s", "p", False, A, why="its hello does not name the capability counts") for n in range(6)),
+        Line("XX-20", "s", "p", False, S, why="needs XX-19: fail"),
+    ]
+    found = report(requirements=lines, listed=15, only=["XX"])
+    assert found.summary == (
+        "not wholly checked: 1 of 15 requirements passed, 2 not checked because it needs hands (XX-02, XX-03), "
+        "6 not applicable because its hello does not name the capability counts (XX-10, XX-11, XX-12, XX-13 "
+        "and 2 more), 1 skipped because it needs XX-19 (XX-20), 5 not asked for because --only names others"
+    )
+    assert "5 not asked for because --only names others" in page(found)
+    assert waits_for_hands(lines) == {"XX-02", "XX-03"}
+
+
+def test_what_builds_on_what_waits_for_hands_waits_for_them_too() -> None:
+    lines = [
+        Line("XX-01", "s", "p", True, N, why="needs hands"),
+        Line("XX-02", "s", "p", False, N, why="needs XX-01: not checked"),
+        Line("XX-03", "s", "p", False, N, why="the command ended before anybody could look"),
+        Line("XX-04", "s", "p", False, N, why="needs XX-03: not checked"),
+    ]
+    assert waits_for_hands(lines) == {"XX-01", "XX-02"}
 
 
 def test_the_file_for_programs_says_what_the_report_says(tmp_path: Path) -> None:
     write(report(P, F, lost="why"), tmp_path)
     told = msgspec.json.decode((tmp_path / "conformance.json").read_bytes())
     assert told["verdict"] == "does not conform"
-    assert told["counts"] == {"pass": 1, "fail": 1, "not checked": 0, "skipped": 0}
+    assert told["counts"] == {"pass": 1, "fail": 1, "not checked": 0, "skipped": 0, "not applicable": 0}
+    assert told["summary"] == "does not conform: 1 of 2 requirements passed, 1 failed"
+    assert told["left_out"] == []
     assert [line["verdict"] for line in told["requirements"]] == ["pass", "fail"]
-    assert msgspec.convert({k: v for k, v in told.items() if k not in ("verdict", "counts")}, Report) == report(
-        P, F, lost="why"
-    )
+    derived = ("verdict", "summary", "counts", "left_out")
+    assert msgspec.convert({k: v for k, v in told.items() if k not in derived}, Report) == report(P, F, lost="why")
 
 
 class _Page(HTMLParser):
@@ -147,6 +182,13 @@ def test_requirements_are_chosen_by_id_and_by_chapter() -> None:
 def test_a_kind_without_requirements_is_told() -> None:
     with pytest.raises(ConfigurationError, match="no conformance requirements on a 'toaster'"):
         kind_chapter("toaster")
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.KIND)
+def test_every_kind_has_the_two_commands_with_which_every_kind_is_checked(machine: Any) -> None:
+    profile, _ = kind_chapter(machine.KIND)
+    assert {machine.SelfTest, machine.Reset} <= set(members(machine.Actuation))
+    assert (type(profile.self_test(1)), type(profile.reset(1))) == (machine.SelfTest, machine.Reset)
 
 
 def test_the_questions_of_a_profile_are_all_the_questions_of_its_kind() -> None:

@@ -127,7 +127,8 @@ PROFILE: Final = Profile(
     answer=m.Status,
     questions=((m.GetStatus(), (m.Status,)), (m.GetSensors(), (m.Sensors,))),
     rest=rest,
-    lasting=m.SelfTest,
+    self_test=m.SelfTest,
+    reset=m.Reset,
 )
 
 
@@ -186,14 +187,15 @@ async def testing(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, "States")
 async def restart(bench: Bench) -> None:
-    """After a restart it tells the same place, and counts its moves from none."""
+    """After a restart it tells the same place, the one that its levels mean, and counts its moves from none."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
         await visit.done(m.Reset(bench.next_id()), SHORT)
     await restarted(bench, visit)
     async with bench.visit() as visit:
-        same_but(before, await status_of(visit), moves=0)
+        place, reason = _meant(await visit.ask(m.GetSensors(), m.Sensors))
+        same_but(before, await status_of(visit), moves=0, place=place, reason=reason)
 
 
 # --- with hands -------------------------------------------------------------------------------------------------------

@@ -406,6 +406,6 @@ PROFILE: Final = Profile(
         off=lambda command: m.SetLamps(command, 0),
         is_on=lambda status: status.lamps == EVERY_LAMP,
     ),
-    lasting=m.SelfTest,
-    refused=None,
+    self_test=m.SelfTest,
+    reset=m.Reset,
 )

@@ -331,6 +331,7 @@ PROFILE: Final = Profile(
         off=lambda command: m.SetLimit(command, FIRST_LIMIT),
         is_on=lambda status: status.limit_ms == LONG,
     ),
-    lasting=m.SelfTest,
+    self_test=m.SelfTest,
+    reset=m.Reset,
     refused=lambda command: m.SetLimit(command, 0),
 )

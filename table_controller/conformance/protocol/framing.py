@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import GetReport
+from firmware_bridge.messages import NoSession
 from table_controller.conformance.bench import with_numbers
 from table_controller.conformance.probe import QUIET, told, unsealed
 from table_controller.conformance.requirements import Chapter, expect
 
 if TYPE_CHECKING:
     from table_controller.conformance.bench import Bench
-    from table_controller.conformance.probe import Probe
+    from table_controller.conformance.probe import Probe, Raw
 
 CHAPTER: Final = Chapter("FR", "Frames", "docs/protocol.md", needs=("HS-02",))
 _A_FRAME: Final = "A frame"
@@ -164,3 +165,31 @@ async def whole(bench: Bench) -> None:
     counted = bench.tape.framer.counters
     bad = counted.bad_crc + counted.bad_header + counted.bad_stuffing + counted.too_long
     expect(not bad, "nothing but frames", f"{bad} pieces that are no frames, {counted.frames} that are")
+
+
+@CHAPTER.requirement(14, _STUFFING, needs=("HS-04", "HS-13"))
+async def longest(bench: Bench) -> None:
+    """It has room for the longest frame, 538 bytes on the wire: in a session, ahead of its turn, and without one."""
+    raw = await bench.raw()
+    missing = raw.seq
+    wire = _longest(raw, missing + 1)
+    place = len(raw.got)
+    await raw.probe.pour(wire)
+    found = await raw.until(lambda found: found.frame.type == fr.ACK and found.frame.re == missing + 1, since=place)
+    expect(found is not None, f"an ACK that reports {missing + 1:04x} as held", told(raw.got[place:]))
+    raw.request(GetReport(), seq=missing)
+    expect(
+        not await raw.lives(), "the end of the session: the long frame is read whole, and is no message", "it goes on"
+    )
+    probe = bench.probe()
+    await probe.pour(wire)
+    expect(await probe.said(NoSession) is not None, "NoSession to the longest frame", told(probe.heard))
+
+
+def _longest(raw: Raw, seq: int) -> bytes:
+    """Return an authentic request whose frame is as long as any can be: no zero in it shortens the stuffing."""
+    for filling in range(1, 256):
+        wire = fr.to_wire(*raw.sealed(fr.REQUEST, bytes([filling]) * fr.MAX_PAYLOAD, seq=seq))
+        if len(wire) == fr.MAX_WIRE:
+            return wire
+    raise AssertionError("no filling gives the longest frame")

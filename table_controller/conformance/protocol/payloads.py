@@ -10,7 +10,7 @@ from firmware_bridge import frame as fr
 from firmware_bridge.commands import Accepted, AskCommand, GetReport, Outcome, Settled
 from firmware_bridge.messages import HandshakeToHost, encode, tag_of
 from table_controller.cli.frame_text import message_text
-from table_controller.conformance.bench import NONSENSE, encoded_with, switch_of
+from table_controller.conformance.bench import NONSENSE, encoded_with
 from table_controller.conformance.probe import QUIET, told
 from table_controller.conformance.requirements import Chapter, expect
 
@@ -92,17 +92,21 @@ async def wrong_way(bench: Bench) -> None:
     await _ends(bench, encode(Settled(7, Outcome.DONE, 0)), "Settled from the host")
 
 
-@CHAPTER.requirement(9, "The link", applies=lambda profile: profile.switch is not None)  # fmt: skip
+@CHAPTER.requirement(9, "The link")
 async def wrong_frame(bench: Bench) -> None:
-    """A command in a frame that is not a REQUEST is not carried out."""
+    """A command in a frame that is not a REQUEST is not carried out, neither a self-test nor a Reset."""
     await bench.profile.rest(bench)
-    for type_ in (fr.EVENT, fr.REPLY):
-        command = bench.next_id()
-        raw = await bench.raw()
-        raw.send(type_, encode(switch_of(bench.profile).on(command)), seq=raw.seq, re=fr.NO_RE)
-        await raw.probe.listen(QUIET)
-        settled = await (await bench.raw()).ask(AskCommand(command))
-        expect(settled == Settled(command, Outcome.UNKNOWN, 0), "the command unknown", settled)
+    for make in (bench.profile.self_test, bench.profile.reset):
+        for type_ in (fr.EVENT, fr.REPLY):
+            command = bench.next_id()
+            raw = await bench.raw()
+            raw.send(type_, encode(make(command)), seq=raw.seq, re=fr.NO_RE)
+            await raw.probe.listen(QUIET)
+            again = await (await bench.back()).open()
+            boots = (raw.greeting.hello.boot_id, again.greeting.hello.boot_id)
+            expect(boots[0] == boots[1], "no restart", f"boot {boots[0]:08x} and then {boots[1]:08x}")
+            settled = await again.ask(AskCommand(command))
+            expect(settled == Settled(command, Outcome.UNKNOWN, 0), "the command unknown", settled)
 
 
 @CHAPTER.requirement(10, _PAYLOADS)

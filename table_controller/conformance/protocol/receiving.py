@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from devices.driver import PATIENCE
 from firmware_bridge import frame as fr
-from firmware_bridge.commands import GetReport
-from firmware_bridge.link import HEARTBEAT, URGENT_WINDOW
+from firmware_bridge.commands import AskCommand, GetReport, Outcome, Settled
+from firmware_bridge.link import HEARTBEAT, URGENT_WINDOW, WINDOW
 from firmware_bridge.messages import encode
+from firmware_bridge.round_trip import ACK_DELAY
 from table_controller.conformance.probe import LINE, QUIET, told
 from table_controller.conformance.requirements import Chapter, Failed, expect
 
@@ -20,6 +21,8 @@ CHAPTER: Final = Chapter("LK", "Receiving within a session", "docs/protocol.md",
 _LINK: Final = "The link"
 _RECEIVING: Final = "Receiving a sealed frame"
 _REPORT: Final = encode(GetReport())
+# So many requests must be acknowledged alone, but for one.
+_LONE: Final = 3
 
 
 @CHAPTER.requirement(1, _LINK)
@@ -170,3 +173,50 @@ async def tidy_numbers(bench: Bench) -> None:
 
     bad = [found for found in raw.got if wrong(found)]
     expect(not bad, "re ffff and, in a PING, seq 0", told(bad))
+
+
+@CHAPTER.requirement(12, _RECEIVING, needs=("LK-08",))
+async def not_held_over(bench: Bench) -> None:
+    """What it holds early ends with the session: the next one carries out none of it, not even a Reset."""
+    await bench.profile.rest(bench)
+    command = bench.next_id()
+    old = await bench.raw()
+    missing = old.seq
+    old.request(bench.profile.reset(command), seq=missing + 1)
+    if await old.until(lambda found: found.frame.type == fr.ACK and found.frame.re == missing + 1) is None:
+        raise Failed(f"an ACK that reports {missing + 1:04x} as held", told(old.got))
+    new = await bench.raw()
+    await new.ask(GetReport())  # it has the number that was missing in the old session
+    await new.probe.listen(QUIET)
+    answered = [found.frame.re for found in new.replies()]
+    expect(set(answered) == {missing}, "a reply to the only request of this session", f"replies to {answered}")
+    again = await (await bench.back()).open()
+    boots = (new.greeting.hello.boot_id, again.greeting.hello.boot_id)
+    expect(boots[0] == boots[1], "no restart", f"boot {boots[0]:08x} and then {boots[1]:08x}")
+    known = await again.ask(AskCommand(command))
+    expect(known == Settled(command, Outcome.UNKNOWN, 0), "the old session's Reset unknown", known)
+
+
+@CHAPTER.requirement(13, _RECEIVING)
+async def lone_acknowledgement(bench: Bench) -> None:
+    """A request whose reply must wait is acknowledged by an ACK of its own, after 10 ms."""
+    raw = await bench.raw()
+    await raw.probe.listen(LINE)  # what it tells of itself is acknowledged first
+    raw.attentive = False
+    for _ in range(WINDOW):
+        raw.request(GetReport())
+    await raw.probe.listen(QUIET)
+    lone: list[bool] = []
+    for _ in range(_LONE):  # no place is left in its window, so no reply carries these acknowledgements
+        lone += [await _acknowledged(raw, raw.request(GetReport()))]
+    # A copy of its first reply, which is repeated after 60 ms at the soonest, may carry one of them, but not two.
+    expect(sum(lone) >= _LONE - 1, f"an ACK for each of {_LONE} requests", f"{sum(lone)}; {told(raw.got[-6:])}")
+
+
+async def _acknowledged(raw: Raw, seq: int) -> bool:
+    """Tell whether an ACK of its own acknowledges a request in time."""
+
+    def alone(found: Heard) -> bool:
+        return found.frame.type == fr.ACK and found.frame.ack == seq + 1
+
+    return await raw.until(alone, ACK_DELAY + LINE) is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import GetReport
-from firmware_bridge.messages import encode
+from firmware_bridge.messages import HostProof, NoSession, encode
 from table_controller.conformance.bench import with_numbers
 from table_controller.conformance.probe import PATIENT, QUIET, told, unsealed
 from table_controller.conformance.requirements import Chapter, expect
@@ -136,3 +136,20 @@ async def open_request(bench: Bench) -> None:
     signed = with_numbers(unsealed(_REPORT, 0, fr.REQUEST), seq=raw.seq, ack=raw.expected, counter=raw.counter)
     await _no_effect(raw, fr.to_wire(signed), "a request without a seal")
     await raw.ask(GetReport())
+
+
+@CHAPTER.requirement(10, "Unsealed frames in a session", needs=("HS-13",))
+async def sealed_hello(bench: Bench) -> None:
+    """A sealed HostHello or HostProof is not obeyed, whoever sealed it: nothing in a session, NoSession without one."""
+    raw = await bench.raw()
+    await raw.ask(GetReport())
+    for payload in (raw.probe.fresh_hello(), encode(HostProof(raw.greeting.host_proof))):
+        signed, mac = raw.sealed(fr.HANDSHAKE, payload)
+        await _no_effect(raw, fr.to_wire(signed, bytes(fr.MAC_SIZE)), "a handshake message with a forged seal")
+        await _no_effect(raw, fr.to_wire(signed, mac), "a handshake message under the session's own seal")
+    await raw.ask(GetReport())
+    probe = await bench.no_session()
+    signed, mac = raw.sealed(fr.HANDSHAKE, probe.fresh_hello())
+    probe.write(fr.to_wire(signed, mac))
+    came = await probe.answers()
+    expect([type(found.message) for found in came] == [NoSession], "NoSession and nothing else", told(came))

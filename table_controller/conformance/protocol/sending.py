@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import GetReport
 from firmware_bridge.link import HEARTBEAT, QUEUE_LIMIT, SILENCE, UNACKNOWLEDGED, WINDOW
-from firmware_bridge.round_trip import FIRST_RTO, MAX_RTO, MIN_RTO
+from firmware_bridge.round_trip import ACK_DELAY, FIRST_RTO, MAX_RTO, MIN_RTO
+from firmware_bridge.transport.serial import BAUD
 from table_controller.conformance.probe import LINE, QUIET, told
 from table_controller.conformance.requirements import Chapter, Failed, expect
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter("RT", "Sending again", "docs/protocol.md", needs=("HS-04",))
 _AGAIN: Final = "Sending, and sending again"
+# Reports of one gap, sent at once: three times as many as a line of 115200 baud could carry 10 ms apart.
+_REPORTS: Final = 100
 
 
 async def _unheard(bench: Bench, questions: int = 1) -> tuple[Raw, list[Heard]]:
@@ -166,3 +169,21 @@ async def gives_up(bench: Bench) -> None:
             raise Failed(f"the end of the session after {UNACKNOWLEDGED:g} s", f"alive after {lived:.1f} s")
         await asyncio.sleep(HEARTBEAT / 2)
     expect(lived > UNACKNOWLEDGED / 2, f"a session for {UNACKNOWLEDGED:g} s", f"{lived:.1f} s")
+
+
+@CHAPTER.requirement(12, "Receiving a sealed frame", needs=("RT-06",))
+async def gap_filled_once(bench: Bench) -> None:
+    """However many ACKs report a gap, the missing frame is sent again once per round trip, at most every 10 ms."""
+    raw, replies = await _unheard(bench, 2)
+    await asyncio.sleep(0.05)
+    missing, held = (reply.frame.seq for reply in replies)
+    reports = b"".join(fr.to_wire(*raw.sealed(fr.ACK, ack=missing, re=held)) for _ in range(_REPORTS))
+    await raw.probe.pour(reports)
+    await raw.probe.listen(LINE)
+    copies = _copies(raw, replies[0])[1:]
+    took = max(len(reports) * 10 / BAUD, copies[-1].at - copies[0].at if copies else 0.0)
+    # One for the first report, and one that its retransmission time may add.
+    most = 2 + int(took / ACK_DELAY)
+    expect(
+        len(copies) <= most, f"at most {most} copies for {_REPORTS} reports in {took:.2f} s", f"{len(copies)} copies"
+    )

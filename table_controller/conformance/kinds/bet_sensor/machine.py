@@ -124,6 +124,7 @@ PROFILE: Final = Profile(
     questions=((m.GetStatus(), (m.Status,)), (m.GetHealth(), (m.Health,))),
     rest=rest,
     switch=Switch(on=_odd, off=_even, is_on=lambda status: status.state is m.State.AWAITING and status.round % 2 == 1),
-    lasting=m.SelfTest,
+    self_test=m.SelfTest,
+    reset=m.Reset,
     refused=lambda command: m.Unlock(command, command),
 )

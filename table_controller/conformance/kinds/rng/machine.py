@@ -100,5 +100,6 @@ PROFILE: Final = Profile(
     answer=m.Status,
     questions=((m.GetStatus(), (m.Status,)), (m.GetHealth(), (m.Health,)), (m.GetDraw(1), (m.PastDraw,))),
     rest=rest,
-    lasting=m.SelfTest,
+    self_test=m.SelfTest,
+    reset=m.Reset,
 )

@@ -140,6 +140,7 @@ PROFILE: Final = Profile(
     questions=((m.GetStatus(), (m.Status,)), (m.GetSensors(), (m.Sensors,)), (m.GetRoll(1), (m.Roll,))),
     rest=rest,
     switch=Switch(on=m.Arm, off=m.Disarm, is_on=lambda status: status.state is m.State.ARMED),
-    lasting=m.SelfTest,
+    self_test=m.SelfTest,
+    reset=m.Reset,
     stop=m.Disarm,
 )

@@ -212,7 +212,8 @@ PROFILE: Final = Profile(
         (m.GetTransits(), (m.Transits,)),
     ),
     rest=rest,
-    lasting=m.SelfTest,
+    self_test=m.SelfTest,
+    reset=m.Reset,
     refused=lambda command: m.Dispense(command, 0),
     stop=m.Stop,
 )

@@ -188,7 +188,8 @@ PROFILE: Final = Profile(
         off=lambda command: m.SetMode(command, m.Mode.SHUFFLE),
         is_on=lambda status: status.mode is m.Mode.SORT,
     ),
-    lasting=m.SelfTest,
+    self_test=m.SelfTest,
+    reset=m.Reset,
     refused=m.Eject,
     stop=m.Stop,
 )

@@ -123,7 +123,8 @@ WITHOUT_CYCLES: Final = Profile(
     answer=m.Inventory,
     questions=tuple((ask, (m.Inventory,) if m.Status in answers else answers) for ask, answers in PROFILE.questions),
     rest=rest,
-    lasting=m.SelfTest,
+    self_test=m.SelfTest,
+    reset=m.Reset,
     refused=m.Eject,
     stop=m.Stop,
 )

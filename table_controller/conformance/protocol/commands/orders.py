@@ -1,0 +1,91 @@
+"""The commands that every kind of machine has, SelfTest and Reset, as the requirements on commands order them.
+
+A kind with a switch (two commands that are done at once) is asked with it besides; no kind is left out without one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_bridge.commands import Accepted, GetReport, Outcome, Report, Settled
+from firmware_bridge.errors import LinkError
+from table_controller.conformance.hands import Step
+from table_controller.conformance.probe import LINE
+from table_controller.conformance.requirements import Chapter, Failed, NotChecked, expect
+
+if TYPE_CHECKING:
+    from firmware_bridge.messages import Message
+    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.visit import Visit
+
+CHAPTER: Final = Chapter("CM", "Commands and reports", "docs/protocol.md", needs=("HS-04",))
+COMMANDS: Final = "Commands"
+EVERY_MACHINE: Final = "What every machine can do"
+# A self-test, or a switch's command, has ended by then (s).
+LASTS: Final = 60.0
+# A restart that a Reset orders begins within this long of the reply (s).
+RESET_BEGINS: Final = 1.0
+# What a device names when a restart ended a command: PB-435.
+POWER_LOST: Final = 435
+# The host's patience with a reply that waits behind many others (s).
+_MANY: Final = 10.0
+
+POWER_CUT: Final = Step("switch the machine's power off, count to five, and switch it on", ("power_cut:seconds=1",))
+
+
+async def begin(visit: Visit, bench: Bench) -> Any:
+    """Have a self-test accepted; return its message."""
+    message: Any = bench.profile.self_test(bench.next_id())
+    reply = await visit.order(message)
+    expect(isinstance(reply, Accepted), f"Accepted to {message!r}", reply)
+    return message
+
+
+def still_runs(visit: Visit, command: int) -> None:
+    """Leave a requirement unchecked if a command has ended too soon to be seen."""
+    if any(isinstance(event, Settled) for event in visit.about(command)):
+        raise NotChecked("the command ended before anybody could look; let the simulator run more slowly")
+
+
+async def together(visit: Visit, *messages: Message) -> list[Any]:
+    """Send requests right behind one another; return their replies. The first command still runs at the second."""
+    return list(await asyncio.gather(*(visit.link.request(message, _MANY) for message in messages)))
+
+
+async def one_refused(visit: Visit, bench: Bench) -> tuple[Any, Settled]:
+    """Order a self-test and another one while it runs; return the second and its refusal, once the first has ended."""
+    first: Any = bench.profile.self_test(bench.next_id())
+    second: Any = bench.profile.self_test(bench.next_id())
+    accepted, reply = await together(visit, first, second)
+    expect(accepted == Accepted(first.command), f"Accepted to {first!r}", accepted)
+    if isinstance(reply, Accepted):
+        still_runs(visit, first.command)
+    refused = isinstance(reply, Settled) and reply.command == second.command and reply.outcome is Outcome.REFUSED
+    expect(refused and bool(reply.reason), "a self-test REFUSED with a reason while one runs", reply)
+    await visit.end(first.command, LASTS)
+    return second, reply
+
+
+async def reset(visit: Visit, bench: Bench, command: int) -> None:
+    """Have a Reset done, and wait until the machine is back in another boot; the visit is over then."""
+    reply = await visit.order(bench.profile.reset(command))
+    expect(reply == Settled(command, Outcome.DONE, 0), "Settled DONE to a Reset", reply)
+    await restarted(visit, bench)
+
+
+async def restarted(visit: Visit, bench: Bench) -> None:
+    """Hear a visit to its end, which its Reset brings, and wait until the machine is back in another boot."""
+    await asyncio.sleep(LINE)
+    visit.link.close()
+    await bench.back(not_boot=visit.hello.boot_id)
+
+
+async def no_restart(visit: Visit, bench: Bench, why: str) -> None:
+    """The machine goes on in the same boot and session for longer than a Reset needs to begin."""
+    try:
+        await asyncio.sleep(RESET_BEGINS + LINE)
+        await visit.ask(GetReport(), Report)
+    except LinkError as error:
+        await bench.back()  # its port may have gone with it
+        raise Failed(f"no restart: {why}", f"the session ended: {error}") from None
