@@ -186,7 +186,7 @@ class DiskStore:
         last = self._ready()
         return chained(last.head, last.seq + 1, entries)
 
-    def snapshot(self, seq: int, body: bytes) -> Record:
+    def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:  # noqa: ARG002 - no segments
         """Keep the state after a record."""
         records, snapshot = self.announced(seq, body)
         self._commit(records, snapshot)
@@ -297,7 +297,13 @@ class DiskWriter:
         check_limits(kind, body)
         return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable))
 
-    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
+    def snapshot(
+        self,
+        body: bytes,
+        on_durable: Callable[[Record], None],
+        *,
+        may_rotate: bool = True,  # noqa: ARG002 - no segments
+    ) -> int:
         """Hand over a snapshot of the state after the record appended last."""
         return self._put((None, body, on_durable))
 

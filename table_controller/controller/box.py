@@ -10,6 +10,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -237,11 +238,18 @@ class Box:
         slot: Slot[Any, Any] = Slot(
             place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name],
             jitter=None if self._seed is None else Random(self._seed), hold=hold,
+            may_try=None if self.controller is None else partial(self._is_unused, place.name),
         )  # fmt: skip
         slot.on_failed = lambda bug: self.note(
             rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
         )
+        slot.on_unsteady = lambda text: self.note(rec.Note("link", text, slot=place.name))
         return slot
+
+    def _is_unused(self, slot: str) -> bool:
+        """Tell whether no command of a slot is open; one that is in doubt is asked about as soon as anybody answers."""
+        running = self.controller is not None and self.cause is None
+        return running and all(issued.slot != slot for issued in self.running().table.state.commands.values())
 
     # --- while it runs ------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ class Journal(Protocol):
     def append(self, entries: Sequence[Entry]) -> list[Record]:
         """Make records durable, all or none."""
 
-    def snapshot(self, seq: int, body: bytes) -> Record:
+    def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:
         """Keep the state after a record."""
 
     def last(self) -> Record | None:
@@ -55,8 +55,8 @@ class JournalWriter(Protocol):
     ) -> int:
         """Hand a record over; never blocks. Returns the number that it will have."""
 
-    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
-        """Hand over a snapshot of the state after the record appended last."""
+    def snapshot(self, body: bytes, on_durable: Callable[[Record], None], *, may_rotate: bool = True) -> int:
+        """Hand over a snapshot of the state after the record appended last; it may begin a new part of the journal."""
 
     def hold(self) -> None:
         """Keep what is appended from here on, until `release`: something more urgent than the disk is under way."""

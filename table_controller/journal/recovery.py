@@ -22,7 +22,7 @@ from table_controller.table.events import Due
 from table_controller.table.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from table_controller.journal.chain import Record
     from table_controller.journal.port import Journal
@@ -46,13 +46,17 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 class Recovered(msgspec.Struct, frozen=True):
-    """What was found: timers, the newest instant that was recorded (None: nothing was), how much was replayed."""
+    """What was found: timers, the newest instant that was recorded (None: nothing was), how much was replayed.
+
+    `records` is how many were read after the snapshot, `steps` how many of them were steps.
+    """
 
     timers: Timers
     stamp: rec.Stamp | None
     steps: int = 0
     migration: rec.Migrated | None = None
     hits: HitLog = msgspec.field(default_factory=HitLog)
+    records: int = 0
 
 
 _KEPT: Final = msgspec.msgpack.Decoder(Kept)
@@ -77,12 +81,20 @@ def keep(
     return _KEEP.encode(Kept(rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), log, meter))
 
 
-def recover(source: Journal, table: Table, digests: Mapping[str, str]) -> Recovered:
+def recover(
+    source: Journal,
+    table: Table,
+    digests: Mapping[str, str],
+    *,
+    on_record: Callable[[int], None] = lambda _: None,
+) -> Recovered:
     """Bring a fresh table to the state after the newest record. The table is useless if this raises.
+
+    `on_record` is called with the number of each record that was replayed.
 
     ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable say why a journal whose chain holds is not taken.
     """
-    return _Replay(table, dict(digests)).run(source)
+    return _Replay(table, dict(digests), on_record).run(source)
 
 
 def _meter_of_last_start(source: Journal) -> MeterRules | msgspec.UnsetType | None:
@@ -98,8 +110,9 @@ def _meter_of_last_start(source: Journal) -> MeterRules | msgspec.UnsetType | No
 class _Replay:
     """One recovery under way."""
 
-    def __init__(self, table: Table, digests: dict[str, str]) -> None:
+    def __init__(self, table: Table, digests: dict[str, str], on_record: Callable[[int], None]) -> None:
         self._table = table
+        self._on_record = on_record
         self._digests = digests
         self._under = digests  # the versions that what is read now was written under
         self._timers = Timers()
@@ -107,6 +120,7 @@ class _Replay:
         self._stamp: rec.Stamp | None = None
         self._kernel = ""
         self._steps = 0
+        self._records = 0
         self._old: Kept | None = None  # the snapshot, if its versions are others: then no step may follow
         self._stopped: bool | None = None  # whether the start that made the snapshot also ended in order; None: not yet
 
@@ -116,8 +130,10 @@ class _Replay:
             self._load(snapshot.body)
         for record in source.read(1 if snapshot is None else snapshot.seq + 1):
             self._take(record)
+            self._records += 1
+            self._on_record(record.seq)
         migration = None if self._old is None else self._migrate(self._old, source)
-        return Recovered(self._timers, self._stamp, self._steps, migration, self._hits)
+        return Recovered(self._timers, self._stamp, self._steps, migration, self._hits, self._records)
 
     def _load(self, body: bytes) -> None:
         try:

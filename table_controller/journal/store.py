@@ -240,15 +240,16 @@ class Store:
         self._commit(segment, records, None, remember=remember)
         return records
 
-    def snapshot(self, seq: int, body: bytes) -> Record:
+    def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:
         """Keep the state after record `seq`, bound by a record of its own to that record's head.
 
-        A snapshot of the newest record begins a new segment if this one is full.
+        A snapshot of the newest record begins a new segment if this one is full, and if it may: a round that is under
+        way stays in one segment, so that whoever shows it finds it whole.
         """
         segment, last = self._ready()
         head = last.head if seq == last.seq else next(iter(self.read(seq, seq))).head
         announced = Announced(seq, head.hex(), digest(body).hex(), len(body), segment.place.number)
-        full = seq == last.seq and segment.size() >= self.policy.segment_bytes
+        full = may_rotate and seq == last.seq and segment.size() >= self.policy.segment_bytes
         out: list[Closed] = []
         if full:
             out = self._leaving(segment.place.number)
