@@ -152,6 +152,7 @@ class DiskStore:
         self.disk = disk
         self.boot = 0
         self.failed: PitboxError | None = None
+        self._ended = False
         self._clocks = clocks
 
     def begin(self, version: int, digests: dict[str, str], against: bytes | None) -> None:
@@ -249,10 +250,15 @@ class DiskStore:
             return Verdict(False, first, last, head, last + 1, "no record has the head that was asked for")
         return Verdict(True, first, last, head)
 
+    def end(self) -> None:
+        """Write that the boot ended in order."""
+        if self.failed is None and not self._ended:
+            self._ended = True
+            self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+
     def close(self) -> None:
         """End in order."""
-        if self.failed is None:
-            self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+        self.end()
         self.disk.release(self)
 
 

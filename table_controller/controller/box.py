@@ -107,6 +107,7 @@ class Box:
         self.on_told: list[Callable[[str, Any], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
+        self.on_replayed: Callable[[int], None] = lambda _: None  # told the number of each record that a start replays
         self.tasks = Tasks(self._died)
         kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
         self.digests = digests_of(plan.edition, plan.submission, kinds)
@@ -197,8 +198,9 @@ class Box:
     def _recover(self, store: Journal, writer: Writer) -> None:
         table = Table(self.plan.edition, self.plan.submission, self._kinds)
         self.controller = controller = start(
-            table, store, writer, self.clock, self.digests, snapshot_every=self._snapshot_every
-        )
+            table, store, writer, self.clock, self.digests,
+            snapshot_every=self._snapshot_every, on_record=self.on_replayed,
+        )  # fmt: skip
         controller.on_halted = self._halted
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
         self.escalation = Escalation(self.plan.escalate_after, table, controller.note)
@@ -367,6 +369,8 @@ class Box:
             return
         if writer is not None:
             await writer.close()
+        if store is not None:
+            store.end()  # before the copy is closed: a copy without it looks as if this start had been cut off
         if self.copier is not None:
             await self.copier.close()
         if store is not None:

@@ -93,6 +93,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
     notifier = Notifier()
     clock = BoxClock()
     box = Box(plan_of(config), clock)
+    box.on_replayed = notifier.reading
     box.checks = [check_software(config, box.digests)]
     box.checks += [("keys", sentence) for sentence in settled]
     box.checks += look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
@@ -104,7 +105,9 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
         if data.read_only:
             raise DiskReadOnly(f"{data.path} is on a disk that is mounted read-only; a disk that fails is often so")
         anchor.check(data.path, folder, config.journal.copy, traces(data.path))
-        store = Store.open(folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now)
+        store = Store.open(
+            folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now, on_record=notifier.reading
+        )
         try:
             _anchored(store, data.path)
         except JournalError:

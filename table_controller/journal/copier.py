@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
     from table_controller.journal.copy import Copy
     from table_controller.journal.store import Store
 
+log = logging.getLogger(__name__)
+
 # A copy that cannot be reached is tried again after so long (s): soon enough after a cable is back, no load until then.
 # So often is one looked at that has everything, too: another box may have taken it over.
 RETRY: Final = 5.0
+# A box that ends waits so long (s) for its last records to reach the copy; systemd ends it after 20 s.
+CLOSE_PATIENCE: Final = 8.0
 
 
 class Numbered(Protocol):
@@ -93,17 +98,28 @@ class Copier:
             self._on_state(state)
 
     async def close(self) -> None:
-        """Ship what is left if the copy can be reached, then end."""
+        """Ship what is left if the copy can be reached, then end. A copy that does not answer is not waited for."""
         if self._thread is None:
             return
+        last = self._store.last()
+        self._newest = self._newest if last is None else last.seq
         self._stop = True
         self._wake.set()
-        await asyncio.shield(self._ended)
-        self._thread.join()
+        done, _ = await asyncio.wait({self._ended}, timeout=CLOSE_PATIENCE)
+        if done:
+            self._thread.join()
+        if self.state.ack is None or self.state.ack.seq < self._newest:
+            late = "" if done else f"; it did not answer within {CLOSE_PATIENCE:.0f} s"
+            log.error("the second copy lacks the end of this start%s. %s", late, self.state.words)
 
     def _end(self) -> None:
         if not self._ended.done():
             self._ended.set_result(None)
+
+    def _on_loop(self, work: Callable[..., None], *arguments: object) -> None:
+        """Have the loop do something; a loop that ended did not wait for a copy that hung."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(work, *arguments)
 
     # --- in the thread ------------------------------------------------------------------------------------------------
 
@@ -120,14 +136,14 @@ class Copier:
         finally:
             with suppress(PitboxError):
                 copy.close()
-            self._loop.call_soon_threadsafe(self._end)
+            self._on_loop(self._end)
 
     def _look(self, copy: Copy) -> PitboxError | None:
         """There is nothing to ship; look whether the copy is still this box's."""
         try:
             copy.look()
         except PitboxError as error:
-            self._loop.call_soon_threadsafe(self._changed, copy.acknowledged or self.state.ack, error.code, str(error))
+            self._on_loop(self._changed, copy.acknowledged or self.state.ack, error.code, str(error))
             return error
         return None
 
@@ -136,12 +152,12 @@ class Copier:
             ack = copy.ship()
         except PitboxError as error:
             reach = copy.acknowledged or self.state.ack
-            self._loop.call_soon_threadsafe(self._changed, reach, error.code, str(error))
+            self._on_loop(self._changed, reach, error.code, str(error))
             return error
         except Exception as error:  # noqa: BLE001 - a fault of ours must be seen as a copy that does not work
             failed = CopyUnreachable(f"copying failed: {error!r}")
-            self._loop.call_soon_threadsafe(self._changed, self.state.ack, failed.code, str(failed))
+            self._on_loop(self._changed, self.state.ack, failed.code, str(failed))
             return failed
         self._store.held_from = ack.seq + 1
-        self._loop.call_soon_threadsafe(self._changed, ack, "", "")
+        self._on_loop(self._changed, ack, "", "")
         return None

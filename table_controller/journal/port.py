@@ -36,8 +36,11 @@ class Journal(Protocol):
     def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
         """Check the chain."""
 
+    def end(self) -> None:
+        """Write that this run ended in order; nothing is appended after it."""
+
     def close(self) -> None:
-        """End in order."""
+        """End in order, and let the journal go."""
 
 
 class JournalWriter(Protocol):

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.chain import FIRST, START, STOP
+from table_controller.journal.chain import FIRST, RESTORED, START, STOP
 from table_controller.journal.hit_log import HitLog
-from table_controller.journal.migrations import changed, migrate, state_schema
+from table_controller.journal.migrations import BACK_FIRST, changed, migrate, state_schema
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.table.events import Due
@@ -72,6 +72,20 @@ class _Began(msgspec.Struct, frozen=True):
 _BEGAN: Final = msgspec.json.Decoder(_Began)
 
 
+class _Restored(msgspec.Struct, frozen=True):
+    """What recovery reads of a `restored` record."""
+
+    by: dict[str, str] = {}
+
+
+_RESTORED: Final = msgspec.json.Decoder(_Restored)
+
+
+def _two_people(record: Record) -> bool:
+    """Tell whether two different people answer for a restore."""
+    return len(set(_RESTORED.decode(record.body).by.values())) > 1
+
+
 def keep(
     table: Table, timers: Timers, digests: Mapping[str, str], stamp: rec.Stamp, hits: HitLog | None = None
 ) -> bytes:
@@ -119,6 +133,7 @@ class _Replay:
         self._hits = HitLog()
         self._stamp: rec.Stamp | None = None
         self._kernel = ""
+        self._version = ""  # of the software that wrote what is read now, as people name it
         self._steps = 0
         self._records = 0
         self._old: Kept | None = None  # the snapshot, if its versions are others: then no step may follow
@@ -154,8 +169,9 @@ class _Replay:
         names = " and ".join(sorted(changed(old.digests, self._digests)))
         if not self._stopped:
             raise VersionsDiffer(
-                f"{names} changed after a start that did not end in order; start the software and configuration that "
-                "wrote the journal once more, end the round, stop the box in order, and then change them"
+                f"{names} changed after a start that did not end in order; {BACK_FIRST}. Where that software cannot be "
+                "had any more: move the journal's folder away and restore it from there under two credentials (pitbox "
+                "journal restore), which counts as its end"
             )
         try:
             state = _STATES.decode(old.state)
@@ -173,8 +189,7 @@ class _Replay:
         found = _meter_of_last_start(source)
         if found is msgspec.UNSET and state.money.book.entries:
             raise VersionsDiffer(
-                "the journal does not hold the terms of its meter any more; start the software and configuration that "
-                "wrote it once more, stop the box in order, and then change them"
+                f"the journal does not hold the terms of its meter any more; {BACK_FIRST}"
             )
         if found is msgspec.UNSET or found is None or state.money.rate_bp is None:
             return found or None
@@ -185,20 +200,27 @@ class _Replay:
     def _take(self, record: Record) -> None:
         if record.kind in (STOP, START) and self._stopped is None:
             self._stopped = record.kind == STOP
+        elif record.kind == RESTORED and _two_people(record):
+            self._stopped = True  # they answer for it that nothing more came after what was restored
         if record.kind == START:
             self._under = _BEGAN.decode(record.body).digests
         elif record.kind == rec.BOX:
-            self._kernel = rec.decode_box(record.body).kernel
+            box = rec.decode_box(record.body)
+            self._kernel, self._version = box.kernel, box.version
         elif record.kind == rec.STEP:
             self._step(record)
+
+    def _writer(self) -> str:
+        """Name the software that wrote what is read now, if a start since the snapshot names it."""
+        return f" (software {self._version})" if self._version else ""
 
     def _step(self, record: Record) -> None:
         differs = changed(self._under, self._digests)
         if self._old is not None or differs:
             names = " and ".join(sorted(differs or changed(self._old.digests if self._old else {}, self._digests)))
             raise VersionsDiffer(
-                f"record {record.seq} was written with another {names}, and replay never crosses versions; start the "
-                "software and configuration that wrote it once more, end the round, stop the box in order, then change"
+                f"record {record.seq} was written with another {names}{self._writer()}, and replay never crosses "
+                f"versions; {BACK_FIRST}"
             )
         try:
             step = rec.decode_step(record.body)
