@@ -115,6 +115,7 @@ class Box:
         self._snapshot_every = snapshot_every
         self._joined: list[Sign | Keypad] = []
         self.sign: Sign | None = None  # what the meter's signs show
+        self._damage = ""  # what was known of damage in the second copy
         self._store: Journal | None = None
         self._writer: Writer | None = None
 
@@ -183,6 +184,7 @@ class Box:
             self._lock(cause)
         else:
             self.copier = copier(self._store) if copier is not None else None
+            self._damage = self.copy.damage
         self._fill()
         if self.controller is not None:
             self._join(self.controller)
@@ -259,6 +261,9 @@ class Box:
         """Hear how the second copy is: reached, it lets rounds open; taken over by another box, it ends this one."""
         if self.controller is None:
             return
+        if state.damage and state.damage != self._damage:
+            self.controller.submit(ev.CopyDamaged(state.damage))
+        self._damage = state.damage
         if state.code == code_of(CopyTakenOver.number):
             self.controller.journal_failed(CopyTakenOver(state.error))
         elif state.ack is not None and not state.error and self.controller.table.state.copy_awaited:

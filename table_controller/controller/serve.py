@@ -28,6 +28,7 @@ from table_controller.controller.self_check import check_software, compare_whole
 from table_controller.journal import anchor
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
+from table_controller.journal.copy_check import CopyCheck
 from table_controller.journal.records import VERSION, Note
 from table_controller.journal.store import Store
 from table_controller.journal.writer import Writer
@@ -59,7 +60,7 @@ def _failed_early(error: Exception) -> None:
 
 
 def _copied(state: CopyState) -> None:
-    level = logging.ERROR if state.error else logging.INFO if state.configured else logging.WARNING
+    level = logging.ERROR if state.error or state.damage else logging.INFO if state.configured else logging.WARNING
     log.log(level, "%s", state.words)
 
 
@@ -70,8 +71,10 @@ def _copier(box: Box, config: TableConfig, store: Any) -> Copier:
         _copied(state)
         box.copy_changed(state)
 
-    copy = config.journal.copy
-    return Copier(store, None if copy is None else Copy(config.journal.folder, copy), copied)
+    journal, copy = config.journal.folder, config.journal.copy
+    if copy is None:
+        return Copier(store, None, copied)
+    return Copier(store, Copy(journal, copy), copied, CopyCheck(journal, copy, config.data))
 
 
 async def serve(config: TableConfig, besides: Besides | None = None) -> None:

@@ -72,6 +72,7 @@ def _meter() -> Iterator[ev.Event]:
         yield ev.CopyAbsenceConfirmed("slip 7", first, second)
     yield ev.CopyAwaited()
     yield ev.CopyReached()
+    yield ev.CopyDamaged("record 7 is not what was copied")
     yield ev.SignShown(PAGE, "stale")
     yield ev.SignShown(PAGE)
 
