@@ -270,7 +270,8 @@ class Store:
         out: list[Closed] = []
         if full:
             out = self._leaving(segment.place.number)
-            named = [each.retired for each in out]
+            archive = "" if self.policy.archive is None else str(self.policy.archive)
+            named = [msgspec.structs.replace(each.retired, archive=archive) for each in out]
             announced = msgspec.structs.replace(announced, segment=segment.place.number + 1, retired=named)
         entry = (SNAPSHOT, *self._clocks(), self.boot, msgspec.json.encode(announced))
         (record,) = chained(last.head, last.seq + 1, [entry])
