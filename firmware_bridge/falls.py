@@ -19,7 +19,7 @@ LONGEST_TRIAL: Final = 120.0
 
 
 class Falls:
-    """One link's falls. `counted`: those of trials since the link was last steady; `reported`: the others since then."""
+    """One link's falls since it was last steady. `counted`: those of trials; `reported`: the others."""
 
     def __init__(self) -> None:
         self.is_flapping = False

@@ -132,8 +132,8 @@ def migrate(
         never = _names(differs - set(alone))
         raise VersionsDiffer(f"{_names(differs)} changed, and no migration leads to another {never}; {_NEVER}")
     raise VersionsDiffer(
-        f"{_names(differs)} changed, and no migration leads to both at once; put one of them back, start, stop the box in "
-        "order, and then change the other one"
+        f"{_names(differs)} changed, and no migration leads to both at once; put one of them back, start, stop the box "
+        "in order, and then change the other one"
     )
 
 

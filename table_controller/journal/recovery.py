@@ -188,9 +188,7 @@ class _Replay:
             return old.meter
         found = _meter_of_last_start(source)
         if found is msgspec.UNSET and state.money.book.entries:
-            raise VersionsDiffer(
-                f"the journal does not hold the terms of its meter any more; {BACK_FIRST}"
-            )
+            raise VersionsDiffer(f"the journal does not hold the terms of its meter any more; {BACK_FIRST}")
         if found is msgspec.UNSET or found is None or state.money.rate_bp is None:
             return found or None
         # A `box` record has the rate in force: here a documented one, which stays in force whatever is submitted.

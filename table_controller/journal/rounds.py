@@ -5,7 +5,6 @@ Reads records and writes lines of text; decides nothing. There is no order of ca
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
@@ -15,12 +14,13 @@ from firmware_bridge.errors import ConfigurationError, RecordUnreadable
 from table_controller.journal import reader, wording
 from table_controller.journal import records as rec
 from table_controller.journal.accounts import number_at_begin
-from table_controller.journal.chain import SNAPSHOT
-from table_controller.journal.segment import Announced
+from table_controller.journal.after_round import OPENED, look_further, where_retired
 from table_controller.ledger.money import dollars
 from table_controller.rulebook import OUTCOMES, TRIGGERS
 from table_controller.table.dealing import place_of
 from table_controller.table.starting import position_of_total
+
+__all__ = ["ENDED", "NO_TERMS", "OPENED", "Story", "answer_text", "asked_text", "note_asked", "round_of", "steps"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from table_controller.journal.chain import Record
 
-OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
-# In the body of a step whose findings name rounds; a quick look spares decoding the others.
-_ROUNDS: Final = re.compile(rb'"rounds":\[\d')
 ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
 # Entries that say what people were paid, or what came back.
 _PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn",
@@ -396,43 +393,13 @@ def round_of(folder: Path, number: int) -> Story:
         else:
             story.take(record, said)
             if ENDED in said["decisions"]:
-                _look_further(folder, story, record.seq + 1)
+                look_further(folder, story, record.seq + 1)
                 return story
     if story is None:
         there = f"rounds {begun + 1} to {at}" if at > begun else "no round"
-        gone = _retired(folder, number) if 0 < number <= begun else ""
+        gone = where_retired(folder, number) if 0 < number <= begun else ""
         raise ConfigurationError(f"there is no round {number} in {folder}; it holds {there}{gone}")
     return story
-
-
-def _look_further(folder: Path, story: Story, first: int) -> None:
-    """Find what came after a round's end and is about it: answers until the next one opens, and later findings."""
-    is_next = False
-    for record in reader.read(folder, first, newest=rec.VERSION):
-        is_following = not is_next and not story.is_answered
-        if record.kind != rec.STEP or not (is_following or _ROUNDS.search(record.body)):
-            continue
-        said = msgspec.json.decode(record.body)
-        is_next = is_next or OPENED in said["decisions"]
-        if is_following and not is_next:
-            story.follow(record, said)
-        story.name(record, said)
-
-
-def _retired(folder: Path, number: int) -> str:
-    """Return where a round is that left the journal with its segment, as far as the journal itself records it."""
-    before = reader.begin(folder).number - 1
-    found = [
-        retired.archive
-        for record in reader.read(folder, reader.begin(folder).first)
-        if record.kind == SNAPSHOT
-        for retired in msgspec.json.decode(record.body, type=Announced).retired
-        if retired.segment == before
-    ]
-    archive = next(iter(found), "")
-    if archive:
-        return f"; round {number} left it with its segment for the archive: pitbox journal show {archive} {number}"
-    return f"; round {number} left it with its segment, and no archive is recorded: the second copy may have it"
 
 
 # A journal whose box never said what it plays: nothing can be derived, and what was recorded is told all the same.

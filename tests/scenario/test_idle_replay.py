@@ -83,7 +83,7 @@ async def test_a_table_that_idles_for_hours_replays_at_most_its_budget(seed: int
             house.people.ignoring = True  # nobody does what is asked
             house.controller.submit(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
             assert house.controller.table.state.holds
-        await idle(house, 5, refused=12)
+        await idle(house, 5, refused=12, flaps="bet_sensor.3")
         await killed_and_compared(house)
     finally:
         await house.close()

@@ -20,7 +20,16 @@ from table_controller.ledger.money import ACCOUNTS, ENVY, METER
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import BetAccepted, BetReturned, Cleared, Finding, Found, HitClaimed, HitRebooked, Moved
+from table_controller.table.decisions import (
+    BetAccepted,
+    BetReturned,
+    Cleared,
+    Finding,
+    Found,
+    HitClaimed,
+    HitRebooked,
+    Moved,
+)
 from table_controller.table.hits import NO_WIN
 from tests.support.meters import PROGRESSIVES, choices
 

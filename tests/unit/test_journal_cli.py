@@ -328,7 +328,7 @@ def test_rounds_keep_their_numbers_when_the_beginning_was_retired(quick: Path) -
     assert book_of(quick / "j").held == money.held
     with pytest.raises(ConfigurationError, match=f"holds rounds {begun + 1} to 12; .*show {quick / 'archive'} 1"):
         round_of(quick / "j", 1)
-    with pytest.raises(ConfigurationError, match="holds rounds [0-9]+ to 12$"):
+    with pytest.raises(ConfigurationError, match=r"holds rounds [0-9]+ to 12$"):
         round_of(quick / "j", 13)
     assert "Round 1 of" in round_of(quick / "archive", 1).lines()[0]
     assert round_of(quick / "archive", begun).end.endswith("played to its end")

@@ -71,9 +71,9 @@ class Nights:
         number = max(n for n, path in reader.segments(self.copy) if first_of(path) <= seq)
         path = dict(reader.segments(self.copy))[number]
         with sqlite3.connect(path) as database:
-            ((value,),) = database.execute(f"SELECT {column} FROM records WHERE seq = ?", (seq,)).fetchall()  # noqa: S608
+            ((value,),) = database.execute(f"SELECT {column} FROM records WHERE seq = ?", (seq,)).fetchall()
             spoilt = bytes([value[0] ^ 1]) + value[1:]
-            database.execute(f"UPDATE records SET {column} = ? WHERE seq = ?", (spoilt, seq))  # noqa: S608
+            database.execute(f"UPDATE records SET {column} = ? WHERE seq = ?", (spoilt, seq))
         database.close()
 
 
@@ -171,10 +171,16 @@ async def test_the_copier_finds_it_beside_the_game_and_the_box_hears_of_it(
     table = Nights(tmp_path, 300)
     table.flip(120)
     told: list[CopyState] = []
-    copier = Copier(table.store, Copy(table.source, table.copy), told.append, table.check())
+    found = asyncio.Event()
+
+    def hear(state: CopyState) -> None:
+        told.append(state)
+        if state.damage:
+            found.set()
+
+    copier = Copier(table.store, Copy(table.source, table.copy), hear, table.check())
     async with asyncio.timeout(30):
-        while not copier.state.damage:
-            await asyncio.sleep(0.01)
+        await found.wait()
     with caplog.at_level(logging.ERROR):
         table.store.append(entries(table.store, 1))
         copier.durable(newest(table.store))

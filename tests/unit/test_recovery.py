@@ -247,7 +247,7 @@ def test_a_restore_by_two_people_counts_as_the_end_of_a_journal_whose_stop_never
     other = digests | {SOFTWARE: "1" * 64}
     restore(tmp_path / "copy", tmp_path / "one", by={"floorperson": "F1"})
     refused = opened_by(tmp_path / "one", other)
-    with pytest.raises(VersionsDiffer, match="did not end in order.*pitbox journal restore"):
+    with pytest.raises(VersionsDiffer, match=r"did not end in order.*pitbox journal restore"):
         recover(refused, Floor(GAME).table, other)
     refused.close()
     restore(tmp_path / "one", tmp_path / "two", by={"floorperson": "F1", "auditor": "A2"})
