@@ -60,6 +60,12 @@ class SessionLost(LinkError):
     number = 115
 
 
+class LinkUnsteady(LinkError):
+    """The link falls again and again: it must hold for a while before the table counts the device as there."""
+
+    number = 726
+
+
 class LinkClosed(LinkError):
     """We closed the link ourselves."""
 
@@ -477,6 +483,12 @@ class CopyTakenOver(JournalError):
     """The second copy was restored into another box: that box has this table, and this one opens nothing any more."""
 
     number = 724
+
+
+class CopyRotten(JournalError):
+    """A record that the second copy acknowledged is not there any more as it was written: its disk or memory fails."""
+
+    number = 725
 
 
 # --- recovery: the journal holds, and cannot be taken ---------------------------------------------------------

@@ -23,6 +23,7 @@ from firmware_bridge.errors import (
     SessionLost,
     TrustError,
 )
+from firmware_bridge.falls import WINDOW, Falls
 from firmware_bridge.handshake import greet
 from firmware_bridge.wire import Wire
 
@@ -72,8 +73,21 @@ class Owner(Protocol):
         """The session is gone; also told, once per kind of cause, when none could be made."""
 
 
+class FlapWatch(Protocol):
+    """Whoever may put a link on trial that falls again and again."""
+
+    def may_try(self) -> bool:
+        """Return whether the device may stay unknown to its owner for the length of a trial."""
+
+    def flapping(self, falls: Falls, cause: PitboxError) -> None:
+        """The link is on trial from now on, or fell during one."""
+
+    def steady(self, falls: Falls) -> None:
+        """A link that was on trial has held for long enough to be trusted as any other."""
+
+
 class Supervisor:
-    """Keeps one device connected for its driver."""
+    """Keeps one device connected for its driver. With a `watch`, a link that falls again and again is on trial."""
 
     def __init__(
         self,
@@ -85,6 +99,7 @@ class Supervisor:
         *,
         capture: Capture | None = None,
         jitter: Random | None = None,
+        watch: FlapWatch | None = None,
     ) -> None:
         self.name = name
         self.phase = Phase.IDLE
@@ -97,6 +112,8 @@ class Supervisor:
         self._owner = owner
         self._capture = capture
         self._jitter = jitter or Random()
+        self.falls = Falls()
+        self._watch = watch
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -138,20 +155,43 @@ class Supervisor:
             transport = await self._open_port()
             self.phase = Phase.HANDSHAKE
             link, hello = await greet(Wire(transport, self._capture), self.trust, self._decode)
-            return link.down or await self._live(link, hello)
+            return link.down or await self._try(link) or await self._live(link, hello)
         except PitboxError as cause:
             return cause
         finally:
             if transport is not None:
                 transport.close()
 
+    async def _try(self, link: Link) -> PitboxError | None:
+        """Have a link that fell again and again hold for a while, unknown to its owner; return why it fell, if it did.
+
+        Its owner reads the device anew in any case: what the device sends now is lost no more than without a link.
+        """
+        if self._watch is None or not self.falls.is_flapping or not self._watch.may_try():
+            return None
+        down: asyncio.Future[PitboxError] = asyncio.get_running_loop().create_future()
+        link.on_down = lambda cause: None if down.done() else down.set_result(cause)
+        try:
+            async with asyncio.timeout(self.falls.trial()):
+                cause = await down
+        except TimeoutError:
+            return link.down
+        except BaseException:
+            link.close()
+            raise
+        self.falls.fell_on_trial()
+        self._watch.flapping(self.falls, cause)
+        return cause
+
     async def _live(self, link: Link, hello: DeviceHello) -> PitboxError:
         loop = asyncio.get_running_loop()
         since = loop.time()
         down: asyncio.Future[PitboxError] = loop.create_future()
+        steady = loop.call_later(WINDOW, self._held) if self.falls.is_flapping else None
 
         def fallen(cause: PitboxError) -> None:
             self.link = None
+            self._fell(cause, loop.time() - since)
             if not down.done():
                 down.set_result(cause)
             self._owner.link_down(cause)
@@ -163,16 +203,33 @@ class Supervisor:
             self._owner.link_up(link, hello)
             return await down
         finally:
+            if steady is not None:
+                steady.cancel()
             if loop.time() - since > _GOOD:
                 self.failures = 0
             link.close()
+
+    def _fell(self, cause: PitboxError, lived: float) -> None:
+        """A link fell that the owner knew. One that is closed on purpose has not fallen."""
+        if self._watch is None or isinstance(cause, LinkClosed):
+            return
+        newly = self.falls.fell(asyncio.get_running_loop().time(), lived)
+        if newly:
+            log.warning("%s: it falls again and again; from now on it must hold before it counts", self.name)
+            self._watch.flapping(self.falls, cause)
+
+    def _held(self) -> None:
+        """A link that was on trial has held for the whole window."""
+        if self._watch is not None:
+            self._watch.steady(self.falls)
+        self.falls.steady()
 
     def _note(self, cause: PitboxError) -> None:
         """First failure loud, repeats quiet; a new kind of failure is loud again."""
         repeated = self.failures > 0 and type(cause) is type(self.last_cause)
         self.failures += 1
         self.last_cause = cause
-        level = logging.DEBUG if repeated else logging.WARNING
+        level = logging.DEBUG if repeated or self.falls.is_flapping else logging.WARNING
         log.log(level, "%s: %s %s (failure %d in a row)", self.name, cause.code, cause, self.failures)
         if not repeated and self.phase is not Phase.UP:
             self._owner.link_down(cause)

@@ -152,6 +152,7 @@ class DiskStore:
         self.disk = disk
         self.boot = 0
         self.failed: PitboxError | None = None
+        self._ended = False
         self._clocks = clocks
 
     def begin(self, version: int, digests: dict[str, str], against: bytes | None) -> None:
@@ -186,7 +187,7 @@ class DiskStore:
         last = self._ready()
         return chained(last.head, last.seq + 1, entries)
 
-    def snapshot(self, seq: int, body: bytes) -> Record:
+    def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:  # noqa: ARG002 - no segments
         """Keep the state after a record."""
         records, snapshot = self.announced(seq, body)
         self._commit(records, snapshot)
@@ -249,10 +250,15 @@ class DiskStore:
             return Verdict(False, first, last, head, last + 1, "no record has the head that was asked for")
         return Verdict(True, first, last, head)
 
+    def end(self) -> None:
+        """Write that the boot ended in order."""
+        if self.failed is None and not self._ended:
+            self._ended = True
+            self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+
     def close(self) -> None:
         """End in order."""
-        if self.failed is None:
-            self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+        self.end()
         self.disk.release(self)
 
 
@@ -297,7 +303,13 @@ class DiskWriter:
         check_limits(kind, body)
         return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable))
 
-    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
+    def snapshot(
+        self,
+        body: bytes,
+        on_durable: Callable[[Record], None],
+        *,
+        may_rotate: bool = True,  # noqa: ARG002 - no segments
+    ) -> int:
         """Hand over a snapshot of the state after the record appended last."""
         return self._put((None, body, on_durable))
 

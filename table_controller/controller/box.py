@@ -10,6 +10,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -123,6 +124,7 @@ class Box:
         self.on_told: list[Callable[[str, Any], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
+        self.on_replayed: Callable[[int], None] = lambda _: None  # told the number of each record that a start replays
         self.tasks = Tasks(self._died)
         kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
         self.digests = digests_of(plan.edition, plan.submission, kinds)
@@ -130,6 +132,7 @@ class Box:
         self._snapshot_every = snapshot_every
         self._joined: list[Sign | Keypad] = []
         self.sign: Sign | None = None  # what the meter's signs show
+        self._damage = ""  # what was known of damage in the second copy
         self._store: Journal | None = None
         self._writer: Writer | None = None
 
@@ -193,6 +196,7 @@ class Box:
         else:
             self.copier = copier(self._store) if copier is not None else None
             self._settle_drafts()
+            self._damage = self.copy.damage
         self._fill()
         if self.controller is not None:
             self._join(self.controller)
@@ -240,8 +244,9 @@ class Box:
     def _recover(self, store: Journal, writer: Writer) -> None:
         table = Table(self.plan.edition, self.plan.submission, self._kinds)
         self.controller = controller = start(
-            table, store, writer, self.clock, self.digests, snapshot_every=self._snapshot_every
-        )
+            table, store, writer, self.clock, self.digests,
+            snapshot_every=self._snapshot_every, on_record=self.on_replayed,
+        )  # fmt: skip
         controller.on_halted = self._halted
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
         self.credentials = CredentialLog(self.plan.people, controller, self.aside)
@@ -282,11 +287,18 @@ class Box:
         slot: Slot[Any, Any] = Slot(
             place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name],
             jitter=None if self._seed is None else Random(self._seed), hold=hold,
+            may_try=None if self.controller is None else partial(self._is_unused, place.name),
         )  # fmt: skip
         slot.on_failed = lambda bug: self.note(
             rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
         )
+        slot.on_unsteady = lambda text: self.note(rec.Note("link", text, slot=place.name))
         return slot
+
+    def _is_unused(self, slot: str) -> bool:
+        """Tell whether no command of a slot is open; one that is in doubt is asked about as soon as anybody answers."""
+        running = self.controller is not None and self.cause is None
+        return running and all(issued.slot != slot for issued in self.running().table.state.commands.values())
 
     # --- while it runs ------------------------------------------------------------------------------------------------
 
@@ -294,6 +306,9 @@ class Box:
         """Hear how the second copy is: reached, it lets rounds open; taken over by another box, it ends this one."""
         if self.controller is None:
             return
+        if state.damage and state.damage != self._damage:
+            self.controller.submit(ev.CopyDamaged(state.damage))
+        self._damage = state.damage
         if state.code == code_of(CopyTakenOver.number):
             self.controller.journal_failed(CopyTakenOver(state.error))
         elif state.ack is not None and not state.error and self.controller.table.state.copy_awaited:
@@ -427,6 +442,8 @@ class Box:
             return
         if writer is not None:
             await writer.close()
+        if store is not None:
+            store.end()  # before the copy is closed: a copy without it looks as if this start had been cut off
         if self.copier is not None:
             await self.copier.close()
         if store is not None:

@@ -29,6 +29,7 @@ class Hold:
         self._unanswered: set[asyncio.Future[Any]] = set()
         self._kept: list[Callable[[], None]] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._catching_up = False
 
     def begun(self, work: asyncio.Future[Any]) -> None:
         """A fail-safe command was written, and its answer is waited for."""
@@ -52,12 +53,21 @@ class Hold:
         self._kept.append(work)
         return True
 
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is kept back, as a step that has no record yet."""
+        return bool(self._kept) or self._catching_up
+
     def catch_up(self) -> None:
         """Do what was kept: something else has come, and it stays behind what came before it."""
         if self._kept:
             kept, self._kept = self._kept, []
-            for work in kept:
-                work()
+            before, self._catching_up = self._catching_up, True
+            try:
+                for work in kept:
+                    work()
+            finally:
+                self._catching_up = before
 
     def _end(self) -> None:
         self._stop()

@@ -28,7 +28,7 @@ from table_controller.controller.translate import translate
 from table_controller.journal.records import Note
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, Deadline, Decision, Moved
+from table_controller.table.decisions import Command, Deadline, Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,6 @@ log = logging.getLogger(__name__)
 
 # A disk takes milliseconds; after so long (s) whoever waits looks whether the journal has failed meanwhile.
 NOTE_PATIENCE: Final = 0.25
-_ROUND_OVER: Final = Moved("round", mc.IDLE)
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -82,6 +81,7 @@ class Controller:
         self.on_noted: list[Callable[[], None]] = []  # called when a note is on disk
         self._recorder = recorder
         self._waiting: deque[ev.Event] = deque()
+        self._gone: set[str] = set()  # slots whose link the core has as down, in this start
         self._stepping = False
         self._closed = False
         self._stopping = False
@@ -109,6 +109,8 @@ class Controller:
         slot = self.slots[name]
         rules_hear = not isinstance(event, slot.kind.pictures)
         for each in translate(name, slot.kind.name, slot.kind.trigger(event), event) if rules_hear else ():
+            if self._is_gone_already(each):
+                continue
             if isinstance(each, ev.SlotChanged) or not self._tested(name):
                 self.submit(each)
         if self.halted is not None or self._closed:
@@ -116,6 +118,14 @@ class Controller:
         if isinstance(event, Settled):
             self._asking.settled(event)
         self._asking.look_after(slot)
+
+    def _is_gone_already(self, event: ev.Event) -> bool:
+        """Tell whether a link is reported down that is down, for another cause: that changes nothing at the table."""
+        if not isinstance(event, ev.SlotChanged) or event.trigger not in ("appear", "vanish"):
+            return False
+        was_gone = event.slot in self._gone
+        (self._gone.add if event.trigger == "vanish" else self._gone.discard)(event.slot)
+        return was_gone and event.trigger == "vanish"
 
     def _tested(self, name: str) -> bool:
         """Tell whether a machine is in test mode: the cards of its reports are no deck's."""
@@ -141,6 +151,15 @@ class Controller:
                     self._step(following)
         finally:
             self._stepping = False
+        self._snapshot_if_due()
+
+    def _snapshot_if_due(self) -> None:
+        """Keep the state if enough was recorded since it was kept last: also in a round, and while people wait.
+
+        The state is that of the newest record only if no step is held back.
+        """
+        if self.halted is None and not self._closed and not self._stepping and not self.hold.keeps:
+            self._recorder.snapshot_if_due(self.table)
 
     def _step(self, event: ev.Event) -> None:
         now = self._recorder.stamp()
@@ -164,8 +183,6 @@ class Controller:
         for decision in decisions:
             if isinstance(decision, Deadline):
                 self._deadlines.set(decision.timer)
-        if _ROUND_OVER in decisions:
-            self._recorder.snapshot_if_due(self.table)
 
     def _make_safe(self, decisions: list[Decision]) -> None:
         """Write what makes things safe, in this very call."""
@@ -227,6 +244,7 @@ class Controller:
         if self.halted is None and not self._closed:
             self.hold.catch_up()
             self._recorder.note(note, lambda _: self._note_durable(on_disk))
+            self._snapshot_if_due()
 
     def _note_durable(self, on_disk: Callable[[], None] | None) -> None:
         """A note is on disk: call who waits for it, then who shows notes."""

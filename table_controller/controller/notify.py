@@ -8,10 +8,16 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+# While a long journal is read, systemd is asked for so much more time (s), once in so long (s): a start that goes on is
+# not ended in the middle, and one that stands still is.
+MORE_TIME: Final = 60.0
+ASK_EVERY: Final = 5.0
 
 
 class Notifier:
@@ -24,6 +30,7 @@ class Notifier:
             self._address = "\0" + self._address[1:]
         ours = env.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
         self._limit = int(env.get("WATCHDOG_USEC", "0")) / 1e6 if ours else 0.0
+        self._ask_at = 0.0
 
     def tell(self, *words: str) -> None:
         """Send words such as READY=1; a systemd that does not listen is no reason to stop."""
@@ -35,6 +42,12 @@ class Notifier:
                 sender.send("\n".join(words).encode())
             except OSError:
                 return
+
+    def reading(self, record: int) -> None:
+        """A record of the journal was read at the start: ask for more time, now and then."""
+        if self._address and (now := time.monotonic()) >= self._ask_at:
+            self._ask_at = now + ASK_EVERY
+            self.tell(f"EXTEND_TIMEOUT_USEC={MORE_TIME * 1e6:.0f}", f"STATUS=reading the journal: record {record}")
 
     def ready(self, status: str) -> None:
         """The box runs, or is locked and says so."""

@@ -10,6 +10,7 @@ from table_controller.journal.clocks import Reading, back_since, watch
 from table_controller.journal.port import JournalWriter
 from table_controller.journal.recovery import keep
 from table_controller.journal.terms import terms_of
+from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
     from table_controller.table.events import Event
 
-# A snapshot after at least so many steps, between rounds: a restart replays at most about so many.
-SNAPSHOT_EVERY: Final = 1000
+# A snapshot after so many records of whatever kind, also in a round: so a restart replays fewer than 1,000, whatever
+# people and machines did since. The rest is room for what one step brings with it, and for the start's own records.
+SNAPSHOT_EVERY: Final = 900
+# Between rounds one is kept from three quarters of that on: then one in a round is rare, where the loop has more to do.
+_BETWEEN_ROUNDS: Final = 0.75
 # A clock that is back by less than this (ns) since the last record was only put right.
 BACK_NS: Final = 1_000_000_000
 
@@ -64,7 +68,7 @@ class Recorder:
         self._clock = clock
         self._digests = dict(digests)
         self._every = every
-        self._since = recovered.steps
+        self._since = recovered.records
         self.newest = 0  # the number of the step that was handed over last in this start
         now = self.stamp()
         self.back = recovered.stamp is not None and back_since(recovered.stamp.wall_ns, now.wall_ns) > BACK_NS
@@ -101,7 +105,6 @@ class Recorder:
         self._last = now
         self.timers.take(decisions, now)
         self.hits.take(now.wall_ns, decisions)
-        self._since += 1
         self.newest = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
         self.findings.take(self.newest, now.wall_ns, decisions)
 
@@ -113,15 +116,17 @@ class Recorder:
         self.roll.take(note.listed, note.change)
 
     def snapshot_if_due(self, table: Table) -> None:
-        """Keep the state after the step recorded last, if enough steps have passed; called between rounds."""
-        if self._since >= self._every:
+        """Keep the state after the step recorded last, if enough was recorded since: fewer between rounds."""
+        is_idle = table.state.round.state == mc.IDLE
+        if self._since >= self._every * (_BETWEEN_ROUNDS if is_idle else 1):
             self.snapshot(table)
 
     def snapshot(self, table: Table) -> None:
-        """Keep the state after the step recorded last."""
+        """Keep the state after the step recorded last. A new segment of the journal begins only between rounds."""
         self._since = 0
         body = keep(table, self.timers, self._digests, self._last, self.hits, self.findings, self.roll)
-        self.writer.snapshot(body, _nothing)
+        self.writer.snapshot(body, _nothing, may_rotate=table.state.round.state == mc.IDLE)
 
     def _append(self, kind: str, now: rec.Stamp, body: bytes, on_durable: Callable[[Record], None]) -> int:
+        self._since += 1
         return self.writer.append(kind, now.wall_ns, now.mono_ns, self.boot, body, on_durable)

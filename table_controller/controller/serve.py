@@ -34,6 +34,7 @@ from table_controller.controller.self_check import (
 from table_controller.journal import anchor
 from table_controller.journal.copier import Copier
 from table_controller.journal.copy import Copy
+from table_controller.journal.copy_check import CopyCheck
 from table_controller.journal.records import VERSION, Note
 from table_controller.journal.store import Store
 from table_controller.journal.writer import Writer
@@ -65,7 +66,7 @@ def _failed_early(error: Exception) -> None:
 
 
 def _copied(state: CopyState) -> None:
-    level = logging.ERROR if state.error else logging.INFO if state.configured else logging.WARNING
+    level = logging.ERROR if state.error or state.damage else logging.INFO if state.configured else logging.WARNING
     log.log(level, "%s", state.words)
 
 
@@ -76,8 +77,10 @@ def _copier(box: Box, config: TableConfig, store: Any) -> Copier:
         _copied(state)
         box.copy_changed(state)
 
-    copy = config.journal.copy
-    return Copier(store, None if copy is None else Copy(config.journal.folder, copy), copied)
+    journal, copy = config.journal.folder, config.journal.copy
+    if copy is None:
+        return Copier(store, None, copied)
+    return Copier(store, Copy(journal, copy), copied, CopyCheck(journal, copy, config.data))
 
 
 async def serve(config: TableConfig, besides: Besides | None = None) -> None:
@@ -99,6 +102,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
     notifier = Notifier()
     clock = BoxClock()
     box = Box(plan_of(config), clock)
+    box.on_replayed = notifier.reading
     box.checks = [check_software(config, box.digests)]
     box.checks += [("keys", sentence) for sentence in settled]
     box.checks += look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
@@ -110,7 +114,9 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
         if data.read_only:
             raise DiskReadOnly(f"{data.path} is on a disk that is mounted read-only; a disk that fails is often so")
         anchor.check(data.path, folder, config.journal.copy, traces(data.path))
-        store = Store.open(folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now)
+        store = Store.open(
+            folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now, on_record=notifier.reading
+        )
         try:
             _anchored(store, data.path)
         except JournalError:

@@ -5,28 +5,33 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 from devices.kinds import D, Kind, V
 from devices.report import LinkDown, Reported
 from devices.service import Service
-from firmware_bridge.errors import LinkError
+from firmware_bridge.errors import LinkError, LinkUnsteady
 from firmware_bridge.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from firmware_bridge.errors import PitboxError
+    from firmware_bridge.falls import Falls
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Capture, Transport
     from table_controller.controller.hold import Hold
+
+# From so many falls of a link on trial on, each doubling of their number is reported once more.
+QUIET: Final = 8
 
 
 class Slot(Generic[D, V]):
     """`driver` to ask and command, `view` what is known, `service` whether it may serve, `cause` why it is not there.
 
     `on_event` is called after view and service state have taken the event. With a `hold`, what only confirms is taken
-    once everything that was made safe together has confirmed.
+    once everything that was made safe together has confirmed. With `may_try`, a link that falls again and again must
+    hold for a while before it counts, whenever that returns true; `on_unsteady` is told so in words.
     """
 
     def __init__(
@@ -40,6 +45,7 @@ class Slot(Generic[D, V]):
         capture: Capture | None = None,
         jitter: Random | None = None,
         hold: Hold | None = None,
+        may_try: Callable[[], bool] | None = None,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -47,12 +53,15 @@ class Slot(Generic[D, V]):
         self.service = Service()
         self.cause: PitboxError | None = None
         self.driver = kind.driver(self._take)
+        self._may_try = may_try
         self.supervisor = Supervisor(
-            name, open_port, trust, kind.decoder, self.driver, capture=capture, jitter=jitter or Random()
-        )
+            name, open_port, trust, kind.decoder, self.driver, capture=capture, jitter=jitter or Random(),
+            watch=None if may_try is None else self,
+        )  # fmt: skip
         self._on_event = on_event
         self._hold = hold
         self.on_failed: Callable[[Exception], None] | None = None  # told when the driver's own code failed
+        self.on_unsteady: Callable[[str], None] | None = None
 
     def _take(self, event: Any) -> None:
         """Take an event, now or with the others that confirm; the order of the wire stays."""
@@ -82,10 +91,40 @@ class Slot(Generic[D, V]):
             return
         self.service.take(self.kind.trigger(event), unsettled=bool(self.view.unsettled))
         if isinstance(event, LinkDown):
-            self.cause = event.cause
+            self.cause = self._shown(event.cause)
         elif isinstance(event, Reported):
             self.cause = None
         self._on_event(event)
+
+    # --- a link that falls again and again ----------------------------------------------------------------------------
+
+    def may_try(self) -> bool:
+        """Return whether nobody waits for anything of this device: then its link may be on trial."""
+        return self._may_try is not None and self._may_try()
+
+    def flapping(self, falls: Falls, cause: PitboxError) -> None:
+        """Report a link on trial: when that begins, and then whenever its falls have doubled."""
+        self.cause = self._shown(cause)
+        if falls.counted == 0 or (falls.counted >= QUIET and falls.counted & (falls.counted - 1) == 0):
+            self._report(str(self.cause))
+
+    def steady(self, falls: Falls) -> None:
+        """Report that the link holds again, and what was not reported one by one."""
+        self._report(f"{self.name}: its link holds again; {falls.counted} falls were counted and not recorded")
+
+    def _shown(self, cause: PitboxError) -> PitboxError:
+        """Return why the device is not there, as people read it."""
+        falls = self.supervisor.falls
+        if not falls.is_flapping:
+            return cause
+        return LinkUnsteady(
+            f"{self.name}: its link falls again and again ({falls.counted} falls counted, not recorded); it must hold "
+            f"for {falls.trial():.0f} s before the table counts it as there; the last fall: {cause.code} {cause}"
+        )
+
+    def _report(self, text: str) -> None:
+        if self.on_unsteady is not None:
+            self.on_unsteady(text)
 
     def start(self) -> None:
         """Begin to keep the device connected."""

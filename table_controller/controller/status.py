@@ -171,7 +171,7 @@ def status_of(box: Box) -> Status:
     """Look at a box."""
     controller = box.controller
     copy = box.copy
-    trouble = Problem(copy.code, copy.error) if copy.error else None
+    trouble = None if copy.problem is None else Problem(*copy.problem)
     reach = 0 if copy.ack is None else copy.ack.seq
     dealer, around = box.dealer(), box.surroundings
     return Status(

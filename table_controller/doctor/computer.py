@@ -11,6 +11,7 @@ from table_controller.controller.clock import BoxClock, discipline
 from table_controller.controller.self_check import check_software
 from table_controller.doctor.lines import FAIL, OK, WARN, Line
 from table_controller.journal import ballast, reader
+from table_controller.journal.copy_check import Position, read_position
 from table_controller.journal.versions import digests_of
 from table_controller.people import load_people
 
@@ -101,8 +102,8 @@ def journal(folder: Path, *, whole: bool = False) -> Line:
     return Line("journal", OK, f"records {verdict.first:,} to {verdict.last:,} hold")
 
 
-def second_copy(source: Path, copy: Path | None) -> Line:
-    """Compare how far the second copy is."""
+def second_copy(source: Path, copy: Path | None, data: Path | None = None) -> Line:
+    """Compare how far the second copy is, and what its nightly check found."""
     if copy is None:
         return Line("second copy", WARN, "none is configured: one broken disk loses the meters",
                     "set journal.copy to a folder on another disk or host")  # fmt: skip
@@ -115,9 +116,14 @@ def second_copy(source: Path, copy: Path | None) -> Line:
         return Line("second copy", FAIL, f"{error.code}: {error}", f"pitbox explain {error.code}")
     except OSError as error:
         return Line("second copy", FAIL, f"{copy}: {error.strerror}", "is its disk mounted?")
+    position = Position() if data is None else read_position(data)
+    if position.damage is not None:
+        code = position.damage.code
+        return Line("second copy", FAIL, f"{code}: {position.damage}", f"pitbox explain {code}")
     if behind > _BEHIND:
         return Line("second copy", WARN, f"{behind:,} records behind", "does the box run? is the copy's disk slow?")
-    return Line("second copy", OK, f"{copy}, {max(0, behind)} records behind")
+    checked = f"; read again up to record {position.next - 1:,} on {position.day}" if position.day else ""
+    return Line("second copy", OK, f"{copy}, {max(0, behind)} records behind{checked}")
 
 
 def people(path: Path) -> Line:
@@ -153,6 +159,6 @@ def computer(config: TableConfig, *, whole: bool) -> list[Line]:
         this_clock(),
         *disk(config.data, config.journal.policy.ballast_bytes),
         journal(config.journal.folder, whole=whole),
-        second_copy(config.journal.folder, config.journal.copy),
+        second_copy(config.journal.folder, config.journal.copy, config.data),
         people(config.people),
     ]

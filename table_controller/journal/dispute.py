@@ -66,10 +66,17 @@ class _Round(Story):
         super().__init__(number, terms, asked)
         self.phases: list[str] = []
         self.meter: list[str] = []
-        self.over = False
+        self.over = False  # nothing more belongs to it
+        self.has_ended = False
 
     def take(self, record: Record, said: dict[str, Any]) -> None:
-        """Take one step."""
+        """Take one step; after the round's end only what answers a question that it left open."""
+        if self.has_ended:
+            self.over = self.over or OPENED in said["decisions"]
+            if not self.over:
+                self.follow(record, said)
+                self.over = self.is_answered
+            return
         super().take(record, said)
         at, event = wording.when(record.wall_ns)[11:], said["event"]
         who = f" ({wording.person(event['who'])})" if event.get("who") else ""
@@ -80,7 +87,8 @@ class _Round(Story):
                 entry = decision["entry"]
                 seat = f"seat {entry['seat']}: " if entry.get("seat") is not None else ""
                 self.meter.append(f"{at}  {seat}{wording.entry_text(entry)}")
-        self.over = self.over or ENDED in said["decisions"]
+        self.has_ended = ENDED in said["decisions"]
+        self.over = self.has_ended and self.is_answered
 
 
 class Dispute:
@@ -119,6 +127,9 @@ class Dispute:
             return
         if record.seq == self._opened and OPENED in said["decisions"]:
             self._round = _Round(self._number, self._terms, self._asked)
+        if self._round is not None and self._round.has_ended:  # its deck is told as it was then
+            self._round.take(record, said)
+            return
         self._decks.take(record, said)
         if self._round is None:
             note_asked(self._asked, said["decisions"])
@@ -126,7 +137,7 @@ class Dispute:
         self._round.take(record, said)
         deck = self._decks.in_play
         if deck is not None:
-            self._deck = (deck, self._decks.lines.get(deck, []))
+            self._deck = (deck, list(self._decks.lines.get(deck, [])))
 
     def told(self) -> dict[str, Any] | None:
         """Return the round as plain data; None if it was not among the records."""

@@ -27,13 +27,20 @@ SOFTWARE: Final = "software"
 EDITION: Final = "edition"
 CONFIGURATION: Final = "configuration"
 
-_OUT: Final = (
+# For what an orderly stop mends: afterwards the change is accepted.
+BACK_FIRST: Final = (
     "start the software and configuration that wrote the journal once more, end the round, stop the box in order, "
     "and then change them"
 )
 _ACCEPT: Final = (
     "put the old table.toml back; or have a technician and a floorperson accept the change while the box is stopped "
     "(pitbox config accept)"
+)
+# For what no migration does: an orderly stop does not help, and nobody should try it with players waiting.
+_NEVER: Final = (
+    "no stop in order changes that: put the old lines back into table.toml, or the old software; or move this journal "
+    "away as evidence and have a technician and a floorperson begin another one, with every meter at its seed (pitbox "
+    "journal begin)"
 )
 
 
@@ -125,13 +132,29 @@ def migrate(
             f"{state_schema()}: no migration leads there; put back the software that wrote the journal"
         )
     if state.round.state != mc.IDLE or state.commands or state.holds:
-        raise VersionsDiffer(f"{_names(differs)} changed while a round or an irregularity was open; {_OUT}")
+        raise VersionsDiffer(
+            f"{_names(differs)} changed while a round or an irregularity was open ({_open(state)}); {BACK_FIRST}"
+        )
     for migration in readers:
         if differs <= migration.changes and migration.people is accepted:
             check_meter(state, meter, meter_rules(table.context.edition, table.context.submission))
             return migration.name, migration.apply(state, table)
-    one = ", one at a time" if len(differs) > 1 else ""
-    raise VersionsDiffer(f"{_names(differs)} changed, and no migration leads there; {_OUT}{one}")
+    alone = [each for each in sorted(differs) if any({each} <= migration.changes for migration in readers)]
+    if len(alone) < len(differs):
+        never = _names(differs - set(alone))
+        raise VersionsDiffer(f"{_names(differs)} changed, and no migration leads to another {never}; {_NEVER}")
+    raise VersionsDiffer(
+        f"{_names(differs)} changed, and no migration leads to both at once; put one of them back, start, stop the box "
+        "in order, and then change the other one"
+    )
+
+
+def _open(state: State) -> str:
+    """Name what was open when the box was stopped: each must have ended before anything changes."""
+    found = [f"round {state.round.number} was under way"] if state.round.state != mc.IDLE else []
+    found += [f"{len(state.holds)} irregularities were not cleared"] if state.holds else []
+    found += [f"{len(state.commands)} commands to machines had not ended"] if state.commands else []
+    return " and ".join(found)
 
 
 def _names(differs: frozenset[str]) -> str:

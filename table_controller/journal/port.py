@@ -31,7 +31,7 @@ class Journal(JournalReader, Protocol):
     def append(self, entries: Sequence[Entry]) -> list[Record]:
         """Make records durable, all or none."""
 
-    def snapshot(self, seq: int, body: bytes) -> Record:
+    def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:
         """Keep the state after a record."""
 
     def last(self) -> Record | None:
@@ -40,8 +40,11 @@ class Journal(JournalReader, Protocol):
     def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
         """Check the chain."""
 
+    def end(self) -> None:
+        """Write that this run ended in order; nothing is appended after it."""
+
     def close(self) -> None:
-        """End in order."""
+        """End in order, and let the journal go."""
 
 
 class JournalWriter(Protocol):
@@ -59,8 +62,8 @@ class JournalWriter(Protocol):
     ) -> int:
         """Hand a record over; never blocks. Returns the number that it will have."""
 
-    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
-        """Hand over a snapshot of the state after the record appended last."""
+    def snapshot(self, body: bytes, on_durable: Callable[[Record], None], *, may_rotate: bool = True) -> int:
+        """Hand over a snapshot of the state after the record appended last; it may begin a new part of the journal."""
 
     def hold(self) -> None:
         """Keep what is appended from here on, until `release`: something more urgent than the disk is under way."""

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.chain import FIRST, START, STOP
+from table_controller.journal.chain import FIRST, RESTORED, START, STOP
 from table_controller.journal.device_change import differences
 from table_controller.journal.finding_log import FindingLog
 from table_controller.journal.hit_log import HitLog
-from table_controller.journal.migrations import FIRST_EDITION, changed, migrate, state_schema
+from table_controller.journal.migrations import BACK_FIRST, FIRST_EDITION, changed, migrate, state_schema
 from table_controller.journal.roll import Roll
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
@@ -27,7 +27,7 @@ from table_controller.table.events import Due, Person
 from table_controller.table.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from table_controller.journal.chain import Record
     from table_controller.journal.port import JournalReader
@@ -54,7 +54,10 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 class Recovered(msgspec.Struct, frozen=True):
-    """What was found: timers, the newest instant that was recorded (None: nothing was), how much was replayed."""
+    """What was found: timers, the newest instant that was recorded (None: nothing was), how much was replayed.
+
+    `records` is how many were read after the snapshot, `steps` how many of them were steps.
+    """
 
     timers: Timers
     stamp: rec.Stamp | None
@@ -63,6 +66,7 @@ class Recovered(msgspec.Struct, frozen=True):
     hits: HitLog = msgspec.field(default_factory=HitLog)
     findings: FindingLog = msgspec.field(default_factory=FindingLog)
     roll: Roll = msgspec.field(default_factory=Roll)
+    records: int = 0
 
 
 _KEPT: Final = msgspec.msgpack.Decoder(Kept)
@@ -76,6 +80,20 @@ class _Began(msgspec.Struct, frozen=True):
 
 
 _BEGAN: Final = msgspec.json.Decoder(_Began)
+
+
+class _Restored(msgspec.Struct, frozen=True):
+    """What recovery reads of a `restored` record."""
+
+    by: dict[str, str] = {}
+
+
+_RESTORED: Final = msgspec.json.Decoder(_Restored)
+
+
+def _two_people(record: Record) -> bool:
+    """Tell whether two different people answer for a restore."""
+    return len(set(_RESTORED.decode(record.body).by.values())) > 1
 
 
 def keep(
@@ -102,14 +120,18 @@ def recover(
     table: Table,
     digests: Mapping[str, str],
     accepted: tuple[Person, Person] | None = None,
+    *,
+    on_record: Callable[[int], None] = lambda _: None,
 ) -> Recovered:
     """Bring a fresh table to the state after the newest record. The table is useless if this raises.
+
+    `on_record` is called with the number of each record that was replayed.
 
     ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable say why a journal whose chain holds is not taken.
     `accepted`: the two people who accept that the table has other devices than the journal; DeviceChangeRefused if
     something is against that.
     """
-    return _Replay(table, dict(digests), accepted).run(source)
+    return _Replay(table, dict(digests), on_record, accepted).run(source)
 
 
 def _meter_of_last_start(source: JournalReader) -> MeterRules | msgspec.UnsetType | None:
@@ -166,8 +188,15 @@ def _slips_in(source: JournalReader) -> list[tuple[int, int]]:
 class _Replay:
     """One recovery under way."""
 
-    def __init__(self, table: Table, digests: dict[str, str], accepted: tuple[Person, Person] | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        digests: dict[str, str],
+        on_record: Callable[[int], None],
+        accepted: tuple[Person, Person] | None = None,
+    ) -> None:
         self._table = table
+        self._on_record = on_record
         self._accepted = accepted
         self._digests = digests
         self._under = digests  # the versions that what is read now was written under
@@ -177,7 +206,9 @@ class _Replay:
         self._roll = Roll()
         self._stamp: rec.Stamp | None = None
         self._kernel = ""
+        self._version = ""  # of the software that wrote what is read now, as people name it
         self._steps = 0
+        self._records = 0
         self._old: Kept | None = None  # the snapshot, if its versions are others: then no step may follow
         self._stopped: bool | None = None  # whether the start that made the snapshot also ended in order; None: not yet
 
@@ -187,10 +218,12 @@ class _Replay:
             self._load(snapshot.body)
         for record in source.read(1 if snapshot is None else snapshot.seq + 1):
             self._take(record)
+            self._records += 1
+            self._on_record(record.seq)
         migration = None if self._old is None else self._migrate(self._old, source)
         return Recovered(
-            self._timers, self._stamp, self._steps, migration, self._hits, self._findings, self._roll
-        )  # fmt: skip
+            self._timers, self._stamp, self._steps, migration, self._hits, self._findings, self._roll, self._records
+        )
 
     def _load(self, body: bytes) -> None:
         try:
@@ -212,8 +245,9 @@ class _Replay:
         names = " and ".join(sorted(changed(old.digests, self._digests)))
         if not self._stopped:
             raise VersionsDiffer(
-                f"{names} changed after a start that did not end in order; start the software and configuration that "
-                "wrote the journal once more, end the round, stop the box in order, and then change them"
+                f"{names} changed after a start that did not end in order; {BACK_FIRST}. Where that software cannot be "
+                "had any more: move the journal's folder away and restore it from there under two credentials (pitbox "
+                "journal restore), which counts as its end"
             )
         try:
             state = _STATES.decode(old.state)
@@ -239,10 +273,7 @@ class _Replay:
             return old.meter
         found = _meter_of_last_start(source)
         if found is msgspec.UNSET and state.money.book.entries:
-            raise VersionsDiffer(
-                "the journal does not hold the terms of its meter any more; start the software and configuration that "
-                "wrote it once more, stop the box in order, and then change them"
-            )
+            raise VersionsDiffer(f"the journal does not hold the terms of its meter any more; {BACK_FIRST}")
         if found is msgspec.UNSET or found is None or state.money.rate_bp is None:
             return found or None
         # A `box` record has the rate in force: here a documented one, which stays in force whatever is submitted.
@@ -252,10 +283,13 @@ class _Replay:
     def _take(self, record: Record) -> None:
         if record.kind in (STOP, START) and self._stopped is None:
             self._stopped = record.kind == STOP
+        elif record.kind == RESTORED and _two_people(record):
+            self._stopped = True  # they answer for it that nothing more came after what was restored
         if record.kind == START:
             self._under = _BEGAN.decode(record.body).digests
         elif record.kind == rec.BOX:
-            self._kernel = rec.decode_box(record.body).kernel
+            box = rec.decode_box(record.body)
+            self._kernel, self._version = box.kernel, box.version
         elif record.kind == rec.NOTE:
             self._note(record)
         elif record.kind == rec.STEP:
@@ -270,13 +304,17 @@ class _Replay:
         self._findings.take_note(record.seq, record.wall_ns, note)
         self._roll.take(note.listed, note.change)
 
+    def _writer(self) -> str:
+        """Name the software that wrote what is read now, if a start since the snapshot names it."""
+        return f" (software {self._version})" if self._version else ""
+
     def _step(self, record: Record) -> None:
         differs = changed(self._under, self._digests)
         if self._old is not None or differs:
             names = " and ".join(sorted(differs or changed(self._old.digests if self._old else {}, self._digests)))
             raise VersionsDiffer(
-                f"record {record.seq} was written with another {names}, and replay never crosses versions; start the "
-                "software and configuration that wrote it once more, end the round, stop the box in order, then change"
+                f"record {record.seq} was written with another {names}{self._writer()}, and replay never crosses "
+                f"versions; {BACK_FIRST}"
             )
         try:
             step = rec.decode_step(record.body)

@@ -14,10 +14,13 @@ from firmware_bridge.errors import ConfigurationError, RecordUnreadable
 from table_controller.journal import reader, wording
 from table_controller.journal import records as rec
 from table_controller.journal.accounts import number_at_begin
+from table_controller.journal.after_round import OPENED, look_further, where_retired
 from table_controller.ledger.money import dollars
 from table_controller.rulebook import OUTCOMES, TRIGGERS
 from table_controller.table.dealing import place_of
 from table_controller.table.starting import position_of_total
+
+__all__ = ["ENDED", "NO_TERMS", "OPENED", "Story", "answer_text", "asked_text", "note_asked", "round_of", "steps"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
 
     from table_controller.journal.chain import Record
 
-OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
 ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
 # Entries that say what people were paid, or what came back.
 _PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn",
@@ -68,6 +70,7 @@ class Story:
         self.asked: list[str] = []
         self.paid: list[str] = []
         self.orders: list[str] = []
+        self.later: list[str] = []
         self._prompts = dict(asked)
         self._holds: dict[int, str] = {}
         self._seats: list[int] = []
@@ -94,6 +97,30 @@ class Story:
             if taker is not None:
                 taker(self, at, decision, event)
         self.ended = wording.when(record.wall_ns)[11:]
+
+    def follow(self, record: Record, said: dict[str, Any]) -> None:
+        """Take a step after the round's end: only what answers a question that the round left open."""
+        at, event, refused = f"{wording.when(record.wall_ns)[11:]}  ", said["event"], wording.refusal(said)
+        if event["type"] == "Answer" and event["prompt"] in self._prompts:
+            if refused is None:
+                self._answered(at, event)
+            else:
+                self._not_accepted(at, event, refused)
+        for decision in said["decisions"]:
+            if decision["type"] == "PromptClosed":
+                self._closed(at, decision, event)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether no question of the round is open."""
+        return not self._prompts
+
+    def name(self, record: Record, said: dict[str, Any]) -> None:
+        """Take a step after the round's end: what it found about this round, as a deck that was short all the time."""
+        for decision in said["decisions"]:
+            if decision["type"] == "Finding" and self.number in decision.get("rounds", ()):
+                at = wording.when(record.wall_ns)
+                self.later.append(f"{at}  record {record.seq}: {wording.decision_text(decision)}")
 
     def place(self, number: int) -> str:
         """Return a place at the table in words."""
@@ -214,8 +241,7 @@ class Story:
         self.wrong.append(f"{at}{wording.plain(trigger)}: carried out and acknowledged by {who}")
 
     def _finding(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
-        rounds = f": rounds {', '.join(map(str, decision['rounds']))}" if decision.get("rounds") else ""
-        self.wrong.append(f"{at}noted: {decision['text']}{rounds}")
+        self.wrong.append(f"{at}{wording.decision_text(decision)}")
 
     def _refused(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
         who = f" ({wording.person(event['who'])})" if event.get("who") else ""
@@ -301,6 +327,7 @@ class Story:
             ("Questions and answers", self.asked),
             ("Reports, orders and refusals", self.orders),
             ("Settled and paid", self.paid),
+            ("Found later, and this round is named in it", self.later),
             ("Open questions", [asked_text(prompt) for prompt in self._prompts.values()]),
         ]
 
@@ -366,10 +393,12 @@ def round_of(folder: Path, number: int) -> Story:
         else:
             story.take(record, said)
             if ENDED in said["decisions"]:
+                look_further(folder, story, record.seq + 1)
                 return story
     if story is None:
         there = f"rounds {begun + 1} to {at}" if at > begun else "no round"
-        raise ConfigurationError(f"there is no round {number} in {folder}; it holds {there}")
+        gone = where_retired(folder, number) if 0 < number <= begun else ""
+        raise ConfigurationError(f"there is no round {number} in {folder}; it holds {there}{gone}")
     return story
 
 

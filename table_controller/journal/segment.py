@@ -55,12 +55,16 @@ class Announced(msgspec.Struct, frozen=True):
 
 
 class Retired(msgspec.Struct, frozen=True):
-    """A segment that the journal no longer keeps: its records and the head after the last of them."""
+    """A segment that the journal no longer keeps: its records and the head after the last of them.
+
+    `archive` is the folder that it went to; empty: it went nowhere, or software that did not record it retired it.
+    """
 
     segment: int
     first: int
     last: int
     head: str
+    archive: str = ""
 
 
 class Snapshot(msgspec.Struct, frozen=True):

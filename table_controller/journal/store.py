@@ -32,6 +32,7 @@ from table_controller.journal.chain import (
     FORMAT,
     GENESIS,
     NOTHING,
+    OWN_KINDS,
     SNAPSHOT,
     START,
     STOP,
@@ -121,12 +122,15 @@ class Store:
         self.policy = policy
         self.failed: PitboxError | None = None
         self._clocks = clocks
+        self._on_record: Callable[[int], None] = lambda _: None
         self._lock = -1
         self._tip: TipFile | None = None
         self._segment: Segment | None = None
         self._last: Record | None = None
         self._journal = b""
         self._in_log = 0
+        self._ended = False
+        self._version = 0  # of the bodies that the caller writes
         # Records from here on may not be retired: the second copy has not acknowledged them yet. Set by who copies.
         self.held_from: int | None = None
         # What went wrong when a segment should have left; it is tried again when the next one is closed.
@@ -143,14 +147,16 @@ class Store:
         policy: Policy | None = None,
         against: bytes | None = None,
         clocks: Callable[[], tuple[int, int]] = _clocks,
+        on_record: Callable[[int], None] = lambda _: None,
     ) -> Store:
         """Open a journal or begin one, verify it since its last snapshot, and write the record that starts this boot.
 
         `version` is the newest version of record bodies that the caller writes and understands; `digests` name
         software, edition and configuration; `against` is a head that must be in the journal (the second copy's, or a
-        published one).
+        published one). `on_record` is called with the number of each record that holds.
         """
         store = cls(Path(folder), policy or Policy(), clocks)
+        store._on_record = on_record
         try:
             with plainly(store.folder):
                 store._open(version, dict(digests), against)
@@ -179,8 +185,7 @@ class Store:
         assert self._segment is not None
         self._tip = TipFile(self.folder)
         self.ballast.lay()
-        if version > self._segment.place.version:
-            self._segment.raise_version(version)
+        self._version = version
         assert self._last is not None
         self.boot = self._last.boot + 1
         body = msgspec.json.encode(Start(FORMAT, version, dict(sorted(digests.items())), clean))
@@ -217,7 +222,8 @@ class Store:
             raise JournalDamaged(f"{self.folder}: earlier segments were retired and no snapshot is left to begin from")
         start = place.first if snapshot is None else max(snapshot.seq + 1, place.first)
         since = start if against is None else None
-        reader.must_hold(self.folder, reader.verify(self.folder, since, against, newest=version))
+        verdict = reader.verify(self.folder, since, against, newest=version, on_record=self._on_record)
+        reader.must_hold(self.folder, verdict)
         self._segment = Segment.open(path, version)
         self._last = self._segment.last()
         if self._last is None:
@@ -236,23 +242,36 @@ class Store:
         for kind, _, _, _, body in entries:
             check_limits(kind, body)
         segment, last = self._ready()
+        if any(entry[0] not in OWN_KINDS for entry in entries):
+            self._raise_version(segment)
         records = chained(last.head, last.seq + 1, entries)
         self._commit(segment, records, None, remember=remember)
         return records
 
-    def snapshot(self, seq: int, body: bytes) -> Record:
+    def _raise_version(self, segment: Segment) -> None:
+        """Have older software refuse this journal; not before a body is written that it cannot read.
+
+        A start that is refused writes none: then the software that wrote the journal still opens it.
+        """
+        if self._version > segment.place.version:
+            segment.raise_version(self._version)
+
+    def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:
         """Keep the state after record `seq`, bound by a record of its own to that record's head.
 
-        A snapshot of the newest record begins a new segment if this one is full.
+        A snapshot of the newest record begins a new segment if this one is full, and if it may: a round that is under
+        way stays in one segment, so that whoever shows it finds it whole.
         """
         segment, last = self._ready()
+        self._raise_version(segment)
         head = last.head if seq == last.seq else next(iter(self.read(seq, seq))).head
         announced = Announced(seq, head.hex(), digest(body).hex(), len(body), segment.place.number)
-        full = seq == last.seq and segment.size() >= self.policy.segment_bytes
+        full = may_rotate and seq == last.seq and segment.size() >= self.policy.segment_bytes
         out: list[Closed] = []
         if full:
             out = self._leaving(segment.place.number)
-            named = [each.retired for each in out]
+            archive = "" if self.policy.archive is None else str(self.policy.archive)
+            named = [msgspec.structs.replace(each.retired, archive=archive) for each in out]
             announced = msgspec.structs.replace(announced, segment=segment.place.number + 1, retired=named)
         entry = (SNAPSHOT, *self._clocks(), self.boot, msgspec.json.encode(announced))
         (record,) = chained(last.head, last.seq + 1, [entry])
@@ -399,14 +418,19 @@ class Store:
             if self._segment is segment:  # else it was closed meanwhile, and may have been retired
                 raise
 
+    def end(self) -> None:
+        """Write that the boot ended in order; nothing is appended after it, but it can still be read and copied."""
+        if self.failed is None and self._segment is not None and not self._ended:
+            self._ended = True
+            with suppress(JournalError):  # then the next start finds that this one was cut off, which is true
+                self.append([(STOP, *self._clocks(), self.boot, b"{}")])
+                assert self._tip is not None
+                self._tip.sync()
+
     def close(self) -> None:
-        """Say that the boot ended in order, and let the folder go."""
+        """Write that the boot ended in order, unless that is written, and let the folder go."""
         try:
-            if self.failed is None and self._segment is not None:
-                with suppress(JournalError):  # then the next start says that this one was cut off, which is true
-                    self.append([(STOP, *self._clocks(), self.boot, b"{}")])
-                    assert self._tip is not None
-                    self._tip.sync()
+            self.end()
         finally:
             self._release()
 

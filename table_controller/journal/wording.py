@@ -71,6 +71,9 @@ def _details(what: dict[str, Any]) -> str:
 
 def event_text(event: dict[str, Any]) -> str:
     """Return an event as a person would tell it."""
+    if event.get("type") == "BoxHalted":
+        code = event.get("code", 0)
+        return f"the box halts: {code_of(code)}" if code else "the box is stopped in order: machines stop, sensors lock"
     by = "".join(f" by {person(event[key])}" for key in ("who", "second") if event.get(key))
     about = _details(event)
     return plain(str(event.get("type", "?"))) + by + (f": {about}" if about else "")
@@ -135,12 +138,19 @@ def _meter_set(d: dict[str, Any]) -> str:
     return f"the meter runs at {d['rate_bp'] / 100:g} % up to {dollars(d['limit'])} by {by}{filed}{_accounts(d)}"
 
 
+def _finding(d: dict[str, Any]) -> str:
+    """Return what was found, and which rounds it is about."""
+    about = f" (deck {d['deck']})" if d.get("deck") else ""
+    rounds = f": rounds {', '.join(map(str, d['rounds']))}" if d.get("rounds") else ""
+    return f"noted: {d['text']}{about}{rounds}"
+
+
 _DECIDED: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "Command": _command, "Prompt": _prompt, "Moved": _moved, "Found": _found, "Refused": _refused,
     "PromptClosed": lambda d: f"question {d['id']} " + (f"answered {d['choice']}" if d.get("choice") else "closed"),
     "Cleared": lambda d: f"irregularity {d['hold']} cleared by {d['credential']}",
     "Deadline": lambda d: f"timer {d['timer']} " + (f"{d['seconds']:g} s" if d.get("seconds") is not None else "off"),
-    "Finding": lambda d: f"noted: {d['text']}", "MeterPlay": _meter_play, "MeterSet": _meter_set,
+    "Finding": _finding, "MeterPlay": _meter_play, "MeterSet": _meter_set,
 }  # fmt: skip
 
 
@@ -172,6 +182,8 @@ def _own(record: Record, said: Any) -> str:
             return f"the journal {said.get('journal')} begins"
         case chain.START:
             how = "in order" if said.get("clean") else "cut off"
+            if record.boot == 1:
+                return "start 1 of the box; there was none before it"
             return f"start {record.boot} of the box; the one before it ended {how}"
         case chain.STOP:
             return "the box stops in order"

@@ -26,8 +26,9 @@ GROUP: Final = 256
 BACKLOG: Final = 20_000
 
 
-# A record on its way, or a snapshot (the second) of the state after the record before it; and whom to tell.
-_Item = tuple["Entry | None", "bytes | None", "Callable[[Record], None]"]
+# A record on its way, or a snapshot (the second) of the state after the record before it; whom to tell; and whether the
+# snapshot may begin a new segment.
+_Item = tuple["Entry | None", "bytes | None", "Callable[[Record], None]", bool]
 
 
 class Writer:
@@ -68,11 +69,14 @@ class Writer:
     ) -> int:
         """Hand a record over; never blocks. Returns the number that it will have; `on_durable` says when it has it."""
         check_limits(kind, body)
-        return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable))
+        return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable, False))
 
-    def snapshot(self, body: bytes, on_durable: Callable[[Record], None]) -> int:
-        """Hand over a snapshot of the state after the record appended last; never blocks. It takes a number too."""
-        return self._put((None, body, on_durable))
+    def snapshot(self, body: bytes, on_durable: Callable[[Record], None], *, may_rotate: bool = True) -> int:
+        """Hand over a snapshot of the state after the record appended last; never blocks. It takes a number too.
+
+        With `may_rotate` it begins a new segment if the one that is written is full.
+        """
+        return self._put((None, body, on_durable, may_rotate))
 
     def _put(self, item: _Item) -> int:
         if self._closed:
@@ -187,7 +191,7 @@ class Writer:
             if body is not None:
                 last = store.last()
                 assert last is not None
-                done.append((group[-1], store.snapshot(last.seq, body)))
+                done.append((group[-1], store.snapshot(last.seq, body, may_rotate=group[-1][3])))
         finally:
             if done:
                 self._loop.call_soon_threadsafe(self._deliver, done)

@@ -25,6 +25,11 @@ def reached(c: Context, _event: ev.CopyReached) -> None:
     c.state.copy_awaited, c.state.copy_kept = False, True
 
 
+def damaged(c: Context, event: ev.CopyDamaged) -> None:
+    """The copy lost something. The table goes on: its journal is whole, and people must bring another disk."""
+    c.finding("copy_damaged", event.why)
+
+
 def confirmed(c: Context, event: ev.CopyAbsenceConfirmed) -> None:
     """Two people answer for it that the copy is out of reach and no other box was made from it."""
     first, second = _PEOPLE

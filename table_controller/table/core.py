@@ -252,5 +252,6 @@ _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
     ev.BoxHalted: restart.halted,
     ev.CopyAwaited: copy_watch.awaited,
     ev.CopyReached: copy_watch.reached,
+    ev.CopyDamaged: copy_watch.damaged,
     ev.CopyAbsenceConfirmed: copy_watch.confirmed,
 }

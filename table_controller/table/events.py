@@ -459,6 +459,12 @@ class CopyReached(Event, frozen=True):
     """The second copy was reached in this start, and no other box has taken it over."""
 
 
+class CopyDamaged(Event, frozen=True):
+    """The nightly check read a record of the second copy that is not what was copied; `why` names it."""
+
+    why: str
+
+
 class CopyAbsenceConfirmed(Event, frozen=True):
     """Two people answer for it that the copy is out of reach and that no other box was made from it."""
 

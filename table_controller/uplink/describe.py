@@ -142,7 +142,7 @@ def describe_copy(copy: CopyState | None) -> m.CopyHealth | None:
         return None
     return m.CopyHealth(
         configured=copy.configured, acknowledged=0 if copy.ack is None else copy.ack.seq, behind=copy.behind,
-        code=copy.code, text=copy.words,
+        code="" if copy.problem is None else copy.problem[0], text=copy.words,
     )  # fmt: skip
 
 

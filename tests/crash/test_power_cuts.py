@@ -31,6 +31,12 @@ async def test_a_box_that_loses_power_loses_no_bet_doubles_none_and_plays_on(see
     assert seen["hits"] or "progressive" not in CHOICES[game].get("wagers", ()), "nobody won anything"
 
 
+@pytest.mark.parametrize("game", GAMES)
+async def test_a_box_that_keeps_its_state_after_every_step_loses_nothing_either(seed: int, game: str) -> None:
+    """A snapshot may be kept at any step: in a round, while a machine moves, with an irregularity or a hit open."""
+    assert (await cut_and_compare(game, seed + 1, 8, snapshot_every=1))["cuts"] >= 8
+
+
 async def test_an_irregularity_whose_acknowledgement_the_power_took_is_shown_again() -> None:
     """The power went while the box started, just after the floorperson had acknowledged: the word never was on disk."""
     assert (await cut_and_compare("dj_wild", 52, 8))["cuts"] >= 8

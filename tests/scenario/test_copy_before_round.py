@@ -6,13 +6,17 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import pytest
 
+from simulators.house.table import House
 from table_controller.controller.box import Box
 from table_controller.controller.status import status_of
+from table_controller.journal import records as rec
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Ack
 from table_controller.table import events as ev
+from table_controller.table.decisions import Finding
 from tests.support.boxes import Bench, Talk
 from tests.support.power_cuts import steps
 
@@ -138,3 +142,20 @@ async def test_a_copy_that_one_person_took_out_of_the_configuration_is_missed_un
         answered = await bench.start()
         assert "copy_not_reached" not in against(answered), "two people answered for a table without a copy"
         await answered.stop()
+
+
+async def test_damage_in_the_copy_is_a_finding_once_and_the_table_goes_on(seed: int) -> None:
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        damaged = CopyState(True, Ack(1, b""), damage="record 7 of the second copy is not what was copied: rot")
+        for state in (damaged, msgspec.structs.replace(damaged, behind=3), damaged):
+            house.box.copy_changed(state)
+        await house.wait(1.0)
+        steps = [rec.decode_step(each.body) for each in house.disk.records if each.kind == rec.STEP]
+        found = [d for step in steps for d in step.decisions if isinstance(d, Finding) and d.kind == "copy_damaged"]
+        assert [each.text for each in found] == [damaged.damage]
+        await house.round((1, 4))
+        assert house.controller.table.state.round.number == 1
+    finally:
+        await house.close()

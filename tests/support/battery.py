@@ -75,6 +75,7 @@ def _meter() -> Iterator[ev.Event]:
     yield ev.KeysRevoked((("SN-7", "22"),))
     yield ev.CopyAwaited()
     yield ev.CopyReached()
+    yield ev.CopyDamaged("record 7 is not what was copied")
     yield ev.SignShown(PAGE, "stale")
     yield ev.SignShown(PAGE)
 

@@ -20,7 +20,16 @@ from table_controller.ledger.money import ACCOUNTS, ENVY, METER
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import BetAccepted, BetReturned, Cleared, Finding, Found, HitClaimed, Moved
+from table_controller.table.decisions import (
+    BetAccepted,
+    BetReturned,
+    Cleared,
+    Finding,
+    Found,
+    HitClaimed,
+    HitRebooked,
+    Moved,
+)
 from table_controller.table.hits import NO_WIN
 from tests.support.meters import PROGRESSIVES, choices
 
@@ -64,7 +73,7 @@ def shown(records: list[Record]) -> Shown:
                 on_disk.holds.add((decision.hold, decision.trigger))
             case Cleared():
                 on_disk.holds.difference_update([hold for hold in on_disk.holds if hold[0] == decision.hold])
-            case HitClaimed():
+            case HitClaimed() | HitRebooked():  # an earlier claim that fell changes the share of a later one
                 on_disk.hits[decision.hit] = decision.fixed + decision.share
             case Moved() if decision.what.startswith("hit ") and decision.state not in mc.HIT_OPEN:
                 on_disk.hits.pop(int(decision.what[4:]), None)  # one that was paid and taken back is gone already
@@ -166,16 +175,16 @@ def pounce(house: CutHouse, rng: Random) -> None:
     house.on_claim = claimed
 
 
-async def cut_and_compare(game: str, seed: int, cuts: int) -> Counter[str]:
+async def cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int = 120) -> Counter[str]:
     """Play a table whose box loses power again and again, then compare with the truth. Returns what was seen."""
     try:
-        return await _cut_and_compare(game, seed, cuts)
+        return await _cut_and_compare(game, seed, cuts, snapshot_every=snapshot_every)
     except Exception as failed:
-        repeat = f"python -m tests.support.power_cuts {game} {seed} {cuts}"
+        repeat = f"python -m tests.support.power_cuts {game} {seed} {cuts} {snapshot_every}"
         raise AssertionError(f"{game}, seed {seed}: {failed}; repeat: {repeat}") from failed
 
 
-async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int = 120) -> Counter[str]:
+async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int) -> Counter[str]:
     rng, seen = Random(seed), Counter[str]()
     house = CutHouse(
         game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every, choices=choices_of(game, seed),
@@ -345,4 +354,5 @@ def _finished(told: list[Decision]) -> set[int]:
 
 
 if __name__ == "__main__":
-    print(run_virtual(_cut_and_compare(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    every = int(sys.argv[4]) if len(sys.argv) > 4 else 120
+    print(run_virtual(_cut_and_compare(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), snapshot_every=every)))

@@ -14,20 +14,21 @@ from table_controller.controller.client import Caller
 from tests.support.processes import LIMIT, PITBOX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
 class RunningBox:
     """One process."""
 
-    def __init__(self, config: Path) -> None:
+    def __init__(self, config: Path, environment: Mapping[str, str] | None = None) -> None:
         self.config = config
         self.log = config.parent / "box.log"
         self._file = self.log.open("ab")
         self.process = subprocess.Popen(
-            [*PITBOX, "run", "--config", str(config)], stdin=subprocess.DEVNULL, stdout=self._file, stderr=self._file
-        )
+            [*PITBOX, "run", "--config", str(config)], stdin=subprocess.DEVNULL, stdout=self._file, stderr=self._file,
+            env=None if environment is None else {**os.environ, **environment},
+        )  # fmt: skip
 
     @property
     def socket(self) -> Path:
@@ -71,9 +72,9 @@ class RunningBox:
 
 
 @contextmanager
-def running(config: Path) -> Iterator[RunningBox]:
+def running(config: Path, environment: Mapping[str, str] | None = None) -> Iterator[RunningBox]:
     """Run a box; at the end it is stopped in order, if it still runs."""
-    box = RunningBox(config)
+    box = RunningBox(config, environment)
     try:
         yield box
     finally:

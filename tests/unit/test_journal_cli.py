@@ -17,16 +17,16 @@ from firmware_bridge.errors import ConfigurationError
 from table_controller import people
 from table_controller.cli import FAULT, INTERRUPTED, OK, TRUST, USAGE, main
 from table_controller.cli import journal as command
-from table_controller.journal import export, reader
+from table_controller.journal import export, reader, records, wording
 from table_controller.journal.accounts import book_of, number_at_begin
-from table_controller.journal.chain import RESTORED
+from table_controller.journal.chain import RESTORED, Record
 from table_controller.journal.copy import Copy, begin_copy
 from table_controller.journal.records import VERSION
 from table_controller.journal.rounds import round_of
 from table_controller.journal.store import Policy
 from table_controller.people import Cost
 from table_controller.table import events as ev
-from table_controller.table.decisions import BetAccepted, Found, Moved
+from table_controller.table.decisions import BetAccepted, Found, Moved, Prompt
 from tests.support.audited import GAMES, Recorded
 from tests.support.clauses import clauses
 from tests.support.core import of
@@ -253,9 +253,11 @@ def test_every_bet_and_every_irregularity_of_a_round_is_told(quick: Path, game: 
     for bet in of(BetAccepted, decisions):
         assert f"seat {bet.seat}: progressive bet of $" in text
     assert "void: it does not count" in text
-    # Every answer of the round, with role and credential, and no other.
+    # Every answer of the round, also to what its end left open, with role and credential, and no other.
     over = next(n for n, (_, decided) in enumerate(told) if Moved("round", "idle") in decided)
-    people = [event.who for event, _ in told[: over + 1] if isinstance(event, ev.Answer)]
+    asked = {prompt.id for _, decided in recorded.floor.log[: before + over + 1] for prompt in of(Prompt, decided)}
+    answers = [event for event, _ in told if isinstance(event, ev.Answer)]
+    people = [event.who for event in answers if event.prompt in asked]
     lines = [line for line in story.asked if "no answer needed" not in line]
     assert [re.findall(r"\((\w+) (\w+)\)", line)[-1] for line in lines] == [(p.role, p.credential) for p in people]
 
@@ -266,6 +268,41 @@ def test_the_documented_example_is_what_the_command_prints(
     page = (ROOT / "docs" / "journal.md").read_text("utf-8")
     (example,) = re.findall(r"<!-- pitbox journal show -->\n\n```\n(.*?)```", page, re.DOTALL)
     assert example == said(capsys, "show", str(pai_gow.folder), "5")
+
+
+def test_a_question_that_was_answered_after_the_rounds_end_is_not_shown_as_open(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded
+) -> None:
+    for number in range(1, 8):
+        shown = said(capsys, "show", str(pai_gow.folder), str(number))
+        assert "Open questions" not in shown
+        assert re.search(r"dealer asked: rack clear \(deck \w+\): done \(dealer D1\)", shown), number
+
+
+def test_the_rounds_of_a_bad_deck_are_shown_in_the_tail_and_at_each_of_them(
+    capsys: pytest.CaptureFixture[str], pai_gow: Recorded
+) -> None:
+    whole = said(capsys, "tail", "-n", "100000", str(pai_gow.folder))
+    assert re.search(r"noted: dealt since deck red was last found whole.* \(deck red\): rounds 4", whole)
+    for number in range(1, 9):
+        shown = said(capsys, "show", str(pai_gow.folder), str(number))
+        later = "Found later, and this round is named in it" in shown
+        assert later == (number == 4), number
+    assert re.search(r"record 345: noted: .* \(deck red\): rounds 4", said(capsys, "show", str(pai_gow.folder), "4"))
+
+
+def test_the_first_start_follows_none_and_an_orderly_stop_reads_as_one() -> None:
+    def text(kind: str, boot: int, body: bytes) -> str:
+        return wording.line(Record(1, kind, 0, 0, boot, body, b""))
+
+    clean = b'{"format":1,"version":1,"digests":{},"clean":true}'
+    assert "start 1 of the box; there was none before it" in text("start", 1, clean)
+    assert "start 2 of the box; the one before it ended in order" in text("start", 2, clean)
+    assert "ended cut off" in text("start", 2, clean.replace(b"true", b"false"))
+    halted = records.encode_step(ev.BoxHalted(0), [])
+    assert "the box is stopped in order" in text("step", 1, halted)
+    assert "code 0" not in text("step", 1, halted)
+    assert "the box halts: PB-716" in text("step", 1, records.encode_step(ev.BoxHalted(716), []))
 
 
 def test_a_round_that_is_not_there_is_told_with_those_that_are(
@@ -289,8 +326,10 @@ def test_rounds_keep_their_numbers_when_the_beginning_was_retired(quick: Path) -
     assert begun > 0
     assert round_of(quick / "j", 12).ended
     assert book_of(quick / "j").held == money.held
-    with pytest.raises(ConfigurationError, match=f"holds rounds {begun + 1} to 12"):
+    with pytest.raises(ConfigurationError, match=f"holds rounds {begun + 1} to 12; .*show {quick / 'archive'} 1"):
         round_of(quick / "j", 1)
+    with pytest.raises(ConfigurationError, match=r"holds rounds [0-9]+ to 12$"):
+        round_of(quick / "j", 13)
     assert "Round 1 of" in round_of(quick / "archive", 1).lines()[0]
     assert round_of(quick / "archive", begun).end.endswith("played to its end")
 

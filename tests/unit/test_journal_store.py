@@ -299,7 +299,9 @@ def test_newer_software_is_told_and_nothing_is_touched(tmp_path: Path) -> None:
     with pytest.raises(JournalNewer, match="version 7"):
         opened(tmp_path, version=6)
     assert (tmp_path / "journal-000001.db").read_bytes() == before
-    opened(tmp_path, version=8).close()
+    newer = opened(tmp_path, version=8)
+    newer.append(entries(newer, 1))
+    newer.close()
     with pytest.raises(JournalNewer, match="version 8"):
         opened(tmp_path, version=7)
     altered(tmp_path, 0, "PRAGMA user_version = 2")
@@ -307,6 +309,13 @@ def test_newer_software_is_told_and_nothing_is_touched(tmp_path: Path) -> None:
         opened(tmp_path, version=8)
     with pytest.raises(JournalNewer, match="format 2"):
         reader.verify(tmp_path)
+
+
+def test_a_start_of_newer_software_that_was_refused_does_not_shut_the_old_one_out(tmp_path: Path) -> None:
+    """A box that cannot take the state over writes that it started and stopped, and no body of its own version."""
+    opened(tmp_path, version=6).close()
+    opened(tmp_path, version=7).close()
+    opened(tmp_path, version=6).close()
 
 
 def test_a_file_that_is_no_database_is_damage(tmp_path: Path) -> None:

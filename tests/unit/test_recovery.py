@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -12,14 +12,20 @@ from simulators.house.disk import Disk
 from table_controller.journal import migrations
 from table_controller.journal import records as rec
 from table_controller.journal.chain import chained
+from table_controller.journal.copy import restore
 from table_controller.journal.migrations import CONFIGURATION, EDITION, SOFTWARE, migrate, state_schema
 from table_controller.journal.recovery import keep, recover
+from table_controller.journal.store import Store
 from table_controller.journal.timers import Timer, Timers, elapsed
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Deadline
 from table_controller.table.state import STATE_VERSION
 from tests.support.core import Floor
+from tests.support.journals import SMALL, cut, newest
 from tests.support.prefixes import Run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GAME = "face_up_pai_gow"
 HOUR = 3600 * 1_000_000_000
@@ -125,12 +131,19 @@ def test_other_software_takes_a_state_of_the_same_schema_between_rounds() -> Non
     assert table.snapshot() == floor.table.snapshot()
 
 
-@pytest.mark.parametrize("what", [{EDITION}, {SOFTWARE, EDITION}, {SOFTWARE, CONFIGURATION}])
-def test_a_change_that_no_migration_knows_is_refused_even_between_rounds(what: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("what", "advice"),
+    [
+        ({EDITION}, "no migration leads to another edition; no stop in order changes that: put the old lines back"),
+        ({SOFTWARE, EDITION}, "no migration leads to another edition; no stop in order changes that"),
+        ({SOFTWARE, CONFIGURATION}, "no migration leads to both at once; put one of them back, start, stop the box in"),
+    ],
+)
+def test_a_change_that_no_migration_knows_is_refused_even_between_rounds(what: set[str], advice: str) -> None:
     run = Run(GAME, 1, 1)
     stopped_in_order(run, run.recovered(len(run.disk.records)))
     other = run.digests | dict.fromkeys(what, "1" * 64)
-    with pytest.raises(VersionsDiffer, match="no migration leads there; start the software"):
+    with pytest.raises(VersionsDiffer, match=advice):
         recover(run.disk.open(version=rec.VERSION, digests=other), Floor(GAME).table, other)
 
 
@@ -174,7 +187,7 @@ def test_a_migration_is_never_taken_in_the_middle_of_a_round_or_for_other_device
     with pytest.raises(VersionsDiffer, match="while a round"):
         migrate(floor.state, floor.table, old, new, schema=schema, meter=floor.table.context.meter)
     idle, fewer = Floor(GAME), Floor(GAME, slots={"shoe.1": "shoe"})
-    with pytest.raises(VersionsDiffer, match="other devices"):
+    with pytest.raises(VersionsDiffer, match="other devices than the journal; no stop in order changes that"):
         migrate(idle.state, fewer.table, {CONFIGURATION: "a"}, {CONFIGURATION: "b"}, schema=schema, meter=None)
     assert migrate(idle.state, idle.table, old, new, schema=schema, meter=None)[0] == "same_state"
 
@@ -209,3 +222,51 @@ def test_a_timer_set_again_begins_anew_and_none_forgets_it() -> None:
     assert timers.left("deck_age/blue/4", later, trusted=True) == 4 * 3600.0
     timers.take([Deadline("deck_age/blue/4", None)], later)
     assert timers.running == {}
+
+
+def unstopped(folder: Path, image: Path) -> tuple[dict[str, str], Floor]:
+    """Leave a journal whose last record is the snapshot of an orderly stop, but not the stop, as an old copy has it."""
+    run = Run(GAME, 1, 1)
+    floor = run.recovered(len(run.disk.records))
+    store = Store.open(folder, version=rec.VERSION, digests=run.digests, policy=SMALL)
+    store.append([(rec.NOTE, 1, 1, store.boot, rec.encode_body(rec.Note("begun", "a test")))])
+    store.snapshot(newest(store).seq, keep(floor.table, Timers(), run.digests, rec.Stamp(1, 1, "kernel")))
+    cut(folder, image)
+    store.close()
+    return run.digests, floor
+
+
+def opened_by(folder: Path, digests: dict[str, str]) -> Store:
+    return Store.open(folder, version=rec.VERSION, digests=digests, policy=SMALL)
+
+
+def test_a_restore_by_two_people_counts_as_the_end_of_a_journal_whose_stop_never_reached_the_copy(
+    tmp_path: Path,
+) -> None:
+    digests, floor = unstopped(tmp_path / "journal", tmp_path / "copy")
+    other = digests | {SOFTWARE: "1" * 64}
+    restore(tmp_path / "copy", tmp_path / "one", by={"floorperson": "F1"})
+    refused = opened_by(tmp_path / "one", other)
+    with pytest.raises(VersionsDiffer, match=r"did not end in order.*pitbox journal restore"):
+        recover(refused, Floor(GAME).table, other)
+    refused.close()
+    restore(tmp_path / "one", tmp_path / "two", by={"floorperson": "F1", "auditor": "A2"})
+    store, table = opened_by(tmp_path / "two", other), Floor(GAME).table
+    found = recover(store, table, other)
+    store.close()
+    assert found.migration == rec.Migrated("same_state", digests, other)
+    assert table.snapshot() == floor.table.snapshot()
+
+
+def test_a_restore_never_lets_other_software_skip_steps(tmp_path: Path) -> None:
+    run = Run(GAME, 1, 1)
+    store = Store.open(tmp_path / "journal", version=rec.VERSION, digests=run.digests, policy=SMALL)
+    store.append([(r.kind, r.wall_ns, r.mono_ns, store.boot, r.body) for r in run.disk.records if r.kind == rec.STEP])
+    cut(tmp_path / "journal", tmp_path / "copy")
+    store.close()
+    restore(tmp_path / "copy", tmp_path / "new", by={"floorperson": "F1", "auditor": "A2"})
+    other = run.digests | {SOFTWARE: "1" * 64}
+    later = opened_by(tmp_path / "new", other)
+    with pytest.raises(VersionsDiffer, match="replay never crosses versions; start the software"):
+        recover(later, Floor(GAME).table, other)
+    later.close()

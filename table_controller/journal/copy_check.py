@@ -1,0 +1,179 @@
+"""Reads the second copy again, a slice each night, and compares it with what was copied. Writes only its own position.
+
+A disk loses bits in silence, and a copy is read by nobody until the day of a restore. Each night a thirtieth of the
+copy is read from its disk: every record against its head, every snapshot against its record, and the last head against
+the journal's own. The position outlives restarts, so the whole copy is read within a month, whenever the box is on.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from firmware_bridge.decoding import UNDECODABLE
+from firmware_bridge.errors import CopyRotten, DiskFailed, JournalDamaged, JournalError, JournalForeign, JournalShort
+from table_controller.journal import reader
+from table_controller.journal.chain import SNAPSHOT, Broken
+from table_controller.journal.segment import reading, snapshot_of
+from table_controller.journal.tip import sync_folder
+from table_controller.journal.trouble import plainly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+NAME: Final = "copy-check.json"
+# The hour of the day (local time) from which on a night's slice is due: most tables are closed or quiet then.
+HOUR: Final = 4
+# The whole copy is read within so many nights; and never less than so many records in one, which is a few seconds.
+NIGHTS: Final = 30
+LEAST: Final = 20_000
+# Records that are read at once: then whatever was recorded meanwhile is copied first.
+CHUNK: Final = 500
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Where the check is: `next` record, on which `day` a slice was begun, when the `whole` copy was read through.
+
+    `bad` is the first record that was not as it was copied, and `why`; 0: none is known.
+    """
+
+    journal: str = ""
+    next: int = 0
+    day: str = ""
+    whole: str = ""
+    bad: int = 0
+    why: str = ""
+
+    @property
+    def damage(self) -> CopyRotten | None:
+        """What was found, as people are shown it."""
+        if not self.bad:
+            return None
+        return CopyRotten(f"record {self.bad} of the second copy is not what was copied: {self.why}")
+
+
+_POSITIONS: Final = msgspec.json.Decoder(Position)
+
+
+def read_position(data: Path) -> Position:
+    """Return how far the check is; the beginning if nothing that can be read says so."""
+    try:
+        return _POSITIONS.decode((data / NAME).read_bytes())
+    except (OSError, *UNDECODABLE):
+        return Position()
+
+
+def _keep(data: Path, position: Position) -> None:
+    draft = data / f"{NAME}.new"
+    with draft.open("wb") as file:
+        file.write(msgspec.json.encode(position))
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(data / NAME)
+    sync_folder(data)
+
+
+class CopyCheck:
+    """The check of one copy. `step` reads the next records of the slice that is due; no threads here."""
+
+    def __init__(self, source: Path, copy: Path, data: Path, now: Callable[[], datetime] = datetime.now) -> None:
+        self._source = source
+        self._copy = copy
+        self._data = data
+        self._now = now
+        self.position = read_position(data)
+        self._until = 0  # the last record of the slice that is under way; 0: none is
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to read now."""
+        now = self._now()
+        return self._until > 0 or (now.hour >= HOUR and f"{now:%Y-%m-%d}" != self.position.day)
+
+    def step(self) -> None:
+        """Read the next records. JournalError: the copy cannot be read now, which says nothing about its records."""
+        if not self._until:
+            self._begin()
+            return
+        first, last = self.position.next, min(self.position.next + CHUNK - 1, self._until)
+        bad, why = self._read(first, last)
+        found = self.position
+        if bad and not found.bad:
+            found = msgspec.structs.replace(found, bad=bad, why=why)
+        self.position = msgspec.structs.replace(found, next=last + 1)
+        if last == self._until:
+            self._until = 0
+        if bad or not self._until:
+            _keep(self._data, self.position)
+
+    def _begin(self) -> None:
+        """Choose tonight's slice."""
+        first, newest = reader.bounds(self._copy)
+        journal = reader.begin(self._copy).journal.hex()
+        position, day = self.position, f"{self._now():%Y-%m-%d}"
+        if position.journal != journal:
+            position = Position(journal)
+        start = position.next
+        if not first <= start <= newest:  # the end was reached, or it was never begun
+            position = msgspec.structs.replace(position, whole=day if start > newest else position.whole)
+            start = first
+        if position.bad:  # a cable or a network may have failed that night, and not the disk
+            bad, why = self._read(position.bad, min(newest, position.bad + CHUNK - 1))
+            position = msgspec.structs.replace(position, bad=bad, why=why)
+        size = max(LEAST, -(-(newest - first + 1) // NIGHTS))
+        self.position = msgspec.structs.replace(position, next=start, day=day)
+        self._until = min(newest, start + size - 1)
+        with plainly(self._copy):
+            self._forget(start)
+        _keep(self._data, self.position)
+
+    def _forget(self, start: int) -> None:
+        """Have the slice read from the disk itself: what lies in the computer's memory proves nothing about a disk."""
+        for _, path in reversed(reader.segments(self._copy)):
+            with reading(path, reader.ANY_VERSION) as (_, place):
+                begins = place.first
+            if begins > self._until:
+                continue
+            fd = os.open(path, os.O_RDONLY)
+            try:
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(fd)
+            if begins <= start:
+                return
+
+    def _read(self, first: int, last: int) -> tuple[int, str]:
+        """Read records of the copy again; return the first that is not what was copied, and why, or 0."""
+        at, head = first, b""
+        try:
+            for record in reader.read(self._copy, first, last):
+                at, head = record.seq, record.head
+                if record.kind == SNAPSHOT:
+                    self._snapshot(record.seq)
+            if at != last:
+                return at + 1, "it is missing"
+        except Broken as broken:
+            return broken.seq, broken.why
+        except (JournalDamaged, JournalShort, JournalForeign, DiskFailed) as damaged:
+            return getattr(damaged, "bad", None) or at, str(damaged)
+        return (0, "") if self._own(last) in (None, head) else (last, "the journal has another record there")
+
+    def _snapshot(self, record: int) -> None:
+        """Compare a snapshot with the record that announces it; raises Broken if it is another."""
+        for _, path in reversed(reader.segments(self._copy)):
+            with plainly(self._copy), reading(path, reader.ANY_VERSION) as (connection, place):
+                if place.first <= record:
+                    snapshot_of(connection, record)
+                    return
+
+    def _own(self, seq: int) -> bytes | None:
+        """Return the head that the journal itself has there; None if it does not keep that record any more."""
+        try:
+            record = next(reader.read(self._source, seq, seq), None)
+        except JournalError:
+            return None  # the journal's own trouble is found elsewhere
+        return None if record is None or record.seq != seq else record.head

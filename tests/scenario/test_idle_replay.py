@@ -1,0 +1,181 @@
+"""A table that idles: refused requests and links that flap never make the next start replay more than its budget."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from devices.service import ABSENT, IN_SERVICE
+from firmware_bridge.errors import LinkUnsteady, PortBusy, PortMissing
+from firmware_bridge.falls import FIRST_TRIAL, LONGEST_TRIAL, LOUD, WINDOW
+from simulators.house.dealer import DEALER, FLOOR
+from simulators.house.table import House
+from table_controller.journal.records import NOTE, STEP, VERSION, Note, decode_step
+from table_controller.journal.recovery import Recovered, recover
+from table_controller.table import events as ev
+from table_controller.table import machines as mc
+from table_controller.table.core import Table
+
+if TYPE_CHECKING:
+    from table_controller.journal.chain import Record
+
+# DESIGN.md: replay after any idle time reads at most so many records.
+BUDGET = 1000
+
+
+def since_snapshot(house: House) -> list[Record]:
+    """What a start would have to replay: every record after the newest snapshot's own state."""
+    newest = house.disk.snapshots[-1].seq if house.disk.snapshots else 0
+    return [record for record in house.disk.records if record.seq > newest]
+
+
+def recovered(house: House) -> tuple[Recovered, Table]:
+    """Recover from the disk by the shipped function, into a fresh table, as a start does first."""
+    slots = {place.name: place.kind for place in house.plan.places}
+    table = Table(house.edition, house.submission, slots)  # type: ignore[arg-type]
+    store = house.disk.open(version=VERSION, digests=house.box.digests)
+    found = recover(store, table, house.box.digests)
+    house.disk.release(store)
+    return found, table
+
+
+async def idle(house: House, hours: int, *, refused: int = 0, flaps: str = "") -> None:
+    """Let hours pass: `refused` requests of the dealer a minute, and a cable that falls once a minute."""
+    for _ in range(hours * 60):
+        for _ in range(refused):
+            house.controller.submit(ev.OpenRound(DEALER) if _busy(house) else ev.NoMoreBets(DEALER))
+        if flaps:
+            house.machines[flaps].inject("unplug:seconds=1")
+        await house.wait(60.0)
+
+
+def _busy(house: House) -> bool:
+    return house.controller.table.state.round.state != mc.IDLE
+
+
+async def killed_and_compared(house: House) -> None:
+    """Kill the box, recover, compare state and length of the replay, and let the shipped box start."""
+    await house.until(lambda: house.writer.waiting == 0)
+    before = house.controller.table.snapshot()
+    house.disk.cut()
+    length = len(since_snapshot(house))
+    found, table = recovered(house)
+    assert table.snapshot() == before, "the state is not the one that the killed box had"
+    assert found.steps <= length <= BUDGET, f"{length} records to replay"
+    await house.power_up()
+    assert house.box.cause is None
+
+
+@pytest.mark.parametrize("place", ["between rounds", "in a round", "with a hold open"])
+async def test_a_table_that_idles_for_hours_replays_at_most_its_budget(seed: int, place: str) -> None:
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        await house.round((1, 4))
+        if place != "between rounds":
+            house.controller.submit(ev.OpenRound(DEALER))
+            await house.wait(1.0)
+            assert house.controller.table.state.round.state == mc.BETTING
+        if place == "with a hold open":
+            house.people.ignoring = True  # nobody does what is asked
+            house.controller.submit(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
+            assert house.controller.table.state.holds
+        await idle(house, 5, refused=12, flaps="bet_sensor.3")
+        await killed_and_compared(house)
+    finally:
+        await house.close()
+
+
+def changes(house: House, slot: str) -> list[str]:
+    """Every change of one slot's link and report that was recorded."""
+    steps = [decode_step(record.body).event for record in house.disk.records if record.kind == STEP]
+    return [event.trigger for event in steps if isinstance(event, ev.SlotChanged) and event.slot == slot]
+
+
+def notes(house: House) -> list[str]:
+    """What was noted of links."""
+    found = [msgspec.json.decode(record.body, type=Note) for record in house.disk.records if record.kind == NOTE]
+    return [note.text for note in found if note.kind == "link"]
+
+
+async def test_a_link_that_flaps_all_day_is_loud_first_and_then_counted(seed: int) -> None:
+    slot = "bet_sensor.3"
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        before = len(changes(house, slot))
+        await idle(house, 12, flaps=slot)
+        recorded = changes(house, slot)[before:]
+        assert recorded.count("vanish") <= 2 * LOUD, f"720 falls, and {recorded.count('vanish')} were recorded"
+        assert recorded[: 3 * LOUD] == ["vanish", "appear", "verify"] * LOUD, "the first falls are recorded each"
+        assert recorded[-1] == "vanish", "what matters is recorded: it is gone"
+        assert house.controller.table.state.slots[slot].state == ABSENT
+        assert isinstance(house.slots[slot].cause, LinkUnsteady)
+        assert 2 <= len(notes(house)) <= 12, "loud at first, then each time the count has doubled"
+        await killed_and_compared(house)
+        await house.wait(2 * WINDOW)
+        assert house.controller.table.state.slots[slot].state == IN_SERVICE
+    finally:
+        await house.close()
+
+
+async def test_a_link_that_holds_again_serves_and_the_falls_that_were_not_recorded_are_told(seed: int) -> None:
+    slot = "bet_sensor.3"
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        await idle(house, 1, flaps=slot)
+        counted = house.slots[slot].supervisor.falls.counted
+        assert counted > 30
+        await house.wait(LONGEST_TRIAL + 10.0)
+        assert house.controller.table.state.slots[slot].state == IN_SERVICE, "no person need do anything"
+        await house.wait(WINDOW)
+        assert f"{counted} falls were counted and not recorded" in notes(house)[-1]
+        await house.round((1, 3))
+        assert house.controller.table.state.round.number == 1
+        house.machines[slot].inject("unplug:seconds=1")
+        await house.wait(20.0)
+        assert changes(house, slot)[-3:] == ["vanish", "appear", "verify"], "a steady link is trusted at once again"
+    finally:
+        await house.close()
+
+
+async def test_a_machine_that_may_still_move_cards_is_met_at_once_however_its_link_flaps(seed: int) -> None:
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue")
+        await idle(house, 1, flaps="shuffler.1")
+        await house.wait(LONGEST_TRIAL + 10.0)
+        shuffling = asyncio.create_task(house.bring("red"))
+        table = house.controller.table
+        await house.until(lambda: any(issued.act == "shuffle" for issued in table.state.commands.values()))
+        assert house.slots["shuffler.1"].supervisor.falls.is_flapping
+        house.machines["shuffler.1"].inject("unplug:seconds=1")
+        await house.wait(0.5)
+        assert table.state.slots["shuffler.1"].state == ABSENT
+        await house.wait(FIRST_TRIAL / 2)
+        assert table.state.slots["shuffler.1"].state != ABSENT, "it was asked at once how its shuffle ended"
+        await shuffling
+    finally:
+        await house.close()
+
+
+async def test_a_link_that_cannot_be_made_for_ever_other_causes_is_recorded_once(seed: int) -> None:
+    """A device that is not there, whose port is now missing and now busy, wrote a record at each turn of the cause."""
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        driver, before = house.slots["bet_sensor.3"].driver, len(changes(house, "bet_sensor.3"))
+        house.machines["bet_sensor.3"].inject("unplug:seconds=0")
+        await house.wait(30.0)
+        for _ in range(200):
+            driver.link_down(PortMissing("gone"))
+            driver.link_down(PortBusy("held"))
+        await house.wait(1.0)
+        assert changes(house, "bet_sensor.3")[before:] == ["vanish"]
+        assert isinstance(house.slots["bet_sensor.3"].cause, PortBusy), "people are shown the newest cause all the same"
+    finally:
+        await house.close()
