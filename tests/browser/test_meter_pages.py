@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulators.house.dealer import FLOOR
 from simulators.house.panel import PINS
+from table_controller.table import events as ev
 from table_controller.table.signs import PAGE
 from tests.support.browsers import chromium, prove, served
 from tests.support.seen import look
@@ -23,7 +25,10 @@ async def test_a_sign_page_is_proof_that_the_meter_is_seen_and_a_closed_one_is_n
         await stage.until(lambda: not stage.house.controller.table.context.meter_seen, "a lost sign")
         sign = await stage.page("/sign")
         await stage.until(lambda: stage.state.signs.get(PAGE) == "", "the page's report")
-        assert stage.house.controller.table.context.meter_seen
+        assert not stage.house.controller.table.context.meter_seen, "the sign of the table is dark, and not covered"
+        stage.house.controller.submit(ev.SlotOrdered("meter_sign.1", "give_up", FLOOR))
+        stage.house.controller.submit(ev.SlotOrdered("meter_sign.1", "sign", FLOOR))
+        await stage.until(lambda: stage.house.controller.table.context.meter_seen, "the page in its place")
         await sign.close()
         await stage.until(lambda: stage.state.signs[PAGE] == "stale", "a stale page")
         assert not stage.house.controller.table.context.meter_seen
