@@ -192,7 +192,8 @@ class Adversary(Recorded):
             self._tighten()
         over = self.floor.state.money.book.meters.overflow
         if over and self.rng.random() < 0.3:
-            self.floor.step(ev.OverflowTransferred(self.rng.randrange(1, over + 1), "memo over", FLOOR, AUDITOR))
+            amount = self.rng.randrange(1, over + 1)
+            self.floor.step(ev.OverflowTransferred(amount, f"memo over {amount}", FLOOR, AUDITOR))
 
     def _tighten(self) -> None:
         """Two people leave the meter room for a bet or two."""
@@ -221,7 +222,8 @@ def deed(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
     """Return something that people do to the meter by hand, mostly as they may."""
     usual, strange = rng.random() < 0.85, [rng.choice([FLOOR, TECH, *CHEATS]) for _ in range(2)]
     who, second = (FLOOR, AUDITOR) if usual else strange
-    document = "memo 1" if rng.random() < 0.95 else "  "
+    chance = rng.random()
+    document = f"memo {int(chance * 60)}" if chance < 0.95 else "  "  # now and then one that was used before
     ground, reason = rng.choice(
         [("malfunction", "sensor_fault"), ("malfunction", "journal_lost"), ("transfer", "to_other_meter"),
          ("transfer", "from_other_meter"), ("theft", "sensor_fault"), ("transfer", "sensor_fault")]

@@ -57,7 +57,10 @@ class Recorded:
             self.folder, version=rec.VERSION, digests=self.digests, policy=self._policy, clocks=self._clocks
         )
         if not first:
-            self._timers = recover(self.store, floor.table, self.digests).timers
+            recovered = recover(self.store, floor.table, self.digests)
+            self._timers = recovered.timers
+            if recovered.migration is not None:
+                self._append(rec.MIGRATION, rec.encode_body(recovered.migration))
         body = rec.Box(
             "test",
             f"kernel {self.store.boot}",

@@ -72,6 +72,7 @@ class SecondBook:
         self.limit, self.rate_bp = MOST, rules.rate_bp
         self.closed = ""
         self.slips: set[int] = set()
+        self.documents: set[str] = set()  # of what moved money by hand
         self.seen: set[str] = set()  # what happened in all, for whoever counts what a run has tried
         # What closed rounds left.
         self.total: dict[str, int] = {"meter": rules.seed, "seed": -rules.seed}
@@ -87,6 +88,8 @@ class SecondBook:
         refused = any(isinstance(each, Refused) for each in decisions)
         if type(event) in ROLES:
             self._by_hand(event, is_idle=is_idle, refused=refused)
+            if any(isinstance(each, Booked) for each in decisions):
+                self.documents.add(_same_paper(event.document))
             return
         for each in decisions:
             if isinstance(each, MeterPlay) and not each.open:
@@ -215,6 +218,8 @@ class SecondBook:
             return "no document"
         if not is_idle:
             return "a round is under way"
+        if isinstance(event, (*Corrects, ev.OverflowTransferred)) and _same_paper(event.document) in self.documents:
+            return "a document moves money once"
         if isinstance(event, Corrects):
             return self._bad_change(event)
         meter = self.total["meter"]
@@ -319,3 +324,8 @@ def _paid_by(decisions: list[Decision]) -> int:
     """Return what the box booked as hand pay in this step."""
     entries = [each.entry for each in decisions if isinstance(each, Booked)]
     return sum(one.amount for entry in entries for one in entry.transfers if one.to == "hand_pays")
+
+
+def _same_paper(document: str) -> str:
+    """Return a document's name without what people write in two ways."""
+    return " ".join(document.lower().split())
