@@ -87,8 +87,8 @@ class LockingHouse:
     async def open_round(self) -> None:
         """Open a round; return once every sensor takes bets.
 
-        Sensors are restarted here in every other round. At a table that puts a link on trial (PB-726); each round counts
-        as one after a long quiet time.
+        Sensors are restarted here in every other round. At a table that puts a link on trial (PB-726); here each round
+        counts as one after a long quiet time.
         """
         for seat in SEATS:
             self.house.slots[f"bet_sensor.{seat}"].supervisor.falls.steady()

@@ -88,8 +88,8 @@ class SecondBook:
         refused = any(isinstance(each, Refused) for each in decisions)
         if type(event) in ROLES:
             self._by_hand(event, is_idle=is_idle, refused=refused)
-            if any(isinstance(each, Booked) for each in decisions):
-                self.documents.add(_same_paper(event.document))
+            booked = [each.entry.document for each in decisions if isinstance(each, Booked)]
+            self.documents |= {_same_paper(document) for document in booked}
             return
         for each in decisions:
             if isinstance(each, MeterPlay) and not each.open:
