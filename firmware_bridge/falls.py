@@ -13,7 +13,7 @@ from typing import Final
 LOUD: Final = 5
 WINDOW: Final = 600.0
 # A trial (s): the first, and the longest, doubling with each fall that is reported; so a link that falls again as soon
-# as it is trusted is reported at most 30 times an hour.
+# as it is trusted is reported at most 30 times an hour. The owner may want shorter ones while somebody waits.
 FIRST_TRIAL: Final = 10.0
 LONGEST_TRIAL: Final = 120.0
 

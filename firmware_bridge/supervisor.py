@@ -76,8 +76,8 @@ class Owner(Protocol):
 class FlapWatch(Protocol):
     """Whoever may put a link on trial that falls again and again."""
 
-    def may_try(self) -> bool:
-        """Return whether the device may stay unknown to its owner for the length of a trial."""
+    def longest_trial(self) -> float:
+        """Return for how long (s) the device may stay unknown to its owner now; 0: not at all."""
 
     def flapping(self, falls: Falls, cause: PitboxError) -> None:
         """The link is on trial from now on, or fell during one."""
@@ -167,12 +167,13 @@ class Supervisor:
 
         Its owner reads the device anew in any case: what the device sends now is lost no more than without a link.
         """
-        if self._watch is None or not self.falls.is_flapping or not self._watch.may_try():
+        trial = 0.0 if self._watch is None else min(self.falls.trial(), self._watch.longest_trial())
+        if self._watch is None or not trial:
             return None
         down: asyncio.Future[PitboxError] = asyncio.get_running_loop().create_future()
         link.on_down = lambda cause: None if down.done() else down.set_result(cause)
         try:
-            async with asyncio.timeout(self.falls.trial()):
+            async with asyncio.timeout(trial):
                 cause = await down
         except TimeoutError:
             return link.down

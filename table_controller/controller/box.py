@@ -11,6 +11,7 @@ import logging
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from math import inf
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -28,6 +29,7 @@ from firmware_bridge.errors import (
     PitboxError,
     code_of,
 )
+from firmware_bridge.falls import FIRST_TRIAL, LONGEST_TRIAL
 from table_controller.controller import key_files
 from table_controller.controller.credential_log import CredentialLog
 from table_controller.controller.enroll import check_key
@@ -50,6 +52,7 @@ from table_controller.journal.versions import digests_of
 from table_controller.repeated_log import RepeatedLog, log_refused_pin
 from table_controller.table import events as ev
 from table_controller.table.core import Table
+from table_controller.table.decisions import Moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -76,6 +79,8 @@ T = TypeVar("T")
 
 # A stop or a lock has its answer within milliseconds; for a machine that has none, nobody waits longer than this (s).
 STOP_PATIENCE: Final = 1.0
+# A table is played if a round went on within so long (s): longer than any step of a round takes.
+PLAYED: Final = 600.0
 # What the table is told of a machine in test mode, too: that it is there, how it stands, how commands ended.
 _ALWAYS_HEARD: Final = (LinkUp, LinkDown, Reported, Misread, Settled)
 
@@ -132,6 +137,7 @@ class Box:
         self._snapshot_every = snapshot_every
         self._joined: list[Sign | Keypad] = []
         self.sign: Sign | None = None  # what the meter's signs show
+        self._round_moved = -inf  # when a round last went on (s of the loop)
         self._damage = ""  # what was known of damage in the second copy
         self._store: Journal | None = None
         self._writer: Writer | None = None
@@ -251,7 +257,7 @@ class Box:
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
         self.credentials = CredentialLog(self.plan.people, controller, self.aside)
         self.escalation = Escalation(self.plan.escalate_after, table, controller.note)
-        controller.followers += [self.escalation.take, self._copy_on]
+        controller.followers += [self.escalation.take, self._copy_on, self._watch_round]
 
     def _join(self, controller: Controller) -> None:
         """Have signs show what is on disk, and keypads ask what the dealer enters."""
@@ -287,7 +293,7 @@ class Box:
         slot: Slot[Any, Any] = Slot(
             place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name],
             jitter=None if self._seed is None else Random(self._seed), hold=hold,
-            may_try=None if self.controller is None else partial(self._is_unused, place.name),
+            longest_trial=None if self.controller is None else partial(self._longest_trial, place.name),
         )  # fmt: skip
         slot.on_failed = lambda bug: self.note(
             rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
@@ -295,10 +301,19 @@ class Box:
         slot.on_unsteady = lambda text: self.note(rec.Note("link", text, slot=place.name))
         return slot
 
-    def _is_unused(self, slot: str) -> bool:
-        """Tell whether no command of a slot is open; one that is in doubt is asked about as soon as anybody answers."""
-        running = self.controller is not None and self.cause is None
-        return running and all(issued.slot != slot for issued in self.running().table.state.commands.values())
+    def _longest_trial(self, slot: str) -> float:
+        """Return for how long (s) a link that falls again and again may stay unknown to the table now.
+
+        Not at all while a command of its device is open: one that is in doubt is asked about as soon as anybody
+        answers. Not for long while rounds are played: people wait.
+        """
+        controller = self.controller
+        if controller is None or self.cause is not None:
+            return 0.0
+        if any(issued.slot == slot for issued in controller.table.state.commands.values()):
+            return 0.0
+        played = asyncio.get_running_loop().time() - self._round_moved < PLAYED
+        return FIRST_TRIAL if played else LONGEST_TRIAL
 
     # --- while it runs ------------------------------------------------------------------------------------------------
 
@@ -313,6 +328,10 @@ class Box:
             self.controller.journal_failed(CopyTakenOver(state.error))
         elif state.ack is not None and not state.error and self.controller.table.state.copy_awaited:
             self.controller.submit(ev.CopyReached())
+
+    def _watch_round(self, step: Step) -> None:
+        if any(isinstance(decision, Moved) and decision.what == "round" for decision in step.decisions):
+            self._round_moved = asyncio.get_running_loop().time()
 
     def _copy_on(self, step: Step) -> None:
         if self.copier is not None:

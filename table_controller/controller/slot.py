@@ -30,8 +30,8 @@ class Slot(Generic[D, V]):
     """`driver` to ask and command, `view` what is known, `service` whether it may serve, `cause` why it is not there.
 
     `on_event` is called after view and service state have taken the event. With a `hold`, what only confirms is taken
-    once everything that was made safe together has confirmed. With `may_try`, a link that falls again and again must
-    hold for a while before it counts, whenever that returns true; `on_unsteady` is told so in words.
+    once everything that was made safe together has confirmed. With `longest_trial`, a link that falls again and again
+    must hold before it counts, at most for as long (s) as that returns; `on_unsteady` is told so in words.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Slot(Generic[D, V]):
         capture: Capture | None = None,
         jitter: Random | None = None,
         hold: Hold | None = None,
-        may_try: Callable[[], bool] | None = None,
+        longest_trial: Callable[[], float] | None = None,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -53,10 +53,10 @@ class Slot(Generic[D, V]):
         self.service = Service()
         self.cause: PitboxError | None = None
         self.driver = kind.driver(self._take)
-        self._may_try = may_try
+        self._longest_trial = longest_trial
         self.supervisor = Supervisor(
             name, open_port, trust, kind.decoder, self.driver, capture=capture, jitter=jitter or Random(),
-            watch=None if may_try is None else self,
+            watch=None if longest_trial is None else self,
         )  # fmt: skip
         self._on_event = on_event
         self._hold = hold
@@ -98,9 +98,9 @@ class Slot(Generic[D, V]):
 
     # --- a link that falls again and again ----------------------------------------------------------------------------
 
-    def may_try(self) -> bool:
-        """Return whether nobody waits for anything of this device: then its link may be on trial."""
-        return self._may_try is not None and self._may_try()
+    def longest_trial(self) -> float:
+        """Return for how long (s) this device's link may be on trial now; 0: somebody waits for the device."""
+        return 0.0 if self._longest_trial is None else self._longest_trial()
 
     def flapping(self, falls: Falls, cause: PitboxError) -> None:
         """Report a link on trial: when that begins, and then whenever its falls have doubled."""
@@ -119,7 +119,7 @@ class Slot(Generic[D, V]):
             return cause
         return LinkUnsteady(
             f"{self.name}: its link falls again and again ({falls.counted} falls counted, not recorded); it must hold "
-            f"for {falls.trial():.0f} s before the table counts it as there; the last fall: {cause.code} {cause}"
+            f"for up to {falls.trial():.0f} s before the table counts it as there; the last fall: {cause.code} {cause}"
         )
 
     def _report(self, text: str) -> None:

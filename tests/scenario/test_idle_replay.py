@@ -143,6 +143,27 @@ async def test_a_link_that_holds_again_serves_and_the_falls_that_were_not_record
         await house.close()
 
 
+async def test_while_rounds_are_played_a_link_on_trial_holds_nobody_up_for_long(seed: int) -> None:
+    slot = "bet_sensor.3"
+    house = House("face_up_pai_gow", seed=seed)
+    try:
+        await house.open("blue", "red")
+        await idle(house, 1, flaps=slot)
+        falls = house.slots[slot].supervisor.falls
+        assert house.slots[slot].longest_trial() == LONGEST_TRIAL
+        await house.wait(LONGEST_TRIAL + 10.0)
+        await house.round((1, 4))
+        assert falls.trial() > FIRST_TRIAL
+        assert house.slots[slot].longest_trial() == FIRST_TRIAL
+        house.machines[slot].inject("unplug:seconds=1")
+        await house.wait(FIRST_TRIAL / 2)
+        assert house.controller.table.state.slots[slot].state == ABSENT
+        await house.wait(FIRST_TRIAL + 5.0)
+        assert house.controller.table.state.slots[slot].state == IN_SERVICE
+    finally:
+        await house.close()
+
+
 async def test_a_machine_that_may_still_move_cards_is_met_at_once_however_its_link_flaps(seed: int) -> None:
     house = House("face_up_pai_gow", seed=seed)
     try:
