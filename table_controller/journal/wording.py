@@ -54,6 +54,8 @@ def person(who: Any) -> str:
 def _value(key: str, value: Any) -> str:
     if key == "reason" and isinstance(value, int):
         return code_of(value)
+    if key == "amount" and isinstance(value, int):
+        return dollars(value)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return str(value)
