@@ -48,6 +48,10 @@ _WAITS: Final[list[tuple[type[PitboxError], float, float]]] = [
     (PortMissing, 0.25, 5.0),  # unplugged: quick when it returns
     (PitboxError, 0.1, 5.0),
 ]
+# After a trial that held, the device is met again so soon (s).
+_AGAIN: Final = 0.1
+# How soon (s) a trial ends once its owner allows none any more.
+_SLICE: Final = 0.2
 # A link that lived this long (s) was good: its next failure starts with the short wait again.
 _GOOD: Final = 10.0
 
@@ -114,6 +118,7 @@ class Supervisor:
         self._jitter = jitter or Random()
         self.falls = Falls()
         self._watch = watch
+        self._is_proved = False  # a trial has held, and the next session is the owner's
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -137,9 +142,10 @@ class Supervisor:
         try:
             while True:
                 cause = await self._one_life()
-                self._note(cause)
+                if cause is not None:
+                    self._note(cause)
                 self.phase = Phase.WAITING
-                await asyncio.sleep(self._wait_for(cause))
+                await asyncio.sleep(_AGAIN if cause is None else self._wait_for(cause))
         except Exception as bug:
             # Not a link's failure but ours or the owner's: nobody may wait for a supervisor that is gone.
             self._owner.link_down(LinkError(f"{self.name}: the supervisor died of {bug!r}"))
@@ -147,42 +153,63 @@ class Supervisor:
         finally:
             self.phase = Phase.CLOSED
 
-    async def _one_life(self) -> PitboxError:
-        """Open, shake hands and live until the link fails; return why. The port is closed on every way out."""
+    async def _one_life(self) -> PitboxError | None:
+        """Open, shake hands and live until the link fails; return why. The port is closed on every way out.
+
+        None after a trial that held: the device is met anew, so that the session that its owner gets is the first one
+        that the device knows after its fall, under the trust of that moment.
+        """
         transport: Transport | None = None
         try:
             self.phase = Phase.OPENING
             transport = await self._open_port()
             self.phase = Phase.HANDSHAKE
-            link, hello = await greet(Wire(transport, self._capture), self.trust, self._decode)
-            return link.down or await self._try(link) or await self._live(link, hello)
+            link, hello = await self._greet(transport)
+            if link.down is None and not self._is_proved and self._trial() > 0.0:
+                return await self._try(link)
+            self._is_proved = False
+            return link.down or await self._live(link, hello)
         except PitboxError as cause:
             return cause
         finally:
             if transport is not None:
                 transport.close()
 
+    async def _greet(self, transport: Transport) -> tuple[Link, DeviceHello]:
+        """Shake hands; LinkClosed if another device is expected by the time that this one has proved itself."""
+        trust = self.trust
+        link, hello = await greet(Wire(transport, self._capture), trust, self._decode)
+        if self.trust is not trust:
+            link.close()
+            raise LinkClosed(f"{self.name}: another device is expected now")
+        return link, hello
+
+    def _trial(self) -> float:
+        """How long (s) a link must hold now before its owner is told; 0: not at all."""
+        return 0.0 if self._watch is None else min(self.falls.trial(), self._watch.longest_trial())
+
     async def _try(self, link: Link) -> PitboxError | None:
         """Have a link that fell again and again hold for a while, unknown to its owner; return why it fell, if it did.
 
-        Its owner reads the device anew in any case: what the device sends now is lost no more than without a link.
+        The trial ends at once when its owner allows none any more. What the device sends meanwhile is not lost with it:
+        the session that the owner gets is a new one.
         """
-        trial = 0.0 if self._watch is None else min(self.falls.trial(), self._watch.longest_trial())
-        if self._watch is None or not trial:
-            return None
-        down: asyncio.Future[PitboxError] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        down: asyncio.Future[PitboxError] = loop.create_future()
         link.on_down = lambda cause: None if down.done() else down.set_result(cause)
+        began = loop.time()
         try:
-            async with asyncio.timeout(trial):
-                cause = await down
-        except TimeoutError:
-            return link.down
-        except BaseException:
+            while not down.done() and loop.time() - began < self._trial():
+                await asyncio.wait({down}, timeout=_SLICE)
+            self._is_proved = not down.done()
+        finally:
             link.close()
-            raise
+        if self._is_proved:
+            return None
+        assert self._watch is not None
         self.falls.fell_on_trial()
-        self._watch.flapping(self.falls, cause)
-        return cause
+        self._watch.flapping(self.falls, down.result())
+        return down.result()
 
     async def _live(self, link: Link, hello: DeviceHello) -> PitboxError:
         loop = asyncio.get_running_loop()

@@ -237,6 +237,8 @@ def add(
     if person is not None and not _ID.fullmatch(person):
         raise BadCredential(f"{person!r} cannot be a person's number: up to 32 letters, digits, - _ and . can")
     _check_pin(pin, id_, person or id_)
+    if allowed is not None and path.exists():
+        allowed(load_people(path))  # before the hash, which costs; and once more when nobody else writes
     salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
     made = Credential(
         id=id_, person=person or id_, role=msgspec.convert(role, Role), added=_today(), cost=cost, salt=salt.hex(),
@@ -373,6 +375,9 @@ def _only_one(path: Path) -> Iterator[None]:
     except OSError as error:
         raise BadPeopleFile(f"{lock}: {error.strerror}") from error
     try:
+        if os.geteuid() == 0:  # so that the box, which is another user, can hold it as well
+            owner = (path if path.exists() else path.parent).stat()
+            os.fchown(handle, owner.st_uid, owner.st_gid)
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:

@@ -232,6 +232,10 @@ class FarTable(House):
             while not condition():
                 await self.wait(0.1)
 
+    async def rest(self, seconds: float | None = None) -> None:
+        """Let everybody do what is to be done: WAIT of the computer's time, or so many seconds of these people."""
+        await super().rest(WAIT / self.pace if seconds is None else seconds)
+
     async def bring(self, back: str) -> None:
         """A new deck comes to the table once the box has met every machine."""
         await self.until(lambda: self.dark or not self._meeting())

@@ -78,7 +78,7 @@ def accept_changes(config: TableConfig, people: tuple[Person, Person]) -> Record
         now = clock.now()
         (record,) = store.append([(rec.MIGRATION, *now, store.boot, rec.encode_body(found.migration))])
         stamp = rec.Stamp(*now, clock.kernel)
-        store.snapshot(record.seq, keep(table, found.timers, digests, stamp, found.hits))
+        store.snapshot(record.seq, keep(table, found.timers, digests, stamp, found.hits, found.findings, found.roll))
     finally:
         store.close()
     last = store.last()

@@ -32,7 +32,7 @@ from firmware_bridge.errors import (
 from firmware_bridge.falls import FIRST_TRIAL, LONGEST_TRIAL
 from table_controller.controller import key_files
 from table_controller.controller.credential_log import CredentialLog
-from table_controller.controller.enroll import check_key
+from table_controller.controller.enroll import check_enrolled
 from table_controller.controller.escalation import Escalation
 from table_controller.controller.keypad import Keypad
 from table_controller.controller.locked import LockedBox
@@ -51,6 +51,7 @@ from table_controller.journal.copier import CopyState
 from table_controller.journal.versions import digests_of
 from table_controller.repeated_log import RepeatedLog, log_refused_pin
 from table_controller.table import events as ev
+from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import Moved
 
@@ -124,6 +125,7 @@ class Box:
         self.stopping = False
         self.boot = 0
         self.enrolling = asyncio.Lock()  # one device after the other
+        self._finishing: set[asyncio.Task[Any]] = set()  # what goes on although whoever asked for it hung up
         self.settled: list[str] = []  # enrolments that were cut off, and what this start made of them
         self._revoked_before = () if plan.revoked is None else key_files.read_revoked(plan.revoked)
         self.on_told: list[Callable[[str, Any], None]] = []
@@ -225,7 +227,7 @@ class Box:
                 self._trust(place.name, new)
 
     def _check_keys(self, controller: Controller) -> None:
-        """Bring what was revoked before into the journal; raise KeyRevoked if a slot has a key that was replaced."""
+        """Bring what was revoked before into the journal; KeyRevoked if a slot has another key than was enrolled."""
         state, path = controller.table.state, self.plan.revoked
         keys = tuple(key for key in self._revoked_before if key not in state.revoked)
         if keys:
@@ -235,7 +237,7 @@ class Box:
             key_files.set_aside(path)
         for place in self.plan.places:
             for key in place.trust.keys.values():
-                check_key(state, key, place.name)
+                check_enrolled(state, key, place.name)
 
     def _taken_over(self, step: Step) -> None:
         """The journal has the keys that were revoked before: nobody reads their list any more."""
@@ -304,11 +306,12 @@ class Box:
     def _longest_trial(self, slot: str) -> float:
         """Return for how long (s) a link that falls again and again may stay unknown to the table now.
 
-        Not at all while a command of its device is open: one that is in doubt is asked about as soon as anybody
-        answers. Not for long while rounds are played: people wait.
+        Not at all in a round or when the box halted, for then it may have to be stopped; nor while a command of its
+        device is open: one that is in doubt is asked about as soon as anybody answers. Not for long between rounds
+        that follow each other: people wait.
         """
         controller = self.controller
-        if controller is None or self.cause is not None:
+        if controller is None or self.cause is not None or controller.table.state.round.state != mc.IDLE:
             return 0.0
         if any(issued.slot == slot for issued in controller.table.state.commands.values()):
             return 0.0
@@ -374,6 +377,18 @@ class Box:
             self.credentials.pins.proved(credential)
         return found
 
+    async def finish(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something to its end, also if whoever waits for it is cancelled; return what comes of it."""
+        task = asyncio.ensure_future(work)
+        self._finishing.add(task)
+        task.add_done_callback(self._finished)
+        return await asyncio.shield(task)
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._finishing.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.info("what was asked for was not done: %s", task.exception())
+
     async def aside(self, work: Callable[[], T]) -> T:
         """Have slow work done, as files or a hash, while the table goes on; where there are no threads, here."""
         return await asyncio.to_thread(work) if self._threads else work()
@@ -394,7 +409,9 @@ class Box:
 
     def expect(self, slot: str, key: DeviceKey) -> None:
         """From now on, only the device of this key serves in a slot."""
-        self.slots[slot].supervisor.trust = self._trust(slot, key)
+        supervisor = self.slots[slot].supervisor
+        supervisor.trust = self._trust(slot, key)
+        supervisor.falls.steady()  # what fell was the other device's link
 
     def _trust(self, slot: str, key: DeviceKey) -> Trust:
         """Plan a slot for the device of this key; return what it must prove."""
@@ -410,6 +427,10 @@ class Box:
     async def stop(self) -> None:
         """End in order, also in the middle of a deal: stop and lock, close the journal, give the ports back."""
         self.stopping = True
+        if self._finishing and self._has_power:
+            await asyncio.wait(self._finishing, timeout=STOP_PATIENCE)
+        for task in self._finishing:
+            task.cancel()
         if self._has_power and self.credentials is not None:
             self.credentials.pins.close()
         if self._has_power and self.controller is not None and self.controller.halted is None:
@@ -436,6 +457,8 @@ class Box:
         then: neither the journal nor a machine learns of it.
         """
         self.stopping, self._has_power = True, False
+        for task in self._finishing:
+            task.cancel()
         if self.controller is not None:
             self.controller.dead()
         if self.credentials is not None:

@@ -21,8 +21,11 @@ async def change_people(box: Box, request: p.People, by: Person | None, uid: int
     box.running()
     if path is None or box.credentials is None:
         raise BadRequest("this box has no people file")
-    if by is None:
-        _may_set_up(box, uid)
+    is_set_up = path.exists() and has_authority(box.plan.people.read().people)
+    if by is None and is_set_up:
+        raise ChangeNotAuthorized("this table has an auditor, who must sign for every change: use --as")
+    if not is_set_up and uid not in (0, os.geteuid()):  # whoever signs: nobody here may sign for a change yet
+        raise ChangeNotAuthorized("this table has no auditor: root, or the user of the box, adds the first one")
     author = people.Author(by, people.user_name(uid))
     made = await box.aside(
         lambda: change_credential(
@@ -31,13 +34,3 @@ async def change_people(box: Box, request: p.People, by: Person | None, uid: int
     )
     await box.credentials.settle()
     return {"credential": made.id, "role": made.role, "person": made.person, "revoked": made.revoked}
-
-
-def _may_set_up(box: Box, uid: int) -> None:
-    """Raise unless nobody can sign for a change yet, and whoever asks may write the people file anyhow."""
-    path = box.plan.people.path
-    assert path is not None
-    if path.exists() and has_authority(box.plan.people.read().people):
-        raise ChangeNotAuthorized("this table has an auditor, who must sign for every change: use --as")
-    if uid not in (0, os.geteuid()):
-        raise ChangeNotAuthorized("this table has no auditor: root, or the user of the box, adds the first one")

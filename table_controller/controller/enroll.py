@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from firmware_bridge.errors import BadKeyFile, BadRequest, KeyRevoked, LinkClosed, NotAllowed, SerialTwice
+from firmware_bridge.errors import BadKeyFile, BadRequest, KeyRevoked, LinkClosed, NotAllowed, PitboxError, SerialTwice
 from firmware_bridge.keys import DeviceKey, load_key
 from table_controller.controller import key_files as files
 from table_controller.controller.service_calls import against
@@ -27,11 +27,22 @@ _ENROLS: Final = ("technician", "floorperson")
 
 def check_key(state: State, key: DeviceKey, slot: str) -> None:
     """Raise KeyRevoked for a key that another one replaced."""
+    now = state.enrolled.get(slot)
     if files.identity(key) not in state.revoked:
         return
-    now = state.enrolled.get(slot)
     serves = f"; {now[0]} is enrolled there now, and its key file belongs here" if now is not None else ""
     raise KeyRevoked(f"{slot}: the key of {key.serial} was revoked when another device was enrolled{serves}")
+
+
+def check_enrolled(state: State, key: DeviceKey, slot: str) -> None:
+    """Raise KeyRevoked at a start whose slot has neither its old key nor the one that two people enrolled."""
+    check_key(state, key, slot)
+    now = state.enrolled.get(slot)
+    if now is not None and now != files.identity(key):
+        raise KeyRevoked(
+            f"{slot}: the key of {key.serial} was put there by hand; two people enrolled {now[0]}, and its key file "
+            "belongs here"
+        )
 
 
 async def enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Person) -> dict[str, Any]:
@@ -42,21 +53,27 @@ async def enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Pers
     """
     if {who.role, second.role} != set(_ENROLS):
         raise NotAllowed("a device is enrolled by a technician and a floorperson, both signed on")
+    return await box.finish(_enroll(box, slot, file, who, second))
+
+
+async def _enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Person) -> dict[str, Any]:
+    """The box does this to its end, also if whoever asked hangs up: a revoked device must not go on serving."""
     async with box.enrolling:
         place = next((each for each in box.plan.places if each.name == slot), None)
         if place is None or place.key_file is None:
             raise BadRequest(f"there is no slot {slot} whose key can be changed; there are: {', '.join(box.slots)}")
         path, key_file = Path(file) if file else place.key_file, place.key_file
         key = await box.aside(lambda: load_key(path))
-        controller = box.running()
-        reasons = against(controller.table, slot, "enroll")
-        if reasons:
-            raise NotAllowed(f"enroll {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
-        _check(box, controller.table.state, place, key)
+        _check(box, _permitted(box, slot), place, key)
         (old,) = place.trust.keys.values()
         new = replace(key, enrolled=f"{box.plan.name} {slot}")
         first = files.same_key(old, new)
         await box.aside(lambda: files.write_draft(key_file, new))
+        try:
+            _permitted(box, slot)  # a round may have begun meanwhile
+        except PitboxError:
+            await box.aside(lambda: files.discard_draft(key_file))
+            raise
         replaces = None if first else files.identity(old)
         await _record(box, ev.DeviceEnrolled(slot, *files.identity(new), who, second, replaces), key_file)
         box.expect(slot, new)
@@ -65,6 +82,15 @@ async def enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Pers
             link.fail(LinkClosed(f"{slot}: another device was enrolled"))
         await box.aside(lambda: files.finish_draft(key_file))
     return {"slot": slot, "serial": new.serial, "revoked": None if first else old.serial}
+
+
+def _permitted(box: Box, slot: str) -> State:
+    """Return the table's state; NotAllowed if something is against an enrolment now."""
+    controller = box.running()
+    reasons = against(controller.table, slot, "enroll")
+    if reasons:
+        raise NotAllowed(f"enroll {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
+    return controller.table.state
 
 
 async def _record(box: Box, event: ev.DeviceEnrolled, key_file: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 from devices.kinds import D, Kind, V
 from devices.report import LinkDown, Reported
 from devices.service import Service
-from firmware_bridge.errors import LinkError, LinkUnsteady
+from firmware_bridge.errors import LinkError, LinkUnsteady, PortBusy, PortMissing
 from firmware_bridge.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ class Slot(Generic[D, V]):
     def _shown(self, cause: PitboxError) -> PitboxError:
         """Return why the device is not there, as people read it."""
         falls = self.supervisor.falls
-        if not falls.is_flapping:
-            return cause
+        if not falls.is_flapping or not isinstance(cause, LinkError) or isinstance(cause, PortMissing | PortBusy):
+            return cause  # another device or no port at all is worse news than a link that falls
         return LinkUnsteady(
             f"{self.name}: its link falls again and again ({falls.counted} falls counted, not recorded); it must hold "
             f"for up to {falls.trial():.0f} s before the table counts it as there; the last fall: {cause.code} {cause}"

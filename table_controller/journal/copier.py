@@ -159,7 +159,7 @@ class Copier:
                 woken = self._wake.wait(CHECK_PAUSE if is_checking else RETRY)
                 self._wake.clear()
                 stopping = self._stop
-                failed = self._ship(copy) if woken or failed is not None else self._look(copy)
+                failed = self._ship(copy) if woken or stopping or failed is not None else self._look(copy)
                 if stopping:
                     break
                 if is_checking and not woken and failed is None:

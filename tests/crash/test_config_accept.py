@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -78,6 +79,10 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
             assert words in told
         wrong = _pins(tmp_path, "314159")
         assert "PB-320" in await asyncio.to_thread(_accept, table.config, wrong, "tech-1", "floor-1", 4)
+        people = tmp_path / "data" / "people.json"
+        known = json.loads(people.read_text())
+        next(each for each in known["people"] if each["id"] == "floor-2")["person"] = "4711"  # by hand
+        people.write_text(json.dumps(known))
         told = await asyncio.to_thread(_accept, table.config, pins, "tech-1", "floor-1", 0)
         assert "added: keypad.1 (keypad)" in told
         assert "accepted by technician tech-1 and floorperson floor-1" in told
@@ -85,6 +90,8 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
         with running(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert status["phase"] == "running"
+            edited = [found for found in status["state"]["findings"] if "edited by hand: floor-2" in found["text"]]
+            assert edited, "the journal still knows who was listed, and finds what was edited by hand"
             assert "keypad.1" in [slot["name"] for slot in status["slots"]]
             number = status["state"]["round"]["number"]
             table.controller.table.state.slots["keypad.1"] = Slot("keypad")  # people see the added machine, too

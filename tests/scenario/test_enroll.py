@@ -89,6 +89,50 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         bench.close()
 
 
+@pytest.mark.parametrize("after", [1, 2, 3, 5, 8])
+async def test_an_enrolment_is_finished_although_whoever_asked_for_it_hangs_up(tmp_path: Path, after: int) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    old, new = bench.machines["shoe.1"], another_shoe(bench)
+    file = tmp_path / "new.key"
+    save_key(file, new.key)
+    try:
+        technician, floor = ev.Person("technician", "T1"), ev.Person("floorperson", "F1")
+        asked = asyncio.create_task(module.enroll(box, "shoe.1", str(file), technician, floor))
+        for _ in range(after):
+            await asyncio.sleep(0)
+        asked.cancel()
+        await asyncio.wait({asked})
+        await asyncio.sleep(30)
+        assert len(enrolments(bench)) == 1
+        assert load_key(tmp_path / "shoe.1.key").serial == new.key.serial
+        assert not box.slots["shoe.1"].view.connected, "the revoked one serves on"
+    finally:
+        await box.stop()
+        old.board.power_off()
+        bench.close()
+
+
+async def test_a_key_file_exchanged_by_hand_after_an_enrolment_is_refused_at_the_next_start(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    box = await bench.start()
+    old, new = bench.machines["shoe.1"], another_shoe(bench)
+    third = make("shoe", "shoe.1", seed=78, speed=20.0, world=old.world)
+    save_key(tmp_path / "new.key", new.key)
+    try:
+        talk = await Talk(box).sign_on("T1", "F1")
+        await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+        await box.stop()
+        places = tuple(replace(p, trust=trust_in(third)) if p.name == "shoe.1" else p for p in bench.plan.places)
+        bench.plan = replace(bench.plan, places=places)
+        with pytest.raises(KeyRevoked, match=f"by hand; two people enrolled {new.key.serial}"):
+            await bench.start()
+        await bench.box.stop()
+    finally:
+        old.board.power_off()
+        bench.close()
+
+
 async def test_a_key_that_is_enrolled_elsewhere_or_of_another_slot_is_not_taken(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     box = await bench.start()

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
+from firmware_bridge.errors import ChangeNotAuthorized
 from firmware_bridge.keys import load_key, new_key, save_key
 from simulators.table import BENCH_PEOPLE, BENCH_PIN, lay_out_people, layout, table_toml
 from table_controller import people
+from table_controller.controller import protocol as p
+from table_controller.controller.change_people import change_people
 from table_controller.controller.status import status_of
 from table_controller.journal import reader
 from table_controller.journal import records as rec
@@ -23,6 +27,7 @@ from tests.support.configs import lay_out
 from tests.support.panels import here
 from tests.support.processes import pitbox
 from tests.support.running import running as process
+from tests.support.tools import need
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -291,3 +296,34 @@ async def test_without_an_auditor_only_who_may_write_the_file_changes_it_over_th
         told = await root.ask("people", change="add", credential="D9", role="dealer", pin="739164")
         assert (told["credential"], told["role"]) == ("D9", "dealer")
         assert "D9 was added as dealer by nobody who signed on" in bench.notes("people")[-1].text
+
+
+@pytest.mark.parametrize("by", ["D1", "F1", None])
+async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one_whoever_signs(
+    tmp_path: Path, by: str | None
+) -> None:
+    bench = Bench(tmp_path)
+    file = tmp_path / "people.json"
+    known = json.loads(file.read_text())
+    known["people"] = [each for each in known["people"] if each["role"] != "auditor"]
+    known["changes"] = []
+    file.write_text(json.dumps(known))
+    box = await bench.start()
+    try:
+        signer = None if by is None else box.plan.people.check(by, PIN)
+        asked = p.People(change="add", credential="EVIL", role="auditor", pin="862957", by=by)
+        with pytest.raises(ChangeNotAuthorized, match="has no auditor"):
+            await change_people(box, asked, signer, 31337)
+        assert "evil" not in people.load_people(file)
+        made = await change_people(box, asked, None, os.geteuid())
+        assert made["role"] == "auditor"
+    finally:
+        await box.stop()
+        bench.close()
+
+
+def test_what_root_does_to_the_people_file_leaves_a_lock_that_the_box_can_hold(tmp_path: Path) -> None:
+    need(os.geteuid() == 0, "only root can give a folder to another user; run the tests as root")
+    os.chown(tmp_path, 1234, 1234)
+    people.add(tmp_path / "people.json", "A1", "auditor", PIN, cost=CHEAP)
+    assert (tmp_path / ".people.json.lock").stat().st_uid == 1234

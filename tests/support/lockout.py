@@ -85,13 +85,7 @@ class LockingHouse:
         return self.house.controller.table.state
 
     async def open_round(self) -> None:
-        """Open a round; return once every sensor takes bets.
-
-        Sensors are restarted here in every other round. At a table that puts a link on trial (PB-726); here each round
-        counts as one after a long quiet time.
-        """
-        for seat in SEATS:
-            self.house.slots[f"bet_sensor.{seat}"].supervisor.falls.steady()
+        """Open a round; return once every sensor takes bets."""
         self.people.go.clear()
         self.house.controller.submit(ev.OpenRound(DEALER))
         assert self.state.round.state == mc.BETTING, self.house.log[-1]
