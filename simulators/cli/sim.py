@@ -166,8 +166,10 @@ def _greet_table(
     args: argparse.Namespace, machines: list[Machine], ports: dict[str, str], folder: Path, where: str
 ) -> None:
     text, file = table_toml(args.game, ports, args.start), folder / "table.toml"
-    file.write_text(text, "utf-8")
     lay_out_people(folder / "data")
+    whole = file.with_suffix(".new")  # whoever waits for the file finds all of it, and everything that it names
+    whole.write_text(text, "utf-8")
+    whole.replace(file)
     print(text)
     print(f"# {len(machines)} machines, seed {args.seed}; the configuration above is in {file}")
     print(f"# try     pitbox devices --config {file}")
