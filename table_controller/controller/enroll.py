@@ -27,15 +27,15 @@ _ENROLS: Final = ("technician", "floorperson")
 
 def check_key(state: State, key: DeviceKey, slot: str) -> None:
     """Raise KeyRevoked for a key that another one replaced."""
-    now = state.enrolled.get(slot)
     if files.identity(key) not in state.revoked:
         return
+    now = state.enrolled.get(slot)
     serves = f"; {now[0]} is enrolled there now, and its key file belongs here" if now is not None else ""
     raise KeyRevoked(f"{slot}: the key of {key.serial} was revoked when another device was enrolled{serves}")
 
 
 def check_enrolled(state: State, key: DeviceKey, slot: str) -> None:
-    """Raise KeyRevoked at a start whose slot has neither its old key nor the one that two people enrolled."""
+    """Raise KeyRevoked for a slot whose key is another than the one that two people enrolled there."""
     check_key(state, key, slot)
     now = state.enrolled.get(slot)
     if now is not None and now != files.identity(key):

@@ -155,11 +155,11 @@ class _Decided(msgspec.Struct, frozen=True):
     entry: _Moved | None = None
 
 
-class _Told(msgspec.Struct, frozen=True):
+class _StepDecisions(msgspec.Struct, frozen=True):
     decisions: list[_Decided] = []
 
 
-_TOLD: Final = msgspec.json.Decoder(_Told)
+_STEP_DECISIONS: Final = msgspec.json.Decoder(_StepDecisions)
 
 
 def _documents(source: JournalReader) -> list[str]:
@@ -168,7 +168,7 @@ def _documents(source: JournalReader) -> list[str]:
         decided.entry
         for record in source.read(FIRST)
         if record.kind == rec.STEP
-        for decided in _TOLD.decode(record.body).decisions
+        for decided in _STEP_DECISIONS.decode(record.body).decisions
     ]
     return [document_key(entry.document) for entry in found if entry is not None and entry.kind in BY_HAND]
 

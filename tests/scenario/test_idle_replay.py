@@ -122,7 +122,7 @@ async def test_a_link_that_flaps_all_day_is_loud_first_and_then_counted(seed: in
         await house.close()
 
 
-async def test_a_link_that_holds_again_serves_and_the_falls_that_were_not_recorded_are_told(seed: int) -> None:
+async def test_a_link_that_holds_again_serves_and_the_unrecorded_falls_are_counted_in_a_note(seed: int) -> None:
     slot = "bet_sensor.3"
     house = House("face_up_pai_gow", seed=seed)
     try:

@@ -461,6 +461,6 @@ def test_nothing_that_is_shown_is_an_order_of_cards(pai_gow: Recorded) -> None:
     assert not [line for line in lines if re.search(r"[♠♥♦♣]|\b(?:[2-9TJQKA]|10)[shdc]\b", line)]
 
 
-def test_an_amount_of_a_correction_is_told_in_dollars() -> None:
+def test_an_amount_of_a_correction_is_shown_in_dollars() -> None:
     event = {"type": "MeterCorrected", "amount": -12_500_000, "document": "memo 7"}
     assert wording.event_text(event) == "meter corrected: amount -$12.50, document memo 7"

@@ -164,7 +164,7 @@ def test_a_copy_out_of_reach_says_nothing_about_its_records(tmp_path: Path) -> N
 
 
 @pytest.mark.realtime
-async def test_the_copier_finds_it_beside_the_game_and_the_box_hears_of_it(
+async def test_the_copier_reports_damage_to_the_box_during_play(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(copier_module, "CHECK_PAUSE", 0.001)
