@@ -1,0 +1,153 @@
+"""Moves modules and folders, and rewrites every import, dotted name and path that names them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from tools.rename.maps import Move
+
+_TEXT: Final = {".py", ".toml", ".md", ".txt", ".yaml", ".yml", ".json", ".service", ".lua", ".js", ".html", ".cfg", ""}
+_INIT: Final = "__init__.py"
+
+
+def move_modules(root: Path, files: Sequence[str], moves: Sequence[Move]) -> int:
+    """Move every module and rewrite what names it; return how many files moved."""
+    paths = _file_moves(files, moves)
+    dotted = {_dotted(old): _dotted(new) for old, new in paths.items() if old.endswith(".py")}
+    dotted.update(_folders(moves))
+    texts = [path for path in files if PurePosixPath(path).suffix in _TEXT]
+    for path in texts:
+        _rewrite(root / path, dotted, paths)
+    for old, new in paths.items():
+        (root / new).parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["git", "mv", old, new], cwd=root, check=True)  # noqa: S603, S607 - our own words
+    _make_packages(root, paths.values())
+    return len(paths)
+
+
+def _file_moves(files: Sequence[str], moves: Sequence[Move]) -> dict[str, str]:
+    """Return old and new path of each file that moves; a line for one module outranks one for its folder."""
+    found: dict[str, str] = {}
+    for move in sorted(moves, key=lambda each: len(each.old)):
+        if move.old.endswith("/"):
+            found.update({f: move.new + f.removeprefix(move.old) for f in files if f.startswith(move.old)})
+    known = set(files)
+    for move in moves:
+        if not move.old.endswith("/"):
+            if move.old not in known:
+                raise FileNotFoundError(f"the map moves {move.old}, which does not exist")
+            found[move.old] = move.new
+    taken = set(found.values())
+    if len(taken) != len(found) or taken & (known - set(found)):
+        both = [new for new in taken if list(found.values()).count(new) > 1] + sorted(taken & (known - set(found)))
+        raise FileExistsError(f"two modules would have one path: {both}")
+    return {old: new for old, new in found.items() if old != new}
+
+
+def _folders(moves: Sequence[Move]) -> dict[str, str]:
+    return {
+        m.old.strip("/").replace("/", "."): m.new.strip("/").replace("/", ".") for m in moves if m.old.endswith("/")
+    }
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _rewrite(file: Path, dotted: Mapping[str, str], paths: Mapping[str, str]) -> None:
+    text = before = file.read_text()
+    if file.suffix == ".py":
+        text = _rewrite_imports(text, dotted)
+    text = _replace_words(text, dotted)
+    text = _replace_words(text, {**paths, **_short_paths(paths)})
+    if text != before:
+        file.write_text(text)
+
+
+def _replace_words(text: str, table: Mapping[str, str]) -> str:
+    """Replace dotted names or paths, the longest first, each only as a whole or as the beginning of a longer one."""
+    if not table:
+        return text
+    words = "|".join(re.escape(word) for word in sorted(table, key=len, reverse=True))
+    return re.sub(rf"(?<![\w./])({words})(?![\w])", lambda match: table[match[1]], text)
+
+
+def _short_paths(paths: Mapping[str, str]) -> dict[str, str]:
+    """Return how pages name a module without its first folders, where only one module has that ending."""
+    short: dict[str, set[str]] = {}
+    for old in paths:
+        parts = old.split("/")
+        for start in range(1, len(parts) - 1):
+            short.setdefault("/".join(parts[start:]), set()).add(old)
+    found: dict[str, str] = {}
+    for ending, olds in short.items():
+        if len(olds) == 1:
+            new = paths[next(iter(olds))].split("/")
+            found[ending] = "/".join(new[-max(2, ending.count("/") + 1) :])
+    return found
+
+
+def _rewrite_imports(text: str, dotted: Mapping[str, str]) -> str:
+    """Rewrite `from package import module` where the module moves, and the module's name in the rest of the file."""
+    tree = ast.parse(text)
+    lines = text.split("\n")
+    renamed: dict[str, str] = {}
+    changes: list[tuple[ast.ImportFrom, list[str]]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            moved = [alias for alias in node.names if f"{node.module}.{alias.name}" in dotted]
+            if moved:
+                changes.append((node, _new_imports(node, moved, dotted, renamed)))
+    for node, new in sorted(changes, key=lambda change: -change[0].lineno):
+        indent = " " * node.col_offset
+        lines[node.lineno - 1 : node.end_lineno] = [indent + line for line in new]
+    changed = "\n".join(lines)
+    return _rename_uses(changed, renamed) if renamed else changed
+
+
+def _new_imports(
+    node: ast.ImportFrom, moved: list[ast.alias], dotted: Mapping[str, str], renamed: dict[str, str]
+) -> list[str]:
+    """Return the lines that import the same from the new places; notes which local names change."""
+    rest = [alias for alias in node.names if alias not in moved]
+    new = [f"from {node.module} import {', '.join(_alias(each) for each in rest)}"] if rest else []
+    for alias in moved:
+        package, _, name = dotted[f"{node.module}.{alias.name}"].rpartition(".")
+        if alias.asname is None and name != alias.name:
+            renamed[alias.name] = name
+        new.append(f"from {package} import {name}" + (f" as {alias.asname}" if alias.asname else ""))
+    return new
+
+
+def _alias(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _rename_uses(text: str, renamed: Mapping[str, str]) -> str:
+    """Rename a module's name wherever the file uses it as a name of its own."""
+    places = [
+        (node.lineno, node.col_offset, node.end_col_offset or 0, renamed[node.id])
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Name) and node.id in renamed
+    ]
+    lines = text.split("\n")
+    for line, start, end, new in sorted(places, reverse=True):
+        wide = lines[line - 1].encode()
+        lines[line - 1] = (wide[:start] + new.encode() + wide[end:]).decode()
+    return "\n".join(lines)
+
+
+def _make_packages(root: Path, paths: Iterable[str]) -> None:
+    """Give every new folder of modules an `__init__.py`."""
+    for path in paths:
+        for folder in PurePosixPath(path).parents:
+            if path.endswith(".py") and str(folder) != "." and not (root / folder / _INIT).exists():
+                (root / folder / _INIT).write_text("")
