@@ -20,6 +20,7 @@ from firmware_bridge.errors import BadPort, LinkError, PitboxError, PortBusy, Po
 from firmware_bridge.transport.threaded import MAX_BACKLOG, ThreadTransport, open_in_thread
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator
 
     from firmware_bridge.wire import Transport
@@ -139,7 +140,7 @@ class _FdTransport:
             self._loop.remove_reader(self._fd)
             self._loop.remove_writer(self._fd)
             if "://" in self._url:  # pyserial sleeps while closing a network port
-                threading.Thread(target=self._port.close, name=f"close {self._url}", daemon=True).start()
+                threading.Thread(target=_close_port, args=(self._port,), name=f"close {self._url}", daemon=True).start()
             else:
                 self._port.close()
 
@@ -205,7 +206,17 @@ class _Rfc2217Port:
 
     def close(self) -> None:
         with _os_errors():
-            self._port.close()
+            _close_port(self._port)
+
+
+def _close_port(port: serial.SerialBase) -> None:
+    """Close a network port and its socket: pyserial leaves the socket of a lost peer open."""
+    held: socket.socket | None = getattr(port, "_socket", None)
+    try:
+        port.close()
+    finally:
+        if held is not None:
+            held.close()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import socket
+import struct
 import subprocess
 import time
 from contextlib import contextmanager
@@ -130,3 +131,17 @@ async def test_nobody_at_the_address_is_a_missing_port() -> None:
     for scheme in ("socket", "rfc2217"):
         with pytest.raises(PortMissing, match="nothing answers"):
             await open_serial(f"{scheme}://127.0.0.1:{number}")
+
+
+async def test_a_peer_that_resets_the_connection_leaves_no_open_socket() -> None:
+    lost: list[LinkError] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        transport = await open_serial(f"socket://127.0.0.1:{listener.getsockname()[1]}")
+        transport.on_lost = lost.append
+        held: socket.socket = transport._port._socket  # type: ignore[attr-defined]
+        peer, _ = listener.accept()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+        async with asyncio.timeout(30):
+            while not lost or held.fileno() != -1:  # noqa: ASYNC110 - the port is closed in a thread
+                await asyncio.sleep(0.01)
