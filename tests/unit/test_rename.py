@@ -90,6 +90,7 @@ def tree(tmp_path: Path) -> Path:
             "from house import ways\nfrom house.ways import STEPS\nfrom house.old import deep, other\n"
             "import house.old.deep\n\nn = ways.STEPS + deep.X\nNAME = 'house.ways'\n"
         ),
+        "house/taken.py": "from house import ways  # noqa: F401\n\nsteps = 2\n",
         "page.md": "See house/ways.py and `house.ways.STEPS`, not house.wayside.\n",
     }
     for name, text in files.items():

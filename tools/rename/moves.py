@@ -99,31 +99,58 @@ def _rewrite_imports(text: str, dotted: Mapping[str, str]) -> str:
     """Rewrite `from package import module` where the module moves, and the module's name in the rest of the file."""
     tree = ast.parse(text)
     lines = text.split("\n")
+    used = _used_names(tree)
     renamed: dict[str, str] = {}
     changes: list[tuple[ast.ImportFrom, list[str]]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             moved = [alias for alias in node.names if f"{node.module}.{alias.name}" in dotted]
             if moved:
-                changes.append((node, _new_imports(node, moved, dotted, renamed)))
+                changes.append((node, _new_imports(node, moved, dotted, renamed, used)))
     for node, new in sorted(changes, key=lambda change: -change[0].lineno):
-        indent = " " * node.col_offset
-        lines[node.lineno - 1 : node.end_lineno] = [indent + line for line in new]
+        indent, comment = " " * node.col_offset, _comment(lines[node.lineno - 1])
+        lines[node.lineno - 1 : node.end_lineno] = [indent + line + comment for line in new]
     changed = "\n".join(lines)
     return _rename_uses(changed, renamed) if renamed else changed
 
 
+def _comment(line: str) -> str:
+    """Return the comment at the end of an import, with its two spaces."""
+    _, mark, words = line.partition("  # ")
+    return mark + words
+
+
+def _used_names(tree: ast.AST) -> set[str]:
+    """Return every name that the file uses: an imported module may not be called like one of them."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            names.update(alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return names
+
+
 def _new_imports(
-    node: ast.ImportFrom, moved: list[ast.alias], dotted: Mapping[str, str], renamed: dict[str, str]
+    node: ast.ImportFrom, moved: list[ast.alias], dotted: Mapping[str, str], renamed: dict[str, str], used: set[str]
 ) -> list[str]:
     """Return the lines that import the same from the new places; notes which local names change."""
     rest = [alias for alias in node.names if alias not in moved]
     new = [f"from {node.module} import {', '.join(_alias(each) for each in rest)}"] if rest else []
     for alias in moved:
         package, _, name = dotted[f"{node.module}.{alias.name}"].rpartition(".")
-        if alias.asname is None and name != alias.name:
-            renamed[alias.name] = name
-        new.append(f"from {package} import {name}" + (f" as {alias.asname}" if alias.asname else ""))
+        local = alias.asname
+        if local is None and name != alias.name:
+            if name in used:
+                local = alias.name
+            else:
+                renamed[alias.name] = name
+                used.add(name)
+        new.append(f"from {package} import {name}" + (f" as {local}" if local else ""))
     return new
 
 
