@@ -77,26 +77,26 @@ class Canonical:
 
 
 @contextmanager
-def _tables_made() -> Iterator[list[House]]:
-    """Collect every simulated table that is made meanwhile."""
-    made: list[House] = []
+def _tables_created() -> Iterator[list[House]]:
+    """Collect every simulated table that is created meanwhile."""
+    houses: list[House] = []
     original = House.__init__
 
     def noted(self: House, *arguments: Any, **options: Any) -> None:
         original(self, *arguments, **options)
-        made.append(self)
+        houses.append(self)
 
     House.__init__ = noted  # type: ignore[method-assign]
     try:
-        yield made
+        yield houses
     finally:
         House.__init__ = original  # type: ignore[method-assign]
 
 
-def digest(made: list[House], result: Any) -> dict[str, Any]:
+def digest(houses: list[House], result: Any) -> dict[str, Any]:
     """Return the digest over the journals of some tables and over what came out, and how much was read."""
     canonical, whole, count = Canonical(), sha256(), 0
-    for house in made:
+    for house in houses:
         for record in house.disk.records:
             if record.kind == rec.STEP:
                 step = rec.decode_step(record.body)
@@ -114,20 +114,20 @@ def digest(made: list[House], result: Any) -> dict[str, Any]:
 def soak(game: str, rounds: int) -> dict[str, Any]:
     """Play tables of a game with everything that goes wrong there."""
     day = Day()
-    with _tables_made() as made:
+    with _tables_created() as houses:
         for seed, length, mishaps in tables(game, rounds, SEED, "storm"):
             one, failure = run_table(game, seed, length, mishaps)
             if failure is not None:
                 raise AssertionError(f"{game}: {failure.how}")
             day.add(one)
-    return digest(made, [day.rounds, day.voids, day.steps, day.bets, day.hits, day.cuts, day.irregularities])
+    return digest(houses, [day.rounds, day.voids, day.steps, day.bets, day.hits, day.cuts, day.irregularities])
 
 
 def incident(name: str) -> dict[str, Any]:
     """Replay one incident."""
-    with _tables_made() as made:
+    with _tables_created() as houses:
         result = run_virtual(REPLAYS[name][1](SEED))
-    return digest(made, [result.good, result.rounds, result.before, result.after, result.listed, result.clauses])
+    return digest(houses, [result.good, result.rounds, result.before, result.after, result.listed, result.clauses])
 
 
 def measured(rounds: int = ROUNDS) -> dict[str, dict[str, Any]]:

@@ -49,8 +49,8 @@ _HEAD: Final = """\
 def _fresh(shape: dict[str, Any]) -> Version:
     """Return a version whose names have not changed: only where its types are."""
     types = {
-        key: Names(inside={name: field["inside"] for name, field in found["fields"].items() if "inside" in field})
-        for key, found in shape["types"].items()
+        key: Names(inside={name: field["inside"] for name, field in each["fields"].items() if "inside" in field})
+        for key, each in shape["types"].items()
     }
     return Version(shape["roots"], types)
 
@@ -63,41 +63,41 @@ def _merged(fresh: Version, before: Version | None) -> Version:
     return Version(fresh.roots, {**fresh.types, **kept})
 
 
-def _types_of(version: Version, shape: dict[str, Any], found: re.Match[str]) -> Iterator[tuple[str, Names]]:
+def _types_of(version: Version, shape: dict[str, Any], match: re.Match[str]) -> Iterator[tuple[str, Names]]:
     """Return the types that a line is about: the one that it names and those that have its fields, or a module's."""
-    module = found["path"].removeprefix(_OUTER).replace("/", ".")
+    module = match["path"].removeprefix(_OUTER).replace("/", ".")
     for key, names in list(version.types.items()):
-        keys = [key, *shape["types"][key]["bases"]] if found["field"] else [key]
-        named = f"{module}.{found['type']}"
-        if named in keys or (found["type"] is None and key.rpartition(".")[0] == module):
+        keys = [key, *shape["types"][key]["bases"]] if match["field"] else [key]
+        named = f"{module}.{match['type']}"
+        if named in keys or (match["type"] is None and key.rpartition(".")[0] == module):
             yield key, names
 
 
 def _renamed(version: Version, shape: dict[str, Any], line: str) -> bool:
     """Add one line of a map to a version; return whether it is about what this version keeps."""
-    found = _NAME.match(line)
-    if found is None:
+    match = _NAME.match(line)
+    if match is None:
         return _revalued(version, shape, line)
     added = False
-    for key, names in _types_of(version, shape, found):
-        if found["field"] is None and shape["types"][key]["tag"]:
-            version.types[key] = msgspec.structs.replace(names, name=found["new"])
+    for key, names in _types_of(version, shape, match):
+        if match["field"] is None and shape["types"][key]["tag"]:
+            version.types[key] = msgspec.structs.replace(names, name=match["new"])
             added = True
-        elif found["field"] in shape["types"][key]["fields"]:
-            names.fields[found["field"]] = found["new"]
+        elif match["field"] in shape["types"][key]["fields"]:
+            names.fields[match["field"]] = match["new"]
             added = True
     return added
 
 
 def _revalued(version: Version, shape: dict[str, Any], line: str) -> bool:
-    found = _VALUE.match(line)
-    if found is None:
+    match = _VALUE.match(line)
+    if match is None:
         return False
     added = False
-    for key, names in _types_of(version, shape, found):
+    for key, names in _types_of(version, shape, match):
         for field, about in shape["types"][key]["fields"].items():
-            if field == found["field"] or (found["field"] is None and found["old"] in about.get("values", ())):
-                names.values.setdefault(field, {})[found["old"]] = found["new"]
+            if field == match["field"] or (match["field"] is None and match["old"] in about.get("values", ())):
+                names.values.setdefault(field, {})[match["old"]] = match["new"]
                 added = True
     return added
 

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import inspect as mi
 
 from table_controller import people
-from table_controller.controller.wear import Wear
 from table_controller.diagnosis.dossier import Dossier
+from table_controller.diagnosis.drift import Wear
 from table_controller.diagnosis.steps import StepEvent
 from table_controller.journal import records as rec
 from table_controller.journal import segment, store, takeover
@@ -58,36 +58,36 @@ class _Lister:
     def __init__(self) -> None:
         self.types: dict[str, dict[str, Any]] = {}
 
-    def inside(self, found: mi.Type) -> str:
+    def inside(self, about: mi.Type) -> str:
         """Return which named types a value holds, in the notation of `former_names`; empty: none."""
-        if isinstance(found, mi.UnionType):
-            return self._union(found)
-        if isinstance(found, mi.ListType | mi.VarTupleType | mi.SetType | mi.FrozenSetType):
-            each = self.inside(found.item_type)
+        if isinstance(about, mi.UnionType):
+            return self._union(about)
+        if isinstance(about, mi.ListType | mi.VarTupleType | mi.SetType | mi.FrozenSetType):
+            each = self.inside(about.item_type)
             return each and f"[] {each}"
-        if isinstance(found, mi.DictType):
-            each = self.inside(found.value_type)
+        if isinstance(about, mi.DictType):
+            each = self.inside(about.value_type)
             return each and f"{{}} {each}"
-        if isinstance(found, mi.StructType):
-            return self._struct(found)
+        if isinstance(about, mi.StructType):
+            return self._struct(about)
         return ""
 
-    def _union(self, found: mi.UnionType) -> str:
-        each = [self.inside(one) for one in found.types]
+    def _union(self, about: mi.UnionType) -> str:
+        each = [self.inside(one) for one in about.types]
         names = [name for name in each if name]
         if len(names) < 2:
             return "".join(names)
         (module,) = {name.rpartition(".")[0] for name in names}
         return f"| {module}"
 
-    def _struct(self, found: mi.StructType) -> str:
-        key = key_of(found.cls)
+    def _struct(self, about: mi.StructType) -> str:
+        key = key_of(about.cls)
         if key not in self.types:
             fields: dict[str, Any] = {}
-            self.types[key] = {"tag": found.tag, "bases": _bases(found.cls), "fields": fields}
-            for field in found.fields:
-                about = {"inside": self.inside(field.type), "values": sorted(_values(field.type))}
-                fields[field.encode_name] = {name: value for name, value in about.items() if value}
+            self.types[key] = {"tag": about.tag, "bases": _bases(about.cls), "fields": fields}
+            for field in about.fields:
+                names = {"inside": self.inside(field.type), "values": sorted(_values(field.type))}
+                fields[field.encode_name] = {name: value for name, value in names.items() if value}
         return key
 
 
@@ -96,17 +96,17 @@ def _bases(cls: type) -> list[str]:
     return [key_of(base) for base in cls.__mro__[1:] if issubclass(base, msgspec.Struct) and base.__struct_fields__]
 
 
-def _values(found: mi.Type) -> set[str]:
+def _values(about: mi.Type) -> set[str]:
     """Return the fixed strings that a value may be or hold."""
-    if isinstance(found, mi.LiteralType):
-        return {value for value in found.values if isinstance(value, str)}
-    if isinstance(found, mi.EnumType):
-        return {member.value for member in found.cls if isinstance(member.value, str)}
-    if isinstance(found, mi.UnionType):
-        return set().union(*(_values(each) for each in found.types))
-    if isinstance(found, mi.ListType | mi.VarTupleType):
-        return _values(found.item_type)
-    return _values(found.value_type) | _values(found.key_type) if isinstance(found, mi.DictType) else set()
+    if isinstance(about, mi.LiteralType):
+        return {value for value in about.values if isinstance(value, str)}
+    if isinstance(about, mi.EnumType):
+        return {member.value for member in about.cls if isinstance(member.value, str)}
+    if isinstance(about, mi.UnionType):
+        return set().union(*(_values(each) for each in about.types))
+    if isinstance(about, mi.ListType | mi.VarTupleType):
+        return _values(about.item_type)
+    return _values(about.value_type) | _values(about.key_type) if isinstance(about, mi.DictType) else set()
 
 
 def shapes() -> dict[str, Any]:
@@ -122,9 +122,9 @@ def shapes() -> dict[str, Any]:
 def written(areas: Mapping[str, Any]) -> str:
     """Return areas as JSON, a line for each type."""
     parts = []
-    for area, found in areas.items():
-        types = ",\n".join(f"{json.dumps(key)}: {json.dumps(each)}" for key, each in found["types"].items())
-        parts.append(f'{json.dumps(area)}: {{"roots": {json.dumps(found["roots"])}, "types": {{\n{types}\n}}}}')
+    for area, about in areas.items():
+        types = ",\n".join(f"{json.dumps(key)}: {json.dumps(each)}" for key, each in about["types"].items())
+        parts.append(f'{json.dumps(area)}: {{"roots": {json.dumps(about["roots"])}, "types": {{\n{types}\n}}}}')
     return "{" + ",\n".join(parts) + "}\n"
 
 

@@ -68,8 +68,8 @@ def stamp(body: bytes, version: int) -> bytes:
 
 def version_of(body: bytes) -> int:
     """Return the version that a JSON object names."""
-    found = _VERSION.match(body)
-    return 1 if found is None else int(found[1])
+    match = _VERSION.match(body)
+    return 1 if match is None else int(match[1])
 
 
 def renew(area: str, root: str, content: Any, version: int, now: int, table: Table | None = None) -> Any:

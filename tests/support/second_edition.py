@@ -31,14 +31,14 @@ TABLES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 
 def golden() -> dict[str, Any]:
     """Return the figures that every version must find."""
-    found: dict[str, Any] = json.loads((FILES / "golden.json").read_text("utf-8"))
-    return found
+    content: dict[str, Any] = json.loads((FILES / "golden.json").read_text("utf-8"))
+    return content
 
 
 def shapes() -> dict[str, Any]:
     """Return the names of types and fields that this edition used."""
-    found: dict[str, Any] = json.loads((FILES / "shapes.json").read_text("utf-8"))
-    return found
+    content: dict[str, Any] = json.loads((FILES / "shapes.json").read_text("utf-8"))
+    return content
 
 
 def unpacked(name: str, folder: Path) -> Path:

@@ -32,7 +32,7 @@ TABLE = made_up.led_back(EARLIER)
 @pytest.fixture
 def one_more_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every version counts one more, and version 1 is a made-up one before the second edition."""
-    real = tool.read_table(tool.TABLE.read_text("utf-8"))
+    real = fn.read_table(tool.TABLE.read_text("utf-8"))
     table = {area: {1: TABLE[area][1], **{n + 1: each for n, each in real[area].items()}} for area in TABLE}
     monkeypatch.setattr(rec, "VERSION", rec.VERSION + 1)
     monkeypatch.setattr(report_store, "VERSION", reports.VERSION + 1)
@@ -101,8 +101,8 @@ def test_its_export_holds_the_stored_names_and_verifies(
 def test_its_snapshot_between_rounds_upgrades(journals: tuple[Path, Path], one_more_version: None) -> None:
     floor = second.floor_of("wild")
     store, digests = second.opened(journals[1], floor)
-    found = recover(store, floor.table, digests)
-    assert found.migration is not None
+    result = recover(store, floor.table, digests)
+    assert result.migration is not None
     assert floor.state.money.book.meters.current == second.golden()["journals"]["wild"]["meter_microdollars"]
     assert floor.round_.number > 5
     store.close()
@@ -146,25 +146,25 @@ def test_the_tool_takes_what_is_kept_from_a_map_and_passes_over_the_rest() -> No
     assert counted == len(made_up.LINES) - 1, "all but the line about a class that is in no file"
     types = table[fn.RECORDS][1].types
     assert types["table.decisions.BetAccepted"].fields == {"entry": "posting"}, "a field of its base"
-    assert tool.read_table(tool.written(table)) == {
-        area: {1: fn.Version(found[1].roots, {k: n for k, n in found[1].types.items() if n != fn.Names()})}
-        for area, found in table.items()
+    assert fn.read_table(tool.written(table)) == {
+        area: {1: fn.Version(result[1].roots, {k: n for k, n in result[1].types.items() if n != fn.Names()})}
+        for area, result in table.items()
     }
-    again, _ = tool.extended(tool.read_table(tool.written(table)), {1: second.shapes()}, [])
+    again, _ = tool.extended(fn.read_table(tool.written(table)), {1: second.shapes()}, [])
     assert again == table, "what the table holds is kept"
 
 
 def test_the_copy_for_the_verifier_is_the_table() -> None:
     assert tool.COPY.read_bytes() == tool.TABLE.read_bytes()
     shapes = {number: json.loads(path.read_text("utf-8")) for number, path in tool.SHAPES.items()}
-    table, _ = tool.extended(tool.read_table(tool.TABLE.read_text("utf-8")), shapes, [])
+    table, _ = tool.extended(fn.read_table(tool.TABLE.read_text("utf-8")), shapes, [])
     assert tool.TABLE.read_text("utf-8") == tool.written(table), "run: python -m tools.former_names"
 
 
 def wrong_names(area: str) -> list[str]:
     """Return every name of the second edition that this version does not have, also not under a name of the table."""
     before, now = second.shapes()[area], record_shapes.shapes()[area]
-    versions = tool.read_table(tool.TABLE.read_text("utf-8")).get(area, {})
+    versions = fn.read_table(tool.TABLE.read_text("utf-8")).get(area, {})
     names = versions[1].types if 1 in versions else {}
     wrong: list[str] = []
     seen: set[tuple[str, str]] = set()
@@ -220,12 +220,12 @@ def test_every_name_that_the_second_edition_wrote_is_known_today(area: str) -> N
 
 def test_a_name_that_changed_without_an_entry_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     now: dict[str, Any] = record_shapes.shapes()
-    fields = next(found["fields"] for key, found in now[fn.RECORDS]["types"].items() if key.endswith(".Transfer"))
+    fields = next(result["fields"] for key, result in now[fn.RECORDS]["types"].items() if key.endswith(".Transfer"))
     fields["changed"] = fields.pop(next(iter(fields)))
     monkeypatch.setattr(record_shapes, "shapes", lambda: now)
-    found = wrong_names(fn.RECORDS)
-    assert found
-    assert all(sentence.startswith("ledger.money.Transfer.") for sentence in found)
+    result = wrong_names(fn.RECORDS)
+    assert result
+    assert all(sentence.startswith("ledger.money.Transfer.") for sentence in result)
 
 
 def test_a_snapshot_of_this_version_is_left_as_it_is(tmp_path: Path) -> None:

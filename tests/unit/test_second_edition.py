@@ -24,6 +24,7 @@ from table_controller.journal.revocations import revoked_in
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import HitClaimed
+from table_controller.uplink import items as it
 from table_controller.uplink.tell import tell_record
 from tests.support import second_edition as second
 from tests.support.boxes import Bench
@@ -84,7 +85,7 @@ def test_the_figures_of_its_journals_are_the_recorded_ones(name: str, tmp_path: 
     decisions = [decision for step in steps for decision in step.decisions]
     book, snapshot = book_of(folder), reader.latest_snapshot(folder)
     assert snapshot is not None
-    found = {
+    result = {
         "records": len(records),
         "steps": len(steps),
         "decisions": len(decisions),
@@ -95,7 +96,7 @@ def test_the_figures_of_its_journals_are_the_recorded_ones(name: str, tmp_path: 
         "entries": book.entries,
         "hits": [[d.round, d.seat, d.fixed, d.share] for d in decisions if isinstance(d, HitClaimed)],
     }
-    assert found == expected
+    assert result == expected
 
 
 # --- shown ------------------------------------------------------------------------------------------------------------
@@ -137,12 +138,12 @@ def test_its_hits_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("name", second.JOURNALS)
 def test_its_records_go_out_over_the_uplink(name: str, tmp_path: Path) -> None:
-    found, round_ = [], 0
+    result, round_ = [], 0
     for record in reader.read(second.unpacked(name, tmp_path), 1):
         about = tell_record(record, round_)
         round_ = about.round
-        found += [item for item in about.items if type(item).__name__ == "Recorded" and record.kind == rec.STEP]
-    assert not found, "steps of which only the kind is known"
+        result += [item for item in about.items if isinstance(item, it.Recorded) and record.kind == rec.STEP]
+    assert not result, "steps of which only the kind is known"
 
 
 def test_its_keys_stay_revoked(tmp_path: Path) -> None:
@@ -185,10 +186,10 @@ def test_its_people_file_is_loaded(tmp_path: Path) -> None:
 def test_its_journals_upgrade_between_rounds_by_a_named_migration(name: str, tmp_path: Path) -> None:
     floor, expected = second.floor_of(name), second.golden()["journals"][name]
     store, digests = second.opened(second.unpacked(name, tmp_path), floor)
-    found = recover(store, floor.table, digests)
-    assert found.migration is not None
-    assert found.migration.name == MIGRATION
-    assert found.steps == 0
+    result = recover(store, floor.table, digests)
+    assert result.migration is not None
+    assert result.migration.name == MIGRATION
+    assert result.steps == 0
     assert floor.state.money.book.meters.current == expected["meter_microdollars"]
     assert floor.state.money.book.entries == expected["entries"]
     number = floor.round_.number

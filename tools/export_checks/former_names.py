@@ -44,13 +44,13 @@ def _renew(types: Json, shape: str, value: Any) -> Any:
 
 def _renew_object(types: Json, names: Json, value: Json) -> Json:
     fields, inside, values = (names.get(part, {}) for part in ("fields", "inside", "values"))
-    found = {}
+    renewed_object = {}
     for field, each in value.items():
         held = _renew(types, inside[field], each) if field in inside else each
-        found[fields.get(field, field)] = _replace(values[field], held) if field in values else held
-    if names.get("name") and "type" in found:
-        found["type"] = names["name"]
-    return found
+        renewed_object[fields.get(field, field)] = _replace(values[field], held) if field in values else held
+    if names.get("name") and "type" in renewed_object:
+        renewed_object["type"] = names["name"]
+    return renewed_object
 
 
 def _replace(values: Json, value: Any) -> Any:
