@@ -32,6 +32,7 @@ What is checked:
     limit fits the meter and its sign, a rate the configuration. Envy of a void hand comes back, from whom it was paid to.
     What is owed is worked out once more from the claims that stand, in their order. Exports of the first edition are judged by its
     own arithmetic, which their starts name, and this says so.
+    Records of an earlier version are read under the names that they were written with (export_checks/former_names.toml).
 
 What is not: whether what was recorded is true; permits that need the whole state (they are proved where the rules are). An export that
 does not begin with record 1 is checked for 1 and 2 alone, and says so.
@@ -50,6 +51,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tools.export_checks.basics import FIRST, Bad, need
 from tools.export_checks.chain import Chain
+from tools.export_checks.former_names import renewed
 from tools.export_checks.table import Table
 
 FORMAT = "pitbox export 1"
@@ -69,7 +71,7 @@ def check(folder: Path, against: str | None) -> list[str]:
                 record = json.loads(line)
                 content = chain.take(record)
                 if judged and record["kind"] in ("start", "box", "step", "migration"):
-                    getattr(table, record["kind"])(content)
+                    getattr(table, record["kind"])(renewed(record["kind"], content))
             except Bad as bad:
                 raise Bad(f"record {manifest['first'] + count - 1}: {bad}") from None
             except (KeyError, TypeError, ValueError, AttributeError, struct.error) as error:

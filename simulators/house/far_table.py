@@ -20,7 +20,7 @@ from simulators.house.table import House
 from simulators.table import BENCH_PEOPLE, BENCH_PIN, lay_out_people, table_toml
 from table_controller.controller.client import BoxClient
 from table_controller.controller.told import lively
-from table_controller.journal import reader
+from table_controller.journal import former_names, reader
 from table_controller.journal import records as rec
 from table_controller.table.core import Table
 
@@ -111,7 +111,7 @@ class FarBox:
     def _take(self, told: dict[str, Any]) -> None:
         if "step" in told:
             self.seq = told["step"]["seq"]
-            self._step(msgspec.json.encode(told["step"]))
+            self._step(former_names.stamp(msgspec.json.encode(told["step"]), rec.VERSION))
         elif "told" in told:
             slot = told["told"]["slot"]
             event = lively(slot.partition(".")[0], told["told"])

@@ -64,9 +64,10 @@ def _of_journal(folder: Path) -> dict[str, list[dict[str, Any]]]:
         raise ConfigurationError(f"{folder} holds no journal")
     log = HitLog()
     for record in reader.read(folder, FIRST):
-        if record.kind == rec.STEP and b'"hit' in record.body.lower():
+        body = rec.current_body(record.kind, record.body)
+        if record.kind == rec.STEP and b'"hit' in body.lower():
             try:
-                log.take(record.wall_ns, rec.decode_step(record.body).decisions)
+                log.take(record.wall_ns, rec.decode_step(body).decisions)
             except UNDECODABLE:
                 continue  # a step that this software does not know is no hit that it could show
     found: dict[str, list[dict[str, Any]]] = msgspec.to_builtins(log.levels)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import NotAllowed
 from table_controller.journal import records as rec
@@ -14,14 +12,12 @@ from table_controller.table import events as ev
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.journal.chain import Record
     from table_controller.journal.port import Journal
 
 # So many records back the last dealer is looked for; a round is about a hundred, and each has its dealer's word.
 LOOK_BACK: Final = 5000
 # Whose word shows who deals.
 _DEALERS_WORD: Final = (ev.OpenRound, ev.DealerChanged)
-_NOTES: Final = msgspec.json.Decoder(rec.Note)
 
 
 def last_dealer(store: Journal) -> str | None:
@@ -31,17 +27,18 @@ def last_dealer(store: Journal) -> str | None:
         return None
     found = None
     for record in store.read(max(1, last.seq - LOOK_BACK)):
-        if record.kind in (rec.STEP, rec.NOTE) and b'"dealer"' in record.body:
-            found = _dealer_in(record) or found
+        body = rec.current_body(record.kind, record.body)
+        if record.kind in (rec.STEP, rec.NOTE) and b'"dealer"' in body:
+            found = _dealer_in(record.kind, body) or found
     return found
 
 
-def _dealer_in(record: Record) -> str | None:
+def _dealer_in(kind: str, body: bytes) -> str | None:
     try:
-        if record.kind == rec.NOTE:
-            note = _NOTES.decode(record.body)
+        if kind == rec.NOTE:
+            note = rec.decode_note(body)
             return note.who.credential if note.kind == "signed_on" and note.who and note.who.role == "dealer" else None
-        event = rec.decode_step(record.body).event
+        event = rec.decode_step(body).event
     except UNDECODABLE:
         return None
     spoke = isinstance(event, _DEALERS_WORD) and event.who.role == "dealer"

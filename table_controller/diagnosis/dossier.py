@@ -11,6 +11,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from table_controller.journal.former_names import FAULT_REPORTS, renew
+
+# Of fault reports and of the steps that are kept with them; raised when a name in them changes.
 VERSION: Final = 1
 
 # What a machine says has happened, whatever its own word for it.
@@ -201,6 +204,10 @@ class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return next((times for times in self.times if times.segment == segment and times.cards), None)
 
 
+class _Versioned(msgspec.Struct):
+    version: int = 1
+
+
 def encode(dossier: Dossier) -> bytes:
     """Return a dossier as it is kept: one JSON object, its keys in order."""
     return msgspec.json.format(msgspec.json.encode(dossier), indent=1)
@@ -208,6 +215,10 @@ def encode(dossier: Dossier) -> bytes:
 
 def decode(data: bytes) -> Dossier:
     """Read a dossier; raises `msgspec.DecodeError` for what is torn, or is none, or of another version."""
+    version = msgspec.json.decode(data, type=_Versioned).version
+    if version < VERSION:
+        content = renew(FAULT_REPORTS, "report", msgspec.json.decode(data), version, VERSION)
+        data = msgspec.json.encode(content | {"version": VERSION})
     dossier = msgspec.json.decode(data, type=Dossier)
     if dossier.version != VERSION:
         raise msgspec.DecodeError(f"a dossier of version {dossier.version}, not {VERSION}")

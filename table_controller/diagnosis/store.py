@@ -15,8 +15,9 @@ import msgspec
 
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadDossier
-from table_controller.diagnosis.dossier import Dossier, decode, encode
+from table_controller.diagnosis.dossier import VERSION, Dossier, decode, encode
 from table_controller.diagnosis.steps import StepEvent
+from table_controller.journal.former_names import FAULT_REPORTS, renew_body, stamp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +82,7 @@ class DossierStore:
     def note(self, number: int, event: StepEvent) -> None:
         """Write down what was done about a dossier; on disk when this returns."""
         with self._file(number).with_suffix(".steps").open("ab") as file:
-            file.write(msgspec.json.encode(event) + b"\n")
+            file.write(stamp(msgspec.json.encode(event), VERSION) + b"\n")
             file.flush()
             os.fsync(file.fileno())
         self._sync()
@@ -144,7 +145,8 @@ def steps_of(folder: Path, number: int) -> list[StepEvent]:
     path = file_of(folder, number).with_suffix(".steps")
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     try:
-        return [_STEPS.decode(line) for line in lines if line.endswith(b"\n")]
+        whole = [line for line in lines if line.endswith(b"\n")]
+        return [_STEPS.decode(renew_body(FAULT_REPORTS, "step", line, VERSION)) for line in whole]
     except UNDECODABLE as error:
         raise BadDossier(f"{path} cannot be read: {error}") from error
 

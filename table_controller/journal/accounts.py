@@ -10,6 +10,7 @@ from firmware_bridge.decoding import UNDECODABLE
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST
+from table_controller.journal.former_names import renew_snapshot
 from table_controller.journal.recovery import Kept
 from table_controller.ledger.money import MoneyBook
 from table_controller.table.state import State
@@ -55,7 +56,7 @@ def _kept(folder: Path) -> tuple[int, State] | None:
     if snapshot is None:
         return None
     try:
-        kept = msgspec.msgpack.decode(snapshot.body, type=Kept)
+        kept = msgspec.msgpack.decode(renew_snapshot(snapshot.body, rec.VERSION), type=Kept)
         return snapshot.seq, msgspec.msgpack.decode(kept.state, type=State)
     except UNDECODABLE:
         return None
@@ -69,7 +70,7 @@ def book_of(folder: Path) -> MoneyBook:
         first, book = kept[0] + 1, kept[1].money.book
     for record in reader.read(folder, first):
         if record.kind == rec.STEP:
-            for decision in _STEPS.decode(record.body).decisions:
+            for decision in _STEPS.decode(rec.current_body(rec.STEP, record.body)).decisions:
                 if decision.entry is not None:
                     _add(book, decision.entry)
     return book
@@ -91,5 +92,6 @@ def number_at_begin(folder: Path) -> int:
     opened = 0
     for record in reader.read(folder, first, kept[0]):
         if record.kind == rec.STEP:
-            opened += any((d.what, d.state) == _OPENED for d in _STEPS.decode(record.body).decisions)
+            step = _STEPS.decode(rec.current_body(rec.STEP, record.body))
+            opened += any((d.what, d.state) == _OPENED for d in step.decisions)
     return kept[1].round.number - opened

@@ -30,9 +30,10 @@ def look_further(folder: Path, story: Story, first: int) -> None:
     is_next = False
     for record in reader.read(folder, first, newest=rec.VERSION):
         is_following = not is_next and not story.is_answered
-        if record.kind != rec.STEP or not (is_following or _ROUNDS.search(record.body)):
+        body = rec.current_body(record.kind, record.body)
+        if record.kind != rec.STEP or not (is_following or _ROUNDS.search(body)):
             continue
-        said = msgspec.json.decode(record.body)
+        said = msgspec.json.decode(body)
         is_next = is_next or OPENED in said["decisions"]
         if is_following and not is_next:
             story.follow(record, said)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError
 from table_controller.journal import reader, wording
 from table_controller.journal.chain import START
@@ -50,9 +51,17 @@ def _line(record: Record) -> bytes:
     told: dict[str, Any] = {
         "seq": record.seq, "kind": record.kind, "wall_ns": record.wall_ns, "mono_ns": record.mono_ns,
         "boot": record.boot, "body": base64.b64encode(record.body).decode(), "head": record.head.hex(),
-        "content": wording.content(record),
+        "content": _stored(record),
     }  # fmt: skip
     return msgspec.json.encode(told) + b"\n"
+
+
+def _stored(record: Record) -> Any:
+    """Return a body as it is stored, under the names of its own version; None if it is no JSON."""
+    try:
+        return msgspec.json.decode(record.body)
+    except UNDECODABLE:
+        return None
 
 
 def _before(folder: Path, first: int) -> bytes:

@@ -72,6 +72,8 @@ def _same_places(state: State, table: Table) -> State:
 FIRST_EDITION: Final = "1/f834f2505b0fba83"
 # The schema of the state before it held revoked keys and used documents (commit 64bc5df); both begin empty.
 BEFORE_REVOCATIONS: Final = "2/ee3cd87fcd486b95"
+# The schema of the state before its names changed to those of the glossary (commit 0d2e06f): `former_names` reads it.
+SECOND_EDITION: Final = "2/4dbe0d6689fe2f8d"
 
 # In the order in which they are tried: the first whose changes cover what has changed, and which reads the schema.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
@@ -89,6 +91,12 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         frozenset({SOFTWARE, EDITION, CONFIGURATION}),
         _same_places,
         frozenset({BEFORE_REVOCATIONS}),
+    ),
+    Migration(
+        "plain_names",
+        frozenset({SOFTWARE, EDITION, CONFIGURATION}),
+        _same_places,
+        frozenset({SECOND_EDITION}),
     ),
 )
 
@@ -125,7 +133,7 @@ def migrate(
     `accepted`: two people accept what differs.
     """
     differs = changed(old, new)
-    readers = [each for each in migrations if schema in (each.schemas or {state_schema()})]
+    readers = [each for each in migrations if schema in _schemas(each)]
     if not readers:
         raise VersionsDiffer(
             f"{_names(differs)} changed, and the state has schema {schema or 'unknown'} where this software has "
@@ -147,6 +155,11 @@ def migrate(
         f"{_names(differs)} changed, and no migration leads to both at once; put one of them back, start, stop the box "
         "in order, and then change the other one"
     )
+
+
+def _schemas(migration: Migration) -> frozenset[str]:
+    """Return the schemas that a migration reads; what leads here from another schema does not read this one."""
+    return migration.schemas - {state_schema()} if migration.schemas else frozenset({state_schema()})
 
 
 def _open(state: State) -> str:

@@ -10,12 +10,14 @@ from typing import Any, Final, Union
 
 import msgspec
 
+from table_controller.journal import former_names
 from table_controller.journal.roll import Listed
 from table_controller.journal.terms import Terms
 from table_controller.table.decisions import Decision
 from table_controller.table.events import Event, Person
 
-# The newest version of record bodies that this software writes and understands.
+# The newest version of record bodies that this software writes and understands. Whoever changes a name in a body raises
+# it in the same commit and fills the table of former names: python -m tools.former_names.
 VERSION: Final = 1
 # The edition of the rules by which entries are booked (docs/money.md): since the second, a claim that falls is reversed
 # exactly; since the third, a document moves money once. Whoever reads a journal judges its entries by the edition that
@@ -119,20 +121,25 @@ def _decoder() -> msgspec.json.Decoder[Any]:
 _STEPS: Final = _decoder()
 
 
+def current_body(kind: str, body: bytes) -> bytes:
+    """Return a record's body under the names of this version, whichever version wrote it."""
+    return former_names.renew_body(former_names.RECORDS, kind, body, VERSION)
+
+
 def encode_step(event: Event, decisions: list[Decision]) -> bytes:
     """Return the body of a step's record; the same event and decisions always give the same bytes."""
-    return _encode(Step(event, decisions))
+    return former_names.stamp(_encode(Step(event, decisions)), VERSION)
 
 
 def decode_step(body: bytes) -> Step:
     """Return the event and the decisions of a step's record; msgspec.DecodeError if it is none that is known."""
-    found = _STEPS.decode(body)
+    found = _STEPS.decode(current_body(STEP, body))
     return Step(found.event, found.decisions)
 
 
 def encode_body(body: Box | ClockStep | Note | Migrated) -> bytes:
     """Return the body of another record."""
-    return _encode(body)
+    return former_names.stamp(_encode(body), VERSION)
 
 
 _NOTES: Final = msgspec.json.Decoder(Note)
@@ -140,7 +147,7 @@ _NOTES: Final = msgspec.json.Decoder(Note)
 
 def decode_note(body: bytes) -> Note:
     """Return the body of a note."""
-    return _NOTES.decode(body)
+    return _NOTES.decode(current_body(NOTE, body))
 
 
 _BOXES: Final = msgspec.json.Decoder(Box)
@@ -148,7 +155,15 @@ _BOXES: Final = msgspec.json.Decoder(Box)
 
 def decode_box(body: bytes) -> Box:
     """Return the body of a box's record."""
-    return _BOXES.decode(body)
+    return _BOXES.decode(current_body(BOX, body))
+
+
+_CLOCKS: Final = msgspec.json.Decoder(ClockStep)
+
+
+def decode_clock(body: bytes) -> ClockStep:
+    """Return the body of a record of the clock."""
+    return _CLOCKS.decode(current_body(CLOCK, body))
 
 
 _MIGRATIONS: Final = msgspec.json.Decoder(Migrated)
@@ -156,4 +171,4 @@ _MIGRATIONS: Final = msgspec.json.Decoder(Migrated)
 
 def decode_migration(body: bytes) -> Migrated:
     """Return the body of a migration's record."""
-    return _MIGRATIONS.decode(body)
+    return _MIGRATIONS.decode(current_body(MIGRATION, body))

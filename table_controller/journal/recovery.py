@@ -16,6 +16,7 @@ from table_controller.journal import records as rec
 from table_controller.journal.chain import FIRST, RESTORED, START, STOP
 from table_controller.journal.device_change import differences
 from table_controller.journal.finding_log import FindingLog
+from table_controller.journal.former_names import renew_snapshot
 from table_controller.journal.hit_log import HitLog
 from table_controller.journal.migrations import BACK_FIRST, FIRST_EDITION, changed, migrate, state_schema
 from table_controller.journal.roll import Roll
@@ -168,7 +169,7 @@ def _documents(source: JournalReader) -> list[str]:
         decided.entry
         for record in source.read(FIRST)
         if record.kind == rec.STEP
-        for decided in _STEP_DECISIONS.decode(record.body).decisions
+        for decided in _STEP_DECISIONS.decode(rec.current_body(rec.STEP, record.body)).decisions
     ]
     return [document_key(entry.document) for entry in found if entry is not None and entry.kind in BY_HAND]
 
@@ -177,8 +178,9 @@ def _slips_in(source: JournalReader) -> list[tuple[int, int]]:
     """Return the numbers of every slip that documents a hand pay in the records that are kept, as runs."""
     runs: list[tuple[int, int]] = []
     for record in source.read(FIRST):
-        if record.kind == rec.STEP and _HAND_PAY in record.body:
-            booked = [each.entry for each in rec.decode_step(record.body).decisions if isinstance(each, Booked)]
+        body = rec.current_body(record.kind, record.body)
+        if record.kind == rec.STEP and _HAND_PAY in body:
+            booked = [each.entry for each in rec.decode_step(body).decisions if isinstance(each, Booked)]
             for entry in booked:
                 if entry.kind == "hand_pay_paid":
                     runs = with_number(runs, slip_number(entry.document))
@@ -227,7 +229,7 @@ class _Replay:
 
     def _load(self, body: bytes) -> None:
         try:
-            kept = _KEPT.decode(body)
+            kept = _KEPT.decode(renew_snapshot(body, rec.VERSION))
         except UNDECODABLE as error:
             raise RecordUnreadable(f"the snapshot is not one that this software wrote: {error}") from error
         if kept.version > rec.VERSION:

@@ -8,7 +8,8 @@ import msgspec
 
 from table_controller.journal import reader
 from table_controller.journal.chain import FIRST
-from table_controller.journal.records import STEP
+from table_controller.journal.former_names import renew_snapshot
+from table_controller.journal.records import STEP, VERSION, current_body
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,12 +51,13 @@ def revoked_in(folder: Path) -> Keys:
     snapshot = reader.latest_snapshot(folder)
     found: list[tuple[str, str]] = []
     if snapshot is not None:
-        kept = msgspec.msgpack.decode(snapshot.body, type=_Kept)
+        kept = msgspec.msgpack.decode(renew_snapshot(snapshot.body, VERSION), type=_Kept)
         found += msgspec.msgpack.decode(kept.state, type=_State).revoked
     for record in reader.read(folder, FIRST if snapshot is None else snapshot.seq + 1):
-        if record.kind != STEP or not any(name in record.body for name in _NAMES):
+        body = current_body(record.kind, record.body)
+        if record.kind != STEP or not any(name in body for name in _NAMES):
             continue
-        step = _STEPS.decode(record.body)
+        step = _STEPS.decode(body)
         if any(decision.get("type") == "Refused" for decision in step.decisions):
             continue
         event = msgspec.json.decode(step.event, type=_Event)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import msgspec
-
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError, RecordUnreadable
 from table_controller.journal import reader, wording
@@ -50,7 +48,7 @@ def steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
                 continue
         except UNDECODABLE as error:
             raise RecordUnreadable(f"record {record.seq} is not one that this software wrote: {error}") from error
-        yield record, msgspec.json.decode(record.body)
+        yield record, wording.content(record)
 
 
 class Story:

@@ -34,9 +34,9 @@ def when(wall_ns: int) -> str:
 
 
 def content(record: Record) -> Any:
-    """Return what a body says; None if it is no JSON."""
+    """Return a body under the names of this version; None if it is no JSON."""
     try:
-        return msgspec.json.decode(record.body)
+        return msgspec.json.decode(rec.current_body(record.kind, record.body))
     except UNDECODABLE:
         return None
 

@@ -75,10 +75,11 @@ def marks_in(records: Iterable[Record]) -> list[Mark]:
     """Return the marks of some records; what this software cannot read has none."""
     marks: list[Mark] = []
     for record in records:
-        if record.kind != rec.STEP or _WORDS.search(record.body) is None:
+        body = rec.current_body(record.kind, record.body)
+        if record.kind != rec.STEP or _WORDS.search(body) is None:
             continue
         try:
-            marks += marks_of(record.seq, record.wall_ns, rec.decode_step(record.body).decisions)
+            marks += marks_of(record.seq, record.wall_ns, rec.decode_step(body).decisions)
         except UNDECODABLE:
             continue
     return marks

@@ -59,7 +59,7 @@ def tell_record(record: Record, round_: int) -> Telling:
 def _note(record: Record, round_: int) -> Telling:
     """Tell a note without its sentence, which may name people."""
     try:
-        note = msgspec.json.decode(record.body, type=rec.Note)
+        note = rec.decode_note(record.body)
     except UNDECODABLE:
         return Telling(round_, record.kind, "", (it.Recorded(kind=record.kind),))
     item = it.BoxNoted(kind=note.kind, slot=note.slot, hold=note.hold)
@@ -71,8 +71,7 @@ def _other(record: Record) -> it.Items:
         if record.kind == chain.START:
             return it.Opened(boot=record.boot, clean=msgspec.json.decode(record.body, type=Start).clean)
         if record.kind == rec.CLOCK:
-            by_ns = msgspec.json.decode(record.body, type=rec.ClockStep).by_ns
-            return it.ClockStepped(by_ms=round(by_ns / 1e6))
+            return it.ClockStepped(by_ms=round(rec.decode_clock(record.body).by_ns / 1e6))
     except UNDECODABLE:
         pass
     return it.Recorded(kind=record.kind)

@@ -9,7 +9,7 @@ import pytest
 
 from firmware_bridge.errors import JournalDamaged, JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from simulators.house.disk import Disk
-from table_controller.journal import migrations
+from table_controller.journal import migrations, recovery
 from table_controller.journal import records as rec
 from table_controller.journal.chain import chained
 from table_controller.journal.copy import restore
@@ -149,7 +149,9 @@ def test_a_change_that_no_migration_knows_is_refused_even_between_rounds(what: s
 
 def test_other_software_with_another_schema_of_the_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(GAME, 1, 1)
-    stopped_in_order(run, run.recovered(len(run.disk.records)))
+    with monkeypatch.context() as before:
+        before.setattr(recovery, "state_schema", lambda: "2/0123456789abcdef")  # of which no migration knows
+        stopped_in_order(run, run.recovered(len(run.disk.records)))
     other = run.digests | {SOFTWARE: "1" * 64}
     monkeypatch.setattr(migrations, "state_schema", lambda: "3/other")
     with pytest.raises(VersionsDiffer, match=r"schema 2/[0-9a-f]{16} where this software has 3/other: no migration"):

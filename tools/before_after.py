@@ -1,0 +1,240 @@
+"""Prints one table: figures of the tree before names changed, and of the tree now. Exit 1 if something fell.
+
+python -m tools.before_after                      measures now and compares with the recorded figures
+python -m tools.before_after --record COMMIT      records the figures of this tree, which is that commit's
+
+Tests, clause marks and mutants must not become fewer; banned names, repeated class names and long files not more;
+golden bytes and digests must stay the same. Lines of code are only shown. Benchmarks count if bench/output.txt holds
+the output of `make bench`, coverage if there is a coverage.json (`coverage json`). About a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import logging
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from hashlib import sha256
+from math import exp, log
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+
+from tools import digests, floor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT: Final = Path(__file__).parent.parent
+BEFORE: Final = ROOT / "tests" / "fixtures" / "second_edition" / "before.json"
+PRODUCT: Final = ("firmware_bridge", "devices", "table_controller", "simulators")
+PACKAGES: Final = (*PRODUCT, "tests", "tools", "benchmarks")
+# Lines after which a file is long.
+LONG: Final = 400
+# How much the benchmarks' mean ratio may rise: machines are shared.
+NOISE: Final = 1.1
+
+# Parts of names that no name may have, and whole names; the rules are in CONTRIBUTING.
+_PARTS: Final = re.compile(
+    r"tell|tells|told|telling|say|says|said|hear|hears|heard|believe\w*|want|wants|wanted|whoever|whatever|besides?"
+)
+_WHOLE: Final = re.compile(r"(way|stand|rest|take|against|found|made|thing)s?")
+_WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_KINDS: Final = re.compile(r"\b(bet_sensor|button|keypad|meter_sign|rng|shaker|shoe|shuffler)\b")
+_HEX: Final = re.compile(r'"((?:[0-9a-f]{2}){4,})"')
+_BENCH: Final = re.compile(r" us +[\d.,]+ us +(?:[\d.]+ +)*([\d.]+)\s*$")
+
+Rule = Literal["not fewer", "not more", "the same", "shown"]
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """One figure, and what it must not do."""
+
+    value: int | float | str
+    rule: Rule = "shown"
+
+
+# --- source files -----------------------------------------------------------------------------------------------------
+
+
+def _sources(*packages: str) -> Iterator[tuple[Path, str]]:
+    """Return path and text of every source file of some packages that git knows."""
+    listed = subprocess.run(  # noqa: S603 - our own words
+        ["git", "-C", str(ROOT), "ls-files", *(f"{package}/*.py" for package in packages)],  # noqa: S607
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).exists():
+            yield Path(name), (ROOT / name).read_text("utf-8")
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    """Return every name that a file defines: classes, functions, parameters, variables, attributes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
+def is_banned(name: str) -> bool:
+    """Return whether a name has a part that names must not have, or is a word that says nothing by itself."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    return any(_PARTS.fullmatch(word) for word in words) or _WHOLE.fullmatch(name.strip("_").lower()) is not None
+
+
+def banned_names() -> int:
+    """Count the banned names: each once per file, and names of files."""
+    figures = 0
+    for path, text in _sources(*PACKAGES):
+        names = {*_defined(ast.parse(text)), path.stem}
+        figures += sum(is_banned(name) for name in names)
+    return figures
+
+
+def repeated_classes() -> int:
+    """Count the class names that the product defines more than once; siblings of a kind of device share theirs."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for path, text in _sources(*PRODUCT):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].add(_KINDS.sub("*", path.as_posix()))
+    return sum(len(figures) > 1 for figures in places.values())
+
+
+def lines() -> dict[str, Figure]:
+    """Return the lines of each package, and how many files are long."""
+    counted: Counter[str] = Counter()
+    long = 0
+    for path, text in _sources(*PACKAGES):
+        number = text.count("\n")
+        counted[path.parts[0]] += number
+        long += number > LONG
+    shown = {f"lines of {package}": Figure(counted[package]) for package in PACKAGES}
+    return shown | {f"files over {LONG} lines": Figure(long, "not more")}
+
+
+# --- proofs -----------------------------------------------------------------------------------------------------------
+
+
+def proofs() -> dict[str, Figure]:
+    """Return how many tests, clause marks and killed mutants there are."""
+    counted = floor.count()
+    sums = {
+        "tests": counted["tests"],
+        "clauses named by a test": counted["clauses: named by a test"],
+        "clause marks": _sum(counted, "clauses: marks of "),
+        "killed mutants, conformance": _sum(counted, "killed, conformance: "),
+        "killed mutants, planted": _sum(counted, "killed, planted: "),
+        "killed mutants, rules": _sum(counted, "killed, rules: "),
+    }
+    return {name: Figure(value, "not fewer") for name, value in sums.items()}
+
+
+def _sum(counted: Mapping[str, int], beginning: str) -> int:
+    return sum(number for subject, number in counted.items() if subject.startswith(beginning))
+
+
+def golden_bytes() -> str:
+    """Return a digest over the bytes in the golden files, whatever the files and their fields are called."""
+    files = sorted(ROOT.glob("tests/**/golden/*.toml"))
+    figures = sorted(sha256(" ".join(_HEX.findall(path.read_text("utf-8"))).encode()).hexdigest() for path in files)
+    return sha256(" ".join(figures).encode()).hexdigest()[:16]
+
+
+def journaled() -> dict[str, Figure]:
+    """Return one digest over those of soak and incidents."""
+    whole = digests.measured()
+    parts = {
+        part: [figures for name, figures in whole.items() if name.startswith(part)] for part in ("soak", "incident")
+    }
+    return {
+        f"digest of {part}s": Figure(sha256(json.dumps(figures).encode()).hexdigest()[:16], "the same")
+        for part, figures in parts.items()
+    }
+
+
+def measured_elsewhere() -> dict[str, Figure]:
+    """Return what other commands left: the benchmarks' mean ratio to their floor, and coverage."""
+    figures = {}
+    bench, coverage = ROOT / "bench" / "output.txt", ROOT / "coverage.json"
+    if bench.exists():
+        ratios = [float(match[1]) for line in bench.read_text().splitlines() if (match := _BENCH.search(line))]
+        mean = exp(sum(map(log, ratios)) / len(ratios)) if ratios else 0.0
+        figures["benchmarks, mean ratio"] = Figure(round(mean, 2), "not more")
+    if coverage.exists():
+        percent = json.loads(coverage.read_text())["totals"]["percent_covered"]
+        figures["coverage, percent"] = Figure(round(percent, 1), "not fewer")
+    return figures
+
+
+def measured() -> dict[str, Figure]:
+    """Return every figure of this tree."""
+    return {
+        **proofs(),
+        "golden bytes": Figure(golden_bytes(), "the same"),
+        **journaled(),
+        "banned names": Figure(banned_names(), "not more"),
+        "class names defined twice": Figure(repeated_classes(), "not more"),
+        **lines(),
+        **measured_elsewhere(),
+    }
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def has_fallen(name: str, before: int | float | str | None, now: Figure | None) -> bool:
+    """Return whether a figure is worse than before; what is measured on one side only cannot be compared."""
+    if before is None or now is None or now.rule == "shown":
+        return False
+    if now.rule == "the same" or isinstance(before, str) or isinstance(now.value, str):
+        return before != now.value
+    if now.rule == "not fewer":
+        return now.value < before
+    return now.value > before * (NOISE if name.startswith("benchmarks") else 1)
+
+
+def _cell(value: float | str) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def table(before: Mapping[str, Any], now: Mapping[str, Figure]) -> tuple[list[str], int]:
+    """Return the table's lines and how many figures fell."""
+    rows, fell = [("", f"before ({before['commit']})", "after", "must be", "")], 0
+    for name in {**before["figures"], **now}:
+        figure = now.get(name, Figure("not measured"))
+        worse = has_fallen(name, before["figures"].get(name), now.get(name))
+        fell += worse
+        cells = _cell(before["figures"].get(name, "not measured")), _cell(figure.value)
+        rows.append((name, *cells, "" if figure.rule == "shown" else figure.rule, "FELL" if worse else ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    shown = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [*shown, f"{fell} of {len(rows) - 1} figures fell"], fell
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the table, or record the figures."""
+    parser = argparse.ArgumentParser(prog="python -m tools.before_after", description="before and after the rename")
+    parser.add_argument("--record", metavar="COMMIT", help="record the figures of this tree, which is that commit's")
+    args = parser.parse_args(arguments)
+    logging.getLogger().addHandler(logging.NullHandler())  # simulated machines fail on purpose
+    now = measured()
+    if args.record:
+        figures = {name: figure.value for name, figure in now.items()}
+        BEFORE.write_text(json.dumps({"commit": args.record, "figures": figures}, indent=1) + "\n", "utf-8")
+        return 0
+    printed, fell = table(json.loads(BEFORE.read_text("utf-8")), now)
+    print("\n".join(printed))
+    return bool(fell)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

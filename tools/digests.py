@@ -1,0 +1,165 @@
+"""Digests over everything that simulated tables journal, without names: the same before and after names change.
+
+python -m tools.digests                compares with tests/fixtures/second_edition/digests.json; exit 1 if one differs
+python -m tools.digests --write        writes the file
+python -m tools.digests --rounds 2000  a longer soak of each game, printed only
+
+A soak of each game and every incident run on the shipped box in virtual time, from fixed seeds. Of each step and note
+in the journal the values count, in their order. Numbers and clauses stay as they are. Names of types and words count
+by when they first came, so another word for the same thing gives the same digest. Sentences do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import re
+import sys
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from simulators.house.incidents import REPLAYS
+from simulators.house.soak import GAMES, Day, run_table, tables
+from simulators.house.table import House
+from simulators.virtual_time import run_virtual
+from table_controller.journal import records as rec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE: Final = Path(__file__).parent.parent / "tests" / "fixtures" / "second_edition" / "digests.json"
+# Rounds of each game in the stored digests, and their seed.
+ROUNDS: Final = 60
+SEED: Final = 7
+# A clause of the regulations, as 688a.9(b)(1): no name.
+_CLAUSE: Final = re.compile(r"\d{3}a?\.\d+(\(\w+\))*")
+# More words than this are a sentence, and so is what begins with an article; "deck blue" is a name and counts.
+_WORDS: Final = 2
+_ARTICLES: Final = ("a", "an", "the")
+
+
+class Canonical:
+    """Turns values into plain data without names. Words are numbered as they come, so one object reads one stream."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def _number(self, word: str) -> str:
+        return f"#{self._numbers.setdefault(word, len(self._numbers))}"
+
+    def text(self, text: str) -> Any:
+        """Return a clause as it is, words by their numbers, and nothing for a sentence."""
+        if _CLAUSE.fullmatch(text):
+            return text
+        words = text.split(" ")
+        is_sentence = len(words) > _WORDS or words[0] in _ARTICLES
+        return None if is_sentence else [self._number(f"word {word}") for word in words]
+
+    def value(self, value: Any) -> Any:
+        """Return any value; an object is the number of its type and its fields in their order."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, msgspec.Struct):
+            fields = [self.value(getattr(value, name)) for name in value.__struct_fields__]
+            return [self._number(f"type {type(value).__name__}"), *fields]
+        if isinstance(value, dict):
+            return [[self.value(key), self.value(each)] for key, each in value.items()]
+        if isinstance(value, list | tuple):
+            return [self.value(each) for each in value]
+        if isinstance(value, set | frozenset):
+            return len(value)
+        return value.hex() if isinstance(value, bytes) else value
+
+
+@contextmanager
+def _tables_created() -> Iterator[list[House]]:
+    """Collect every simulated table that is created meanwhile."""
+    houses: list[House] = []
+    original = House.__init__
+
+    def noted(self: House, *arguments: Any, **options: Any) -> None:
+        original(self, *arguments, **options)
+        houses.append(self)
+
+    House.__init__ = noted  # type: ignore[method-assign]
+    try:
+        yield houses
+    finally:
+        House.__init__ = original  # type: ignore[method-assign]
+
+
+def digest(houses: list[House], result: Any) -> dict[str, Any]:
+    """Return the digest over the journals of some tables and over what came out, and how much was read."""
+    canonical, whole, count = Canonical(), sha256(), 0
+    for house in houses:
+        for record in house.disk.records:
+            if record.kind == rec.STEP:
+                step = rec.decode_step(record.body)
+                content = [canonical.value(step.event), canonical.value(step.decisions)]
+            elif record.kind == rec.NOTE:
+                content = canonical.value(rec.decode_note(record.body))
+            else:
+                continue
+            whole.update(json.dumps([record.wall_ns, content]).encode() + b"\n")
+            count += 1
+    whole.update(json.dumps(canonical.value(result)).encode())
+    return {"records": count, "digest": whole.hexdigest()}
+
+
+def soak(game: str, rounds: int) -> dict[str, Any]:
+    """Play tables of a game with everything that goes wrong there."""
+    day = Day()
+    with _tables_created() as houses:
+        for seed, length, mishaps in tables(game, rounds, SEED, "storm"):
+            one, failure = run_table(game, seed, length, mishaps)
+            if failure is not None:
+                raise AssertionError(f"{game}: {failure.how}")
+            day.add(one)
+    return digest(houses, [day.rounds, day.voids, day.steps, day.bets, day.hits, day.cuts, day.irregularities])
+
+
+def incident(name: str) -> dict[str, Any]:
+    """Replay one incident."""
+    with _tables_created() as houses:
+        result = run_virtual(REPLAYS[name][1](SEED))
+    return digest(houses, [result.good, result.rounds, result.before, result.after, result.listed, result.clauses])
+
+
+def measured(rounds: int = ROUNDS) -> dict[str, dict[str, Any]]:
+    """Return every digest: the soaks by game, the incidents in their order."""
+    soaks = {f"soak {number}": soak(game, rounds) for number, game in enumerate(GAMES, 1)}
+    return soaks | {f"incident {number}": incident(name) for number, name in enumerate(REPLAYS, 1)}
+
+
+def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return a sentence for every digest that differs."""
+    changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    return [f"{name}: {now.get(name, 'not there')}, before {before.get(name, 'not there')}" for name in changed]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare, write or print."""
+    parser = argparse.ArgumentParser(prog="python -m tools.digests", description="digests of soak and incidents")
+    parser.add_argument("--write", action="store_true", help="write the digests of now")
+    parser.add_argument("--rounds", type=int, help="rounds of each game; the digests are only printed")
+    args = parser.parse_args(arguments)
+    logging.getLogger().addHandler(logging.NullHandler())  # machines fail here on purpose
+    now = measured(args.rounds or ROUNDS)
+    if args.write or args.rounds:
+        text = json.dumps(now, indent=1) + "\n"
+        print(text, end="") if args.rounds else FILE.write_text(text, "utf-8")
+        return 0
+    wrong = differences(json.loads(FILE.read_text("utf-8")), now)
+    for sentence in wrong:
+        print(sentence)
+    print(f"digests: {len(now)} compared, {len(wrong)} differ")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
