@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _files() -> list[str]:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607 - git
-    return [path for path in listed.stdout.splitlines() if not path.startswith(KEPT)]
+    return [path for path in listed.stdout.splitlines() if not path.startswith(KEPT) and (ROOT / path).is_file()]
 
 
 def _names(maps: Maps, server: str) -> list[str]:
