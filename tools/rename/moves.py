@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TEXT: Final = {".py", ".toml", ".md", ".txt", ".yaml", ".yml", ".json", ".service", ".lua", ".js", ".html", ".cfg", ""}
 _INIT: Final = "__init__.py"
+# Before a dotted name that is already the new one.
+_DONE: Final = "\x00"
 
 
 def move_modules(root: Path, files: Sequence[str], moves: Sequence[Move]) -> int:
@@ -67,7 +69,7 @@ def _rewrite(file: Path, dotted: Mapping[str, str], paths: Mapping[str, str]) ->
     if file.suffix == ".py":
         text = _rewrite_imports(text, dotted)
     text = _replace_words(text, dotted)
-    text = _replace_words(text, {**paths, **_short_paths(paths)})
+    text = _replace_words(text, {**paths, **_short_paths(paths)}).replace(_DONE, "")
     if text != before:
         file.write_text(text)
 
@@ -77,7 +79,7 @@ def _replace_words(text: str, table: Mapping[str, str]) -> str:
     if not table:
         return text
     words = "|".join(re.escape(word) for word in sorted(table, key=len, reverse=True))
-    return re.sub(rf"(?<![\w./])({words})(?![\w])", lambda match: table[match[1]], text)
+    return re.sub(rf"(?<![\w./\x00])({words})(?![\w])", lambda match: table[match[1]], text)
 
 
 def _short_paths(paths: Mapping[str, str]) -> dict[str, str]:
@@ -98,20 +100,19 @@ def _short_paths(paths: Mapping[str, str]) -> dict[str, str]:
 def _rewrite_imports(text: str, dotted: Mapping[str, str]) -> str:
     """Rewrite `from package import module` where the module moves, and the module's name in the rest of the file."""
     tree = ast.parse(text)
-    lines = text.split("\n")
-    used = _used_names(tree)
+    used, stored = _used_names(tree), _variables(tree)
     renamed: dict[str, str] = {}
     changes: list[tuple[ast.ImportFrom, list[str]]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             moved = [alias for alias in node.names if f"{node.module}.{alias.name}" in dotted]
             if moved:
-                changes.append((node, _new_imports(node, moved, dotted, renamed, used)))
+                changes.append((node, _new_imports(node, moved, dotted, renamed, used, stored)))
+    lines = _rename_uses(text, renamed).split("\n")
     for node, new in sorted(changes, key=lambda change: -change[0].lineno):
         indent, comment = " " * node.col_offset, _comment(lines[node.lineno - 1])
         lines[node.lineno - 1 : node.end_lineno] = [indent + line + comment for line in new]
-    changed = "\n".join(lines)
-    return _rename_uses(changed, renamed) if renamed else changed
+    return "\n".join(lines)
 
 
 def _comment(line: str) -> str:
@@ -135,8 +136,25 @@ def _used_names(tree: ast.AST) -> set[str]:
     return names
 
 
+def _variables(node: ast.AST) -> set[str]:
+    """Return the names that functions and the module assign or take as arguments; a field is none."""
+    names: set[str] = set()
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.arg):
+            names.add(child.arg)
+        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store) and not isinstance(node, ast.AnnAssign):
+            names.add(child.id)
+        names |= _variables(child)
+    return names
+
+
 def _new_imports(
-    node: ast.ImportFrom, moved: list[ast.alias], dotted: Mapping[str, str], renamed: dict[str, str], used: set[str]
+    node: ast.ImportFrom,
+    moved: list[ast.alias],
+    dotted: Mapping[str, str],
+    renamed: dict[str, str],
+    used: set[str],
+    stored: set[str],
 ) -> list[str]:
     """Return the lines that import the same from the new places; notes which local names change."""
     rest = [alias for alias in node.names if alias not in moved]
@@ -145,12 +163,12 @@ def _new_imports(
         package, _, name = dotted[f"{node.module}.{alias.name}"].rpartition(".")
         local = alias.asname
         if local is None and name != alias.name:
-            if name in used:
+            if name in used or alias.name in stored:
                 local = alias.name
             else:
                 renamed[alias.name] = name
                 used.add(name)
-        new.append(f"from {package} import {name}" + (f" as {local}" if local else ""))
+        new.append(f"from {_DONE}{package} import {name}" + (f" as {local}" if local else ""))
     return new
 
 
@@ -163,7 +181,7 @@ def _rename_uses(text: str, renamed: Mapping[str, str]) -> str:
     places = [
         (node.lineno, node.col_offset, node.end_col_offset or 0, renamed[node.id])
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Name) and node.id in renamed
+        if isinstance(node, ast.Name) and node.id in renamed and isinstance(node.ctx, ast.Load)
     ]
     lines = text.split("\n")
     for line, start, end, new in sorted(places, reverse=True):
