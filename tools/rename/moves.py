@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tools.rename.maps import Move
@@ -183,11 +183,23 @@ def _rename_uses(text: str, renamed: Mapping[str, str]) -> str:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Name) and node.id in renamed and isinstance(node.ctx, ast.Load)
     ]
+    places += [
+        (node.lineno, node.col_offset + 1, (node.end_col_offset or 0) - 1, renamed[node.value])
+        for node in _exported(ast.parse(text))
+        if isinstance(node.value, str) and node.value in renamed
+    ]
     lines = text.split("\n")
     for line, start, end, new in sorted(places, reverse=True):
         wide = lines[line - 1].encode()
         lines[line - 1] = (wide[:start] + new.encode() + wide[end:]).decode()
     return "\n".join(lines)
+
+
+def _exported(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Yield the names in `__all__`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+            yield from (each for each in ast.walk(node.value) if isinstance(each, ast.Constant))
 
 
 def _make_packages(root: Path, paths: Iterable[str]) -> None:
