@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One more than there are cores: tests on the wall clock wait, and somebody else may compute meanwhile.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test check proof marathon stress bench vhci floor recording format clean apt
+.PHONY: help demo test check proof marathon stress bench vhci floor recording lock hooks format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,13 +24,20 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pitbox needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp per set of extras, so that the demo does not wait for the test tools.
-$(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+# Packages come from a lock file: pinned versions, and only files whose hash is listed. pip's own configuration chooses
+# the index. The last step installs pitbox itself, with the pinned build backend.
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
+ITSELF  = $(INSTALL) --no-deps --no-build-isolation --editable .
+
+# One stamp per lock file, so that the demo does not wait for the test tools.
+$(VENV)/.demo: $(BIN)/python pyproject.toml requirements/demo.txt
+	$(INSTALL) --require-hashes --requirement requirements/demo.txt
+	$(ITSELF)
 	@touch $@
 
-$(VENV)/.dev: $(BIN)/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,check,bench]'
+$(VENV)/.dev: $(BIN)/python pyproject.toml requirements/dev.txt
+	$(INSTALL) --require-hashes --requirement requirements/dev.txt
+	$(ITSELF)
 	@touch $@ $(VENV)/.demo
 
 apt:
@@ -54,6 +61,7 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, docume
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.lock
 	$(BIN)/python -m tools.reachable
 	$(BIN)/python -m tools.doc_names
 	$(BIN)/python -m tools.docs --check
@@ -91,6 +99,14 @@ floor: $(VENV)/.dev  ## raise tests/floor.toml to today's counts of tests, claus
 
 recording: $(VENV)/.dev  ## renew the recordings that README shows and the generated parts of the documents
 	$(BIN)/python -m tools.docs
+
+lock: $(VENV)/.dev  ## renew the lock files in requirements/ from pyproject.toml
+	$(INSTALL) --require-hashes --requirement requirements/tools.txt
+	$(BIN)/python -m tools.lock --renew
+
+hooks: $(VENV)/.dev  ## check every commit before it is made (pre-commit)
+	$(INSTALL) --require-hashes --requirement requirements/tools.txt
+	$(BIN)/pre-commit install
 
 format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff format .
