@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One more than there are cores: tests on the wall clock wait, and somebody else may compute meanwhile.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test check proof marathon stress bench vhci floor recording lock hooks format clean apt
+.PHONY: help demo test check proof coverage marathon stress bench vhci floor recording lock hooks format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -66,10 +66,14 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, docume
 	$(BIN)/python -m tools.doc_names
 	$(BIN)/python -m tools.docs --check
 	$(BIN)/python -m tools.floor
+	$(BIN)/python -m tools.coverage_figures
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 40 minutes on two cores)
 	$(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP -n $(WORKERS) --dist worksteal --durations 10 \
 	  -p tests.support.allowances
+
+coverage: $(VENV)/.dev apt  ## measure what the tests in virtual time run; store the figure (about 20 minutes)
+	$(BIN)/python -m tools.coverage_figures --measure --workers $(WORKERS)
 
 marathon: $(VENV)/.dev apt  ## the same proofs TIMES (20) times with other seeds, or for MINUTES: hours; not for CI
 	$(BIN)/python -m tools.marathon --times $(or $(TIMES),20) $(if $(MINUTES),--minutes $(MINUTES)) $(ONLY)
