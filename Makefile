@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One more than there are cores: tests on the wall clock wait, and somebody else may compute meanwhile.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test check proof coverage marathon stress bench vhci floor recording lock hooks format clean apt
+.PHONY: help demo test check proof coverage marathon stress bench vhci floor recording docs release lock hooks format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -62,6 +62,7 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, docume
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.lock
+	$(BIN)/python -m tools.release
 	$(BIN)/python -m tools.reachable
 	$(BIN)/python -m tools.doc_names
 	$(BIN)/python -m tools.docs --check
@@ -103,6 +104,13 @@ floor: $(VENV)/.dev  ## raise tests/floor.toml to today's counts of tests, claus
 
 recording: $(VENV)/.dev  ## renew the recordings that README shows and the generated parts of the documents
 	$(BIN)/python -m tools.docs
+
+docs: $(VENV)/.dev  ## build the site of docs/ in build/site
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "open build/site/index.html"
+
+release: $(VENV)/.dev  ## check that this commit can be released; print the command that makes the tag
+	$(BIN)/python -m tools.release --tag
 
 lock: $(VENV)/.dev  ## renew the lock files in requirements/ from pyproject.toml
 	$(INSTALL) --require-hashes --requirement requirements/tools.txt
