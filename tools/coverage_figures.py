@@ -99,7 +99,8 @@ def sizes(root: Path) -> dict[str, int]:
 def load(root: Path) -> Figures | None:
     """Return the stored figures, or None if nothing was measured."""
     path = root / FIGURES
-    return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Figures) if path.exists() else None
+    raw = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    return msgspec.convert(raw, Figures) if raw else None
 
 
 def written(figures: Figures) -> str:
@@ -128,6 +129,11 @@ def page_part(figures: Figures | None) -> str:
     return f"{first}\n\n{table(('package', 'lines', 'lines run', 'branches run'), *rows)}"
 
 
+def stored_part() -> str:
+    """Return the generated part of the page for the stored figures."""
+    return page_part(load(ROOT))
+
+
 def renewed(text: str, figures: Figures | None) -> str:
     """Return the page's text with the figures in its generated part."""
     before, _, rest = text.partition(BEGIN)
@@ -141,7 +147,7 @@ def stale(root: Path) -> list[str]:
     """Return a sentence for every reason why the stored figures do not describe this source."""
     figures = load(root)
     if figures is None:
-        return [f"{FIGURES} does not exist"]
+        return [f"{FIGURES} has no figures"]
     text = (root / PAGE).read_text("utf-8")
     wrong = [] if renewed(text, figures) == text else [f"{PAGE} does not show the figures of {FIGURES}"]
     now = sizes(root)

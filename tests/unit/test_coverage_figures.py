@@ -59,7 +59,7 @@ def test_a_missing_file_and_an_edited_page_are_named(tmp_path: Path) -> None:
     page.write_text(page.read_text().replace("80.0", "99.9"))
     assert stale(folder) == ["docs/coverage.md does not show the figures of tests/coverage.toml"]
     (folder / "tests/coverage.toml").unlink()
-    assert stale(folder) == ["tests/coverage.toml does not exist"]
+    assert stale(folder) == ["tests/coverage.toml has no figures"]
 
 
 def test_a_report_is_summed_by_package(tmp_path: Path) -> None:
