@@ -67,8 +67,6 @@ async def listen(host: str, port: int) -> None:
         await client.subscribe("pitbox/#", qos=1)
         print("Listening", flush=True)
         async for message in client.messages:
-            if not isinstance(message.payload, bytes):
-                continue
             body = json.loads(message.payload)
             for line in printer.lines(str(message.topic), body):
                 print(line, flush=True)

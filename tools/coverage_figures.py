@@ -163,12 +163,16 @@ def stale(root: Path) -> list[str]:
 
 def counted(report: dict[str, Any], sizes_now: dict[str, int]) -> dict[str, Part]:
     """Return the packages of coverage's JSON report."""
-    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    keys = ("num_statements", "covered_lines", "num_branches", "covered_branches")
+    parts = {name: Part(0, 0, 0, 0, size) for name, size in sizes_now.items()}
     for path, file in report["files"].items():
-        name = package_of(path)
-        sums[name] = [total + file["summary"][key] for total, key in zip(sums[name], keys, strict=True)]
-    return {name: Part(*sums[name], size) for name, size in sizes_now.items()}
+        name, found = package_of(path), file["summary"]
+        if name in parts:
+            old = parts[name]
+            parts[name] = Part(
+                old.lines + found["num_statements"], old.lines_run + found["covered_lines"],
+                old.branches + found["num_branches"], old.branches_run + found["covered_branches"], old.size,
+            )  # fmt: skip
+    return parts
 
 
 def measure(root: Path, workers: str) -> Figures:
