@@ -3,7 +3,7 @@
 - A link to a source file (`../tests/unit/test_x.py`) becomes a link to its copy below `source/`, as plain text.
 - A link to a folder becomes a link to its README.
 - CONTRIBUTING.md and CHANGELOG.md become pages.
-- `FOLDER/*` in the navigation of mkdocs.yml stands for every page of a folder that the navigation does not name.
+- `FOLDER/*` in the navigation of mkdocs.yml means every page of a folder that the navigation does not name.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def disagreements(version: str, changelog: str, tags: set[str]) -> list[str]:
         wrong.append(f"the version is {version}, the newest dated heading of CHANGELOG.md is {newest}")
     for newer, older in pairwise(found):
         if Version(newer.version) <= Version(older.version) or newer.date < older.date:
-            wrong.append(f"CHANGELOG.md: {newer.version} ({newer.date}) stands above {older.version} ({older.date})")
+            wrong.append(f"CHANGELOG.md: {newer.version} ({newer.date}) is above {older.version} ({older.date})")
     headings = {f"v{release.version}" for release in found}
     wrong += [f"the tag {tag} has no heading in CHANGELOG.md" for tag in sorted(tags - headings)]
     return wrong

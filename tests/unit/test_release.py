@@ -35,12 +35,12 @@ WRONG = {
     "dates that rise": (
         "0.2.0",
         GOOD.replace("2026-11-16", "2026-11-20"),
-        "CHANGELOG.md: 0.2.0 (2026-11-18) stands above 0.1.0 (2026-11-20)",
+        "CHANGELOG.md: 0.2.0 (2026-11-18) is above 0.1.0 (2026-11-20)",
     ),
     "one number twice": (
         "0.2.0",
         GOOD.replace("0.1.0", "0.2.0"),
-        "CHANGELOG.md: 0.2.0 (2026-11-18) stands above 0.2.0 (2026-11-16)",
+        "CHANGELOG.md: 0.2.0 (2026-11-18) is above 0.2.0 (2026-11-16)",
     ),
 }
 
