@@ -73,7 +73,7 @@ proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill ru
 	$(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP -n $(WORKERS) --dist worksteal --durations 10 \
 	  -p tests.support.allowances
 
-coverage: $(VENV)/.dev apt  ## measure what the tests in virtual time run; store the figure (about 20 minutes)
+coverage: $(VENV)/.dev apt  ## measure what the tests in virtual time run; store the figure (slow: three times as long as without)
 	$(BIN)/python -m tools.coverage_figures --measure --workers $(WORKERS)
 
 marathon: $(VENV)/.dev apt  ## the same proofs TIMES (20) times with other seeds, or for MINUTES: hours; not for CI
