@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One more than there are cores: tests on the wall clock wait, and somebody else may compute meanwhile.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test check proof marathon stress bench vhci floor recording format clean apt
+.PHONY: help demo test check proof coverage marathon stress bench vhci floor recording docs release lock hooks format clean apt
 
 help:  ## list what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,13 +24,20 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pitbox needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp per set of extras, so that the demo does not wait for the test tools.
-$(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+# Packages come from a lock file: pinned versions, and only files whose hash is listed. pip's own configuration chooses
+# the index. The last step installs pitbox itself, with the pinned build backend.
+INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
+ITSELF  = $(INSTALL) --no-deps --no-build-isolation --editable .
+
+# One stamp per lock file, so that the demo does not wait for the test tools.
+$(VENV)/.demo: $(BIN)/python pyproject.toml requirements/demo.txt
+	$(INSTALL) --require-hashes --requirement requirements/demo.txt
+	$(ITSELF)
 	@touch $@
 
-$(VENV)/.dev: $(BIN)/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,check,bench]'
+$(VENV)/.dev: $(BIN)/python pyproject.toml requirements/dev.txt
+	$(INSTALL) --require-hashes --requirement requirements/dev.txt
+	$(ITSELF)
 	@touch $@ $(VENV)/.demo
 
 apt:
@@ -54,14 +61,20 @@ check: $(VENV)/.dev  ## format, lint, types, import arrows, dead modules, docume
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.lock
+	$(BIN)/python -m tools.release
 	$(BIN)/python -m tools.reachable
 	$(BIN)/python -m tools.doc_names
 	$(BIN)/python -m tools.docs --check
 	$(BIN)/python -m tools.floor
+	$(BIN)/python -m tools.coverage_figures
 
 proof: $(VENV)/.dev apt  ## the long proofs: exhaustive searches, soaks, kill runs (at most 40 minutes on two cores)
 	$(BIN)/python -m pytest -m 'proof and not vhci' --timeout 1500 -rP -n $(WORKERS) --dist worksteal --durations 10 \
 	  -p tests.support.allowances
+
+coverage: $(VENV)/.dev apt  ## measure what the tests in virtual time run; store the figure (slow: three times as long as without)
+	$(BIN)/python -m tools.coverage_figures --measure --workers $(WORKERS)
 
 marathon: $(VENV)/.dev apt  ## the same proofs TIMES (20) times with other seeds, or for MINUTES: hours; not for CI
 	$(BIN)/python -m tools.marathon --times $(or $(TIMES),20) $(if $(MINUTES),--minutes $(MINUTES)) $(ONLY)
@@ -91,6 +104,21 @@ floor: $(VENV)/.dev  ## raise tests/floor.toml to today's counts of tests, claus
 
 recording: $(VENV)/.dev  ## renew the recordings that README shows and the generated parts of the documents
 	$(BIN)/python -m tools.docs
+
+docs: $(VENV)/.dev  ## build the site of docs/ in build/site
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "open build/site/index.html"
+
+release: $(VENV)/.dev  ## check that this commit can be released; print the command that makes the tag
+	$(BIN)/python -m tools.release --tag
+
+lock: $(VENV)/.dev  ## renew the lock files in requirements/ from pyproject.toml
+	$(INSTALL) --require-hashes --requirement requirements/tools.txt
+	$(BIN)/python -m tools.lock --renew
+
+hooks: $(VENV)/.dev  ## check every commit before it is made (pre-commit)
+	$(INSTALL) --require-hashes --requirement requirements/tools.txt
+	$(BIN)/pre-commit install
 
 format: $(VENV)/.dev  ## format the code
 	$(BIN)/ruff format .

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 HISTORY: Final = ("docs/decisions", "docs/reviews")
-TOP: Final = ("benchmarks", "deploy", "devices", "docs", "firmware_bridge", "simulators", "table_controller", "tests",
-              "tools")  # fmt: skip
-PACKAGES: Final = tuple(name for name in TOP if name not in ("deploy", "docs"))
+TOP: Final = ("benchmarks", "deploy", "devices", "docs", "examples", "firmware_bridge", "requirements", "simulators",
+              "table_controller", "tests", "tools")  # fmt: skip
+PACKAGES: Final = tuple(name for name in TOP if name not in ("deploy", "docs", "examples", "requirements"))
 
 _FENCE: Final = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _TICKS: Final = re.compile(r"`([^`\n]+)`")
@@ -36,7 +36,8 @@ _PITBOX: Final = re.compile(r"(?:^|[\s`$/])pitbox ([a-z][a-z-]+)\b")
 
 def pages(root: Path) -> list[Path]:
     """Return the documents that speak of what is there now."""
-    found = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
+    found = [root / "README.md", root / "CONTRIBUTING.md", root / "examples" / "README.md"]
+    found += sorted((root / "docs").rglob("*.md"))
     return [page for page in found if page.exists() and not str(page.relative_to(root)).startswith(HISTORY)]
 
 
