@@ -14,12 +14,13 @@ from simulators.device_clock import DeviceClock
 async def test_what_is_due_and_has_not_run_holds_the_clock_for_whoever_looks_from_outside() -> None:
     clock, seen = DeviceClock(speed=100.0), list[float]()
     clock.after(1.0, lambda: seen.append(clock.now))  # due in 10 ms
+    latest = clock.now + 1.0
     time.sleep(0.05)  # noqa: ASYNC251 - the computer is busy elsewhere
     seen.append(clock.now)  # a frame has arrived meanwhile and is looked at first
     await asyncio.sleep(0.02)
     seen.append(clock.now)
     assert seen == sorted(seen), f"time went back: {seen}"
-    assert seen[0] == seen[1] < 2.0, "who looks from outside sees the instant that is still to come"
+    assert seen[0] == seen[1] <= latest, "who looks from outside sees the instant that is still to come"
     assert seen[2] > 5.0
 
 
