@@ -12,6 +12,7 @@ from tools.rename.edits import Edits, text_at
 from tools.rename.maps import BadMap, Move, Rename, read_maps
 from tools.rename.mentions import rename_mentions
 from tools.rename.moves import move_modules
+from tools.rename.strings import rename_strings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,3 +138,28 @@ def test_pages_and_comments_mention_the_new_name_where_it_has_one_meaning(tree: 
     assert (tree / "page.md").read_text() == page
     comment = '"""A `Procedures`."""\nx = "`Ways`"  # see `Procedures.advance()`\nclass Hold: ...\n'
     assert (tree / "house/old/deep.py").read_text() == comment
+
+
+def test_attributes_that_a_string_names_follow_where_they_have_one_meaning(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(
+        "from house import ways\nfrom house.steps import Step\n"
+        "patch.setattr(ways, 'LIMIT', 1)\nsetattr(Step, 'take', 2)\ngetattr(thing, 'told')\n"
+        "setattr(ways, 'take', 3)\nreplace(thing, told=1, kept=2)\ngetattr(thing, 'take')\n"
+    )
+    renames = [
+        Rename("house/ways.py", "LIMIT", "LIMIT_S"),
+        Rename("house/steps.py", "Step.take", "apply"),
+        Rename("house/other.py", "Other.take", "accept"),
+        Rename("house/steps.py", "Step.told", "reported"),
+    ]
+    made, doubts = rename_strings(tmp_path, ["t.py"], renames)
+    assert made == 4
+    assert doubts == ["t.py:8: 'take' may be accept or apply"]
+    assert (tmp_path / "t.py").read_text().splitlines()[2:] == [
+        "patch.setattr(ways, 'LIMIT_S', 1)",
+        "setattr(Step, 'apply', 2)",
+        "getattr(thing, 'reported')",
+        "setattr(ways, 'take', 3)",
+        "replace(thing, reported=1, kept=2)",
+        "getattr(thing, 'take')",
+    ]

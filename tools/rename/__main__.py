@@ -19,6 +19,7 @@ from tools.rename.maps import Maps, read_maps
 from tools.rename.mentions import rename_mentions
 from tools.rename.moves import move_modules
 from tools.rename.names import rename_names
+from tools.rename.strings import rename_strings
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 # Written by earlier versions, or the record of a rename: they keep their words.
@@ -52,7 +53,10 @@ def _names(maps: Maps, server: str) -> list[str]:
     sources = [path for path in _files() if path.endswith(".py")]
     with LanguageServer(ROOT, server, sys.executable) as running:
         made, problems = rename_names(ROOT, sources, running, maps.renames, _progress)
-    print(f"\n{made} replacements; mentions in {rename_mentions(ROOT, _files(), maps.renames)} files")
+    strings, doubts = rename_strings(ROOT, sources, maps.renames)
+    problems += doubts
+    mentions = rename_mentions(ROOT, _files(), maps.renames)
+    print(f"\n{made} replacements, {strings} of strings; mentions in {mentions} files")
     return problems
 
 

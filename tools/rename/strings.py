@@ -1,0 +1,87 @@
+"""Renames attributes that are named by a string, or by a keyword of `replace`: no type checker follows those."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from tools.rename.edits import Edits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tools.rename.maps import Rename
+
+_BY_STRING: Final = {"setattr", "getattr", "hasattr", "delattr", "object"}
+_BY_KEYWORD: Final = {"replace", "changed"}
+
+
+def rename_strings(root: Path, files: Sequence[str], renames: Iterable[Rename]) -> tuple[int, list[str]]:
+    """Rename; return how many replacements were made and which strings have more than one meaning, a line each."""
+    exact: dict[tuple[str, str], str] = {}
+    loose: dict[str, set[str]] = defaultdict(set)
+    for rename in renames:
+        exact[rename.path, rename.qualified] = rename.new
+        loose[rename.old].add(rename.new)
+    edits, doubts = Edits(), list[str]()
+    for path in files:
+        tree = ast.parse((root / path).read_text())
+        known = _imported(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                _rename_call(path, node, known, exact, loose, edits, doubts)
+    return edits.apply(root), doubts + edits.conflicts
+
+
+def _imported(tree: ast.AST) -> dict[str, tuple[str, str]]:
+    """Return for each imported name the two ways to read it: a module's path, or a module's path and a name in it."""
+    found: dict[str, tuple[str, str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                found[alias.asname or alias.name] = (node.module.replace(".", "/"), alias.name)
+    return found
+
+
+def _rename_call(
+    path: str,
+    node: ast.Call,
+    known: Mapping[str, tuple[str, str]],
+    exact: Mapping[tuple[str, str], str],
+    loose: Mapping[str, set[str]],
+    edits: Edits,
+    doubts: list[str],
+) -> None:
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if called in _BY_KEYWORD:
+        for word in node.keywords:
+            if word.arg is not None and word.arg in loose:
+                _decide(path, word.lineno, word.col_offset, word.arg, loose[word.arg], edits, doubts)
+    elif called in _BY_STRING and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
+        old, place = node.args[1].value, node.args[1]
+        if isinstance(old, str) and old in loose:
+            new = {exact[key] for key in _owners(node.args[0], old, known) if key in exact}
+            if new or not _is_module(node.args[0], known):
+                _decide(path, place.lineno, place.col_offset + 1, old, new or loose[old], edits, doubts)
+
+
+def _owners(target: ast.expr, old: str, known: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield where the attribute may be defined: in a module, or in a class of a module."""
+    if isinstance(target, ast.Name) and target.id in known:
+        package, name = known[target.id]
+        yield f"{package}/{name}.py", old
+        yield f"{package}/{name}/__init__.py", old
+        yield f"{package}.py", f"{name}.{old}"
+
+
+def _is_module(target: ast.expr, known: Mapping[str, tuple[str, str]]) -> bool:
+    return isinstance(target, ast.Name) and target.id in known
+
+
+def _decide(path: str, line: int, column: int, old: str, new: set[str], edits: Edits, doubts: list[str]) -> None:
+    if len(new) == 1:
+        edits.replace(path, line - 1, column, column + len(old), next(iter(new)))
+    else:
+        doubts.append(f"{path}:{line}: {old!r} may be {' or '.join(sorted(new))}")
