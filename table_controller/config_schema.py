@@ -1,4 +1,4 @@
-"""The JSON Schema of `table.toml`, made from the types that check it. Editors complete and underline with it."""
+"""The JSON Schema of `table.toml`, generated from the types that check it, for editors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def schema() -> dict[str, Any]:
 
 
 def _rules() -> dict[str, Any]:
-    """The Rules Submission's choices; which of them a game has, its edition says."""
+    """Return the schema of the choices of the Rules Submission. The edition of a game decides which of them it has."""
     known = msgspec.json.schema(Submission)["$defs"]["Submission"]["properties"]
     made = {
         "description": "the choices of the Rules Submission, within what the edition permits",
@@ -53,7 +53,7 @@ def _rules() -> dict[str, Any]:
 
 
 def _without_null(made: Any) -> Any:
-    """TOML has no null: a key that may be left out is left out, so neither the type nor the default can be null."""
+    """Return a schema without null types and defaults: TOML has no null, an optional key is left out."""
     if isinstance(made, list | tuple):
         return [_without_null(each) for each in made]
     if not isinstance(made, dict):

@@ -76,7 +76,7 @@ def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFix
     for role in ("dealer", "floorperson", "technician"):
         people.add(tmp_path / "people.json", role, role, "739164", cost=people.Cost(n=2, r=1, p=1))
     file.write_text(good)
-    assert f"journal.copy: {tmp_path / 'copy'} is not there now" in said(capsys, "check", str(file))
+    assert f"journal.copy: {tmp_path / 'copy'} is missing now" in said(capsys, "check", str(file))
     (tmp_path / "copy").mkdir()
     assert "pitbox journal begin-copy" in said(capsys, "check", str(file))
     assert main(["journal", "begin-copy", str(tmp_path / "copy")]) == OK
