@@ -81,7 +81,7 @@ class Examined(msgspec.Struct, frozen=True):
 
 
 def load_config(path: Path) -> TableConfig:
-    """Return the configuration; raise BadConfiguration, BadKeyFile or BadApprovedList with the problem and its place."""
+    """Return the configuration; raise BadConfiguration, BadKeyFile or BadApprovedList with the place of the problem."""
     examined = examine(path)
     if len(examined.problems) == 1:
         raise examined.problems[0]
@@ -161,10 +161,10 @@ class _Reading:
     # --- the game -----------------------------------------------------------------------------------------------------
 
     def _edition(self, table: written.Table) -> Edition | None:
-        found = edition(table.game)
-        if table.edition is None or table.edition == found.dated:
-            return found
-        self._problem(f'table.edition = "{table.edition}": this software has {found.chapter} of "{found.dated}"')
+        current = edition(table.game)
+        if table.edition is None or table.edition == current.dated:
+            return current
+        self._problem(f'table.edition = "{table.edition}": this software has {current.chapter} of "{current.dated}"')
         return None
 
     def _submission(self, rules: Edition) -> Submission | None:
@@ -222,7 +222,7 @@ class _Reading:
                 self._problem(f"{other} and {slot.name} are at the same port, {slot.port}{also}")
 
     def _check_devices(self, rules: Edition, submission: Submission) -> None:
-        """Check that the table has the devices that the Rules Submission requires; warn about devices that it does not use."""
+        """Check that the table has the devices that the Rules Submission requires; warn about unused devices."""
         there = {f"{kind}.{number}" for kind, number in self._file.devices}
         kinds = {slot.partition(".")[0] for slot in there}
         needed = devices_needed(rules, submission)
@@ -244,7 +244,7 @@ class _Reading:
                 self._warnings.append(f"device.{slot}: a table uses one {kind}, device.{kind}.1")
 
     def _check_sign(self, rules: Edition, submission: Submission, panel: PanelConfig) -> None:
-        """Check that players can see the meter of a progressive: on a sign device, or on the /sign page of the panel."""
+        """Check that players can see the meter of a progressive: on a sign device or on the /sign page of the panel."""
         why = sign_needed(rules, submission)
         if not why or any(kind == "meter_sign" for kind, _ in self._file.devices):
             return

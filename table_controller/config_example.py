@@ -63,8 +63,10 @@ def _section(name: str, kind: type[Section], rules: Edition) -> list[str]:
             value = rules.game
         if (name, field.name) == ("table", "edition"):
             value = rules.dated
-        takes = allowed(hint)
-        lines += _comment(meaning(hint) + ("" if takes.startswith(("a path", "a text", "true")) else f" ({takes})"))
+        allowed_text = allowed(hint)
+        lines += _comment(
+            meaning(hint) + ("" if allowed_text.startswith(("a path", "a text", "true")) else f" ({allowed_text})")
+        )
         lines.append(f"{'' if field.required else '#'}{off if field.required else ''}{field.name} = {toml(value)}")
     return lines
 
@@ -116,9 +118,9 @@ def choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     if rules.payout_limit is not None:
         further["payout_limit_cents"] = _LIMIT
     further |= dict.fromkeys(rules.submission_choices, True)
-    way = next(iter(HOUSE_WAYS.get(rules.game, {})), None)
-    if way is not None:
-        further |= {"house_way": way, "house_way_ranks": turning_ranks(way)}
+    house_way = next(iter(HOUSE_WAYS.get(rules.game, {})), None)
+    if house_way is not None:
+        further |= {"house_way": house_way, "house_way_ranks": turning_ranks(house_way)}
     if "settings" not in chosen:
         further["settings"] = _settings(rules, offered)
     if "wagers" not in chosen:  # written as an empty list: none of them is offered

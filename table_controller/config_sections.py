@@ -310,6 +310,6 @@ RULES_MEAN: Final = {
     "settings": "readings of unclear wordings, where the edition leaves a choice",
 }
 RULE_KEYS: Final = tuple(RULES_MEAN)
-# Keys that software before this version used: full path -> full path of the key that replaced it. The path of a device
-# key is written device.KIND.NUMBER.key, literally. A file that has a former key is refused with the name of the new one.
+# Keys of earlier versions: full path -> full path of the key that replaced it. For a key of a device the path is,
+# literally, device.KIND.NUMBER.key. A file with a former key is refused with the name of the new one.
 FORMER_KEYS: Final[dict[str, str]] = {}

@@ -32,7 +32,7 @@ class JournalConfig(msgspec.Struct, frozen=True):
 
 
 class MqttConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """The broker and the connection to it. With `tls` and without `ca` the box trusts the certificates of the system."""
+    """The broker and the connection to it. With `tls` but no `ca` the box trusts the certificates of the system."""
 
     host: str
     port: int
@@ -60,7 +60,7 @@ class MqttConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PanelConfig(msgspec.Struct, frozen=True):
-    """The address of the panel, with TLS if it has a certificate. `metrics_token` lets another computer read metrics."""
+    """The address of the panel, with TLS if it has a certificate. `metrics_token` permits other computers /metrics."""
 
     enabled: bool
     listen: str

@@ -62,8 +62,8 @@ class Written:
 
     def section(self, name: str, kind: type[S]) -> S | None:
         """Return a section, or its defaults if the file does not have it; None if it has problems."""
-        found: S | None = self.sections[name] if name in self.sections else kind()
-        return found
+        section: S | None = self.sections[name] if name in self.sections else kind()
+        return section
 
     def _section(self, value: Any, kind: type[S], where: str) -> S | None:
         if not isinstance(value, dict):
@@ -102,9 +102,9 @@ class Written:
                 if not _NUMBER.fullmatch(number):
                     self.problems.append(f"{where}.{number}: slots are numbered 1 to 99, as in [{where}.1]")
                     continue
-                found = self._section(device, Device, f"{where}.{number}")
-                if found is not None:
-                    self.devices[kind, number] = found
+                section = self._section(device, Device, f"{where}.{number}")
+                if section is not None:
+                    self.devices[kind, number] = section
 
     def _rules(self, value: Any) -> None:
         if not isinstance(value, dict):

@@ -162,10 +162,10 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         with running(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
             said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
-            assert "journal: no journal found: a new one begins here, and every meter at its seed" in said
+            assert "journal: there was no journal: a new one begins, and every meter starts at its seed" in said
         (note,) = begun(journal)
         assert note.who is None
-        assert note.text.startswith("no journal found")
+        assert note.text.startswith("there was no journal")
         with running(table.config) as box:
             assert "journal" not in dict((await asyncio.to_thread(box.status))["checks"]), "that is told once"
         assert len(begun(journal)) == 1

@@ -82,7 +82,7 @@ async def test_an_order_whose_giver_left_is_not_written_down_as_done(tmp_path: P
         talk.session.close()
         await asyncio.sleep(1.0)
         assert [note.text for note in bench.notes("service")] == [
-            "self_test: ordered", "self_test: it was sent, and whoever ordered it left before its end",
+            "self_test: ordered", "self_test: it was sent, and the technician disconnected before its end",
         ]  # fmt: skip
 
 

@@ -61,4 +61,4 @@ def test_beside_a_running_box_it_is_the_box_that_is_asked(tmp_path: Path) -> Non
         assert found["box"]["state"] == "ok"
         assert f"process {box.pid}" in found["box"]["said"]
         assert found["journal"]["state"] == "ok"
-        assert f"held by the box ({box.pid})" in found["ports"]["said"]
+        assert f"in use by the box ({box.pid})" in found["ports"]["said"]
