@@ -154,7 +154,7 @@ class PeopleFile(NamedTuple):
         return {key: credential.listed for key, credential in self.people.items()}
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class _PeopleFileData(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     format: int
     people: list[Credential]
     changes: list[Change] = []
@@ -186,7 +186,7 @@ def load_file(path: Path) -> PeopleFile:
     except OSError as error:
         raise BadPeopleFile(f"{path}: {error.strerror}") from error
     try:
-        file = msgspec.json.decode(data, type=_File)
+        file = msgspec.json.decode(data, type=_PeopleFileData)
     except UNDECODABLE as error:
         raise BadPeopleFile(f"{path}: not a people file: {error}") from error
     if file.format != FORMAT:
@@ -395,7 +395,7 @@ def _changed(path: Path, change: Callable[[dict[str, Credential]], Change], *, m
 
 def _write(path: Path, people: Mapping[str, Credential], changes: Sequence[Change]) -> None:
     """Write the file atomically; it is on disk on return."""
-    written = _File(FORMAT, list(people.values()), list(changes))
+    written = _PeopleFileData(FORMAT, list(people.values()), list(changes))
     try:
         replace_file(path, msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n")
     except OSError as error:

@@ -97,7 +97,7 @@ async def serve(config: TableConfig, besides: Besides | None = None) -> None:
         data.close()
 
 
-async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settled: Sequence[str]) -> None:
+async def _serve(config: TableConfig, data: DataFolder, services: Besides, settled: Sequence[str]) -> None:
     stop = _on_signal()
     notifier = Notifier()
     clock = BoxClock()
@@ -136,7 +136,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
         if box.controller is not None or ((data.path / DOSSIERS).is_dir() and not data.read_only):
             box.dossiers = Dossiers(box, data.path / DOSSIERS)
         await _open(control, box)
-        for name, work in besides.items():
+        for name, work in services.items():
             box.supervise(name, partial(work, box, config))
         phase = "running" if box.cause is None else f"locked: {box.cause.code} {box.cause}"
         gc.collect()

@@ -56,12 +56,12 @@ class Ways:
 
     # --- after a start ------------------------------------------------------------------------------------------------
 
-    def found(self, way: st.Way | None) -> None:
+    def found(self, procedure: st.Way | None) -> None:
         """Resume a procedure from before this start, if it was not complete."""
-        if way is not None and way.next is not None and way.began.slot in self._box.slots:
-            self._procedures[way.began.dossier] = way
-            if way.technician:
-                self._box.testing[way.began.slot] = way.began.dossier
+        if procedure is not None and procedure.next is not None and procedure.began.slot in self._box.slots:
+            self._procedures[procedure.began.dossier] = procedure
+            if procedure.technician:
+                self._box.testing[procedure.began.slot] = procedure.began.dossier
 
     def agree(self, name: str, pinned: Sequence[int]) -> None:
         """After a start, reconcile the procedure in the core with the one stored with the fault report.
@@ -70,13 +70,13 @@ class Ways:
         stored; a fault whose report was not complete begins its procedure now.
         """
         known = self._known(name)
-        if self._way_at(name) is not None:
+        if self._procedure_at(name) is not None:
             if known is None and self.serves(name):  # it was returned, and only its report does not have that
                 self._forget(name)
             self._submit_next(name)
         elif known is not None and known.dossier:
-            way = self._written_way(known.dossier)
-            if way is not None and way.next is None:
+            procedure = self._stored_procedure(known.dossier)
+            if procedure is not None and procedure.next is None:
                 self._submit_next(name)
         elif known is not None and known.testing:  # a test without a fault continues
             self._box.testing[name] = NO_DOSSIER
@@ -87,20 +87,20 @@ class Ways:
         """Begin the procedure of a report that was interrupted; its stored part counts."""
         for number in reversed(pinned):
             with suppress(BadDossier):
-                if self._written_way(number) is None:
+                if self._stored_procedure(number) is None:
                     self.begin_of_fault(files.read(self._store.folder, number))
                     return
         self._box.note(rec.Note("step", "the fault report was lost in a power cut: no steps are required", slot=name))
         self._submit_next(name)
 
-    def _written_way(self, number: int) -> st.Way | None:
+    def _stored_procedure(self, number: int) -> st.Way | None:
         """Return the stored procedure of a report; None if there is none or it cannot be read."""
         with suppress(BadDossier):
             return st.replay(files.steps_of(self._store.folder, number))
         return None
 
     def _forget(self, name: str) -> None:
-        for number in [n for n, way in self._procedures.items() if way.began.slot == name]:
+        for number in [n for n, procedure in self._procedures.items() if procedure.began.slot == name]:
             del self._procedures[number]
         self._box.testing.pop(name, None)
 
@@ -111,13 +111,13 @@ class Ways:
         controller = self._box.controller
         return None if controller is None else controller.table.state.slots[name].way
 
-    def _way_at(self, name: str) -> st.Way | None:
-        return next((way for way in self._procedures.values() if way.began.slot == name), None)
+    def _procedure_at(self, name: str) -> st.Way | None:
+        return next((procedure for procedure in self._procedures.values() if procedure.began.slot == name), None)
 
     def _submit_next(self, name: str) -> None:
         """Submit the next step of a slot to the core, or that there is none."""
-        way = self._way_at(name)
-        step, number = ("", 0) if way is None else (way.open, way.began.dossier)
+        procedure = self._procedure_at(name)
+        step, number = ("", 0) if procedure is None else (procedure.open, procedure.began.dossier)
         self._submit(ev.WayBack(name, number, step, testing=name in self._box.testing))
 
     def _submit(self, event: ev.WayBack) -> None:
@@ -130,7 +130,7 @@ class Ways:
 
     def freezing(self, name: str) -> None:
         """Keep the machine out of service while its fault is being recorded."""
-        if self._way_at(name) is None:
+        if self._procedure_at(name) is None:
             self._submit(ev.WayBack(name, 0, "dossier: the box is recording the fault"))
 
     def begin_of_fault(self, dossier: d.Dossier) -> None:
@@ -138,10 +138,10 @@ class Ways:
         name, service = dossier.machine.slot, not diagnose(dossier).staff
         if service and dossier.halt.what == "path_blocked":
             self._take_out(name)
-        new = self._way_at(name) is None and dossier.number and not self.serves(name)
+        new = self._procedure_at(name) is None and dossier.number and not self.serves(name)
         if new and service:
             began = st.begin_of(dossier, "", service=True)
-            self._took(dossier.number, st.Way(began), [began], who=None)
+            self._record(dossier.number, st.Way(began), [began], who=None)
         self._submit_next(name)
 
     def _take_out(self, name: str) -> None:
@@ -158,30 +158,30 @@ class Ways:
 
     def showed(self, name: str, shown: st.Evidence) -> None:
         """Handle the evidence of a machine."""
-        for number, way in tuple(self._procedures.items()):
-            if way.began.slot == name:
-                self._took(number, *st.take(way, shown, way.technician or way.began.by), who=None)
+        for number, procedure in tuple(self._procedures.items()):
+            if procedure.began.slot == name:
+                self._record(number, *st.take(procedure, shown, procedure.technician or procedure.began.by), who=None)
 
-    def _took(self, number: int, way: st.Way, events: list[st.StepEvent], who: ev.Person | None) -> None:
+    def _record(self, number: int, procedure: st.Way, events: list[st.StepEvent], who: ev.Person | None) -> None:
         """Record completed steps in the journal and with the fault report."""
-        self._procedures[number] = way
+        self._procedures[number] = procedure
         for event in events:
             text = f"dossier {number}: " + msgspec.json.encode(event).decode()
-            self._box.note(rec.Note("step", text, who=who, slot=way.began.slot))
+            self._box.note(rec.Note("step", text, who=who, slot=procedure.began.slot))
             self.write(self._store.note, number, event)
-        if way.next is None:
+        if procedure.next is None:
             self.write(self._ended, number)  # once its last step is on disk
         elif events:
-            self._submit_next(way.began.slot)
+            self._submit_next(procedure.began.slot)
 
     def _ended(self, number: int) -> None:
         """Finish a complete procedure: its machine needs no more steps."""
         if self._procedures[number].next is None:  # and no new evidence has undone it
             self._leave_test(self._procedures.pop(number))
 
-    def _leave_test(self, way: st.Way) -> None:
+    def _leave_test(self, procedure: st.Way) -> None:
         """Leave test mode: restore the mode of the machine and read its state."""
-        name = way.began.slot
+        name = procedure.began.slot
         tested = self._box.testing.pop(name, None) is not None
         self._submit_next(name)
         if not tested:
@@ -190,7 +190,7 @@ class Ways:
         async def read() -> None:
             driver: Any = self._box.slots[name].driver
             with suppress(PitboxError):  # then it reports when its link is back, in its default mode
-                await restore(driver, way.mode, self._fresh)
+                await restore(driver, procedure.mode, self._fresh)
                 await driver.report()
 
         self._run(read())
@@ -244,66 +244,68 @@ class Ways:
         if who.role not in _ROLES:
             raise NotAllowed(f"a {' or a '.join(_ROLES)} must do this; {who.credential} is a {who.role}")
         dossier = files.read(self._store.folder, number)
-        way = self._procedures.get(number)
+        procedure = self._procedures.get(number)
         if name == "begin":
-            await self._begin(dossier, way, who, person)
+            await self._begin(dossier, procedure, who, person)
             await self.written()
             return self.told(number)
-        if way is not None and name == "leave":
-            self._leave(way, who)
+        if procedure is not None and name == "leave":
+            self._leave(procedure, who)
             await self.written()
             return self.told(number)
-        if way is None:
+        if procedure is None:
             raise StepRefused(
                 f"the return to service of report {number} has not begun, or its machine is back in service"
             )
         try:
             step = st.Step[name.upper()]
         except KeyError:
-            known = ", ".join(each.name.lower() for each in way.steps)
+            known = ", ".join(each.name.lower() for each in procedure.steps)
             raise BadRequest(f"there is no step {name!r}; steps: begin, leave, {known}") from None
-        shown = await self._shown(way, step, who, person, cards)
-        self._took(number, *st.must_tick(self._procedures.get(number, way), step, shown, person), who=who)
+        shown = await self._shown(procedure, step, who, person, cards)
+        self._record(number, *st.must_tick(self._procedures.get(number, procedure), step, shown, person), who=who)
         await self.written()
         return self.told(number)
 
-    async def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person, person: str) -> None:
+    async def _begin(self, dossier: d.Dossier, procedure: st.Way | None, who: ev.Person, person: str) -> None:
         """Begin or continue a procedure: one that began with the fault, was left, or belongs to an interruption."""
-        found, name = diagnose(dossier), dossier.machine.slot
-        if way is None:
-            other = self._way_at(name)
+        diagnosis, name = diagnose(dossier), dossier.machine.slot
+        if procedure is None:
+            other = self._procedure_at(name)
             if other is not None:
                 open_one = f"{name} already has an open return to service, of report {other.began.dossier}"
                 raise StepRefused(f"{open_one}; complete that one")
-            if not found.staff and self.serves(name):
+            if not diagnosis.staff and self.serves(name):
                 raise StepRefused(f"{name} is in service; it needs no return to service")
-        service = not found.staff if way is None else way.began.service
+        service = not diagnosis.staff if procedure is None else procedure.began.service
         if service and who.role != "technician":
             raise NotAllowed(f"report {dossier.number} is a fault of the machine: a technician must work on it")
         self._box.running()
         events: list[st.StepEvent] = []
-        if way is None:
+        if procedure is None:
             began = st.begin_of(dossier, "" if service else person, service=service)
-            way, events = st.Way(began), [began]
+            procedure, events = st.Way(began), [began]
         if service:
             mode = await mode_of(self._box.slots[name].driver)
-            way, taken = st.take_up(self._procedures.get(dossier.number, way), person, mode)
-            events += taken
+            procedure, new_events = st.take_up(self._procedures.get(dossier.number, procedure), person, mode)
+            events += new_events
             self._box.testing[name] = dossier.number
-        self._took(dossier.number, way, events, who=who)
+        self._record(dossier.number, procedure, events, who=who)
 
-    def _leave(self, way: st.Way, who: ev.Person) -> None:
+    def _leave(self, procedure: st.Way, who: ev.Person) -> None:
         """Pause a procedure: the table uses the events of the machine again, and the machine stays out of service."""
-        number = way.began.dossier
-        after, events = st.leave(way)
-        self._took(number, after, events, who=who)
-        self._leave_test(way)
+        number = procedure.began.dossier
+        after, events = st.leave(procedure)
+        self._record(number, after, events, who=who)
+        self._leave_test(procedure)
 
-    async def _shown(self, way: st.Way, step: st.Step, who: ev.Person, person: str, cards: int | None) -> st.Evidence:
+    async def _shown(
+        self, procedure: st.Way, step: st.Step, who: ev.Person, person: str, cards: int | None
+    ) -> st.Evidence:
         """Return the evidence for a step now; a step of the machine completes only by its own report."""
         match step:
             case st.Step.PATH_EMPTY:
-                slot = self._box.slots[way.began.slot]
+                slot = self._box.slots[procedure.began.slot]
                 sensors = await slot.driver.sensors()
                 return st.looked(evidence.levels_of(slot.kind.name, sensors.levels))
             case st.Step.COUNT if cards is not None:
@@ -311,15 +313,17 @@ class Ways:
             case st.Step.RETURN:
                 return st.Returned(person, who.role)
             case _:
-                raise StepRefused(f"{step.name.lower()} completes when the machine reports it: {st.wanted(way, step)}")
+                raise StepRefused(
+                    f"{step.name.lower()} completes when the machine reports it: {st.wanted(procedure, step)}"
+                )
 
     def told(self, number: int) -> dict[str, Any]:
         """Return the progress of a procedure, as plain data."""
-        way = self.way(number)
-        if way is None:
+        procedure = self.way(number)
+        if procedure is None:
             return {"dossier": number, "begun": False, "done": [], "next": None}
-        following = None if way.next is None else way.next.name.lower()
-        done = [step.name.lower() for step in way.steps if step in way.done]
-        who: dict[str, Any] = {"open": way.open, "technician": way.technician}
-        who["motors"] = [motor for motor in way.began.motors if motor not in way.jogged]
+        following = None if procedure.next is None else procedure.next.name.lower()
+        done = [step.name.lower() for step in procedure.steps if step in procedure.done]
+        who: dict[str, Any] = {"open": procedure.open, "technician": procedure.technician}
+        who["motors"] = [motor for motor in procedure.began.motors if motor not in procedure.jogged]
         return {"dossier": number, "begun": True, "done": done, "next": following, **who}

@@ -115,25 +115,25 @@ def warnings_of(wear: Wear) -> list[WearWarning]:
     """Return the warnings of a machine, with the slot where it was last."""
     if wear.slot.partition(".")[0] not in PARTS:
         return []
-    return [named(wear.slot, wear.serial, told) for told in judge(wear)]
+    return [named(wear.slot, wear.serial, warned) for warned in judge(wear)]
 
 
 def curves_of(wear: Wear) -> list[Curve]:
     """Return a curve for each part of a machine; empty until the base of its history is known."""
     if wear.slot.partition(".")[0] not in PARTS or len(wear.base) < BASE:
         return []
-    told = {(each.told.signal == "margin", each.part) for each in warnings_of(wear)}
+    warned = {(each.told.signal == "margin", each.part) for each in warnings_of(wear)}
     segments, sensors = PARTS[wear.slot.partition(".")[0]]
     curves = []
     for segment in segments:
         name = segment.name.lower()
         if slower := excess(wear, segment):  # tenths of a percent
             points, limit = [(at, ppm // 1_000) for at, ppm in slower], DEFAULT.transit // 1_000
-            curves.append(Curve(f"{name}, slower by", "%", points, limit, (False, name) in told, tenth=True))
+            curves.append(Curve(f"{name}, slower by", "%", points, limit, (False, name) in warned, tenth=True))
     for sensor in sensors:
         name = sensor.name.lower()
         if left := margins(wear, sensor):
-            curves.append(Curve(f"sensor {name}, margin", "levels", left, DEFAULT.margin, (True, name) in told))
+            curves.append(Curve(f"sensor {name}, margin", "levels", left, DEFAULT.margin, (True, name) in warned))
     return curves
 
 
@@ -251,7 +251,7 @@ class WearWatch:
         if wear.windows == before.windows:
             return
         known = self._warned.get(serial, set()) if len(wear.base) >= BASE else set()
-        warnings = [named(slot, serial, told) for told in judge(wear)]
+        warnings = [named(slot, serial, warned) for warned in judge(wear)]
         for warning in warnings:
             if (warning.told.signal, warning.part) not in known:
                 self._on_warning(warning)

@@ -38,7 +38,7 @@ def test_a_good_file_is_told_with_what_it_means(capsys: pytest.CaptureFixture[st
         "Table 7 (site/table-7)", "chapter 688a", "dealing automated_shoe", "wagers progressive", "bet_sensor.6",
         "broker  none", "copy    none", "http://127.0.0.1:8080/", f"{file} can be used",
         "note    device.shuffler.1: /dev/ttyUSB0 is missing now", "its key is not enrolled",
-        "if this disk dies, the meters die with it", "nobody can sign on",
+        "if this disk fails, the meters are lost", "nobody can sign on",
     ):  # fmt: skip
         assert wanted in shown, wanted
 
