@@ -108,10 +108,14 @@ async def compare_whole(box: Box, config: TableConfig) -> None:
     for line in shown:
         box.checks.append(("manifest", line))
         log.warning("differs from %s: %s", path, line)
-    box.note(rec.Note("manifest", f"{len(lines)} differences from {path.name}: " + "; ".join(shown)))
+    box.note(rec.Note("manifest", f"{_differences(lines)} from {path.name}: " + "; ".join(shown)))
     locking = [line for line in lines if not line.startswith(f"~ {FILE} ")]
     if locking:
-        box.halt(SoftwareNotApproved(f"{len(locking)} differences from {path}, the first: {locking[0]}"))
+        box.halt(SoftwareNotApproved(f"{_differences(locking)} from {path}, the first: {locking[0]}"))
+
+
+def _differences(lines: list[str]) -> str:
+    return "1 difference" if len(lines) == 1 else f"{len(lines)} differences"
 
 
 def look_around(plan: Plan, folder: Path, digests: Mapping[str, str]) -> list[tuple[str, str]]:

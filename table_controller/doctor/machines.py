@@ -184,7 +184,7 @@ def slot_lines(config: TableConfig, found: list[SlotFound]) -> list[Line]:
         lines += _link(slot)
     serving = [slot for slot in found if slot.state == "in_service"]
     if serving:
-        lines.append(Line("machines", OK, f"{len(serving)} of {len(config.slots)} are in service"))
+        lines.append(Line("machines", OK, f"{len(serving)} of {len(config.slots)} are ready for service"))
     if not firmware_bad and any(slot.firmware for slot in found):
         lines.append(Line("firmware", OK, "every connected machine runs approved firmware"))
     return lines

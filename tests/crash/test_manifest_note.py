@@ -93,7 +93,7 @@ async def test_an_approved_box_serves_and_a_component_that_differs_locks_it(tmp_
     assert "technician tech-1 and auditor audit-1 approved manifest" in await asyncio.to_thread(approve, tmp_path)
     with running(config) as box:
         status = await asyncio.to_thread(until, box, "checks")
-        assert ["manifest", f"everything is as {tmp_path / MANIFEST} names it"] in status["checks"]
+        assert ["manifest", f"everything matches {tmp_path / MANIFEST}"] in status["checks"]
         assert status["cause"] is None
         assert not status["unverified"]
     (signed,) = noted(tmp_path, "software")
@@ -105,9 +105,9 @@ async def test_an_approved_box_serves_and_a_component_that_differs_locks_it(tmp_
         assert status["cause"]["code"] == "PB-317"
         assert "msgspec" in status["cause"]["text"]
         assert status["phase"] == "halted"
-        assert "not as" in box.words()
+        assert "differs from" in box.words()
     (note, halted) = noted(tmp_path, "manifest", "halted")
-    assert note.startswith(f"1 not as {MANIFEST} names it: ~")
+    assert note.startswith(f"1 difference from {MANIFEST}: ~")
     assert halted.startswith("PB-317")
 
 

@@ -68,7 +68,7 @@ async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Pa
         broker = '\n[mqtt]\nhost = "127.0.0.1"\nca = "one.pem"\ncert = "one.pem"\nkey = "other.key"\n'
         table.config.write_text(good + broker)
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
-        assert "mqtt.cert and mqtt.key are no pair that can be used" in said
+        assert "mqtt.cert and mqtt.key are not a usable pair" in said
         (tmp_path / "second").symlink_to((tmp_path / "shoe.1").readlink())
         table.config.write_text(good.replace(f'port = "{tmp_path / "shuffler.1"}"', 'port = "second"'))
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
@@ -81,7 +81,7 @@ async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Pa
         assert not (tmp_path / "data" / "journal").exists()
         said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=6)
         assert "PB-811" in said
-        assert "what to do: Start it" in said
+        assert "what to do: Start the box" in said
 
 
 async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_box_ends_at_once(

@@ -227,7 +227,7 @@ async def test_another_user_of_the_computer_is_told_to_go(tmp_path: Path) -> Non
         (line,) = done.stdout.splitlines()
         error = msgspec.json.decode(line)["error"]
         assert error["code"] == "PB-813"
-        assert "does not answer user 65534" in error["text"]
+        assert "user 65534 may not use this socket" in error["text"]
         assert "group" in error["act"]
 
 

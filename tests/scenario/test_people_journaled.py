@@ -121,7 +121,7 @@ def test_a_running_box_makes_and_journals_a_change_at_once(tmp_path: Path) -> No
         (added,) = table.noted("D77 was added as dealer of person 4711")
         assert f"(auditor {AUDITOR})" in added
         assert not people.load_file(table.data / "people.json").changes
-        assert "never given twice" in table.people("add", "d77", "--role", "dealer", "--as", AUDITOR, expect=2)
+        assert "never used twice" in table.people("add", "d77", "--role", "dealer", "--as", AUDITOR, expect=2)
         assert "PB-632" in table.people("pin", "nobody", "--as", AUDITOR, expect=2)
         table.people("revoke", "D77", "--as", AUDITOR)
         assert len(table.noted("D77 (dealer) was revoked")) == 1
