@@ -230,7 +230,7 @@ async def test_what_two_people_answer_for_is_said_by_two_people(tmp_path: Path) 
         await talk.sign_on("F1", "A1", "A9")
         amount = {"amount": 1_000_000, "document": "memo 7", "ground": "malfunction", "reason": "sensor_fault"}
         assert (await talk.say("MeterCorrected", **amount, by="F1")).startswith("PB-814")
-        assert (await talk.say("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 belong to one")
+        assert (await talk.say("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 belong")
         before = status_of(box).state
         told = await talk.say("MeterCorrected", **amount, by="F1", second="A1")
         after = status_of(box).state

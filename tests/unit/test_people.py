@@ -155,7 +155,7 @@ def test_a_damaged_file_is_refused_whole(bench: Bench, old: bytes, new: bytes, s
 
 
 def test_no_file_lets_nobody_in(tmp_path: Path) -> None:
-    with pytest.raises(BadPeopleFile, match="the folder .* is missing"):
+    with pytest.raises(BadPeopleFile, match=r"the folder .* is missing"):
         people.add(tmp_path / "no/people.json", "F17", "floorperson", "739164", cost=CHEAP)
     with pytest.raises(BadPeopleFile, match="No such file"):
         Checker(tmp_path / "people.json").check("F17", "739164")
