@@ -1,4 +1,4 @@
-"""Addresses of the panel: which are printed for people, and which are this very computer's own. Opens no socket."""
+"""Addresses of the panel: those that people can use, and whether an address is local. Opens no socket."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address or a name is this very computer's own, as a listener, a peer or a browser writes it."""
+    """Return whether an address or a name means this computer, in any form that sockets and browsers write."""
     if address == "localhost":
         return True
     try:
-        found = ipaddress.ip_address(address.removeprefix("[").removesuffix("]"))
+        parsed = ipaddress.ip_address(address.removeprefix("[").removesuffix("]"))
     except ValueError:
         return False
-    mapped = getattr(found, "ipv4_mapped", None)  # what a socket of both families calls a peer of the older one
-    return (found if mapped is None else mapped).is_loopback
+    mapped = getattr(parsed, "ipv4_mapped", None)  # an IPv4 peer of an IPv6 socket
+    return (parsed if mapped is None else mapped).is_loopback
 
 
 def host_name(header: str) -> str:
@@ -31,9 +31,9 @@ def host_name(header: str) -> str:
 
 
 def panel_addresses(config: PanelConfig, port: int | None = None) -> list[str]:
-    """Return the addresses at which people can sign on; the best first.
+    """Return the URLs at which people can sign on, the best first.
 
-    A panel that listens on every address has none of its own: then the names are those that its certificate carries.
+    If the panel listens on every address, these are the names in its certificate.
     """
     scheme, number = "http" if config.cert is None else "https", config.port if port is None else port
     try:
@@ -45,7 +45,7 @@ def panel_addresses(config: PanelConfig, port: int | None = None) -> list[str]:
 
 
 def _certificate_names(config: PanelConfig) -> list[str]:
-    """Return the names in the panel's certificate that lead to one computer."""
+    """Return the names in the certificate of the panel, without wildcards."""
     if config.cert is None:
         return []
     try:
@@ -56,7 +56,7 @@ def _certificate_names(config: PanelConfig) -> list[str]:
 
 
 def certificate_lacks(config: PanelConfig) -> str:
-    """Return what the panel's certificate does not carry: the address that it listens on, or any name; else empty."""
+    """Return the address that the certificate of the panel lacks, "any name" if it has none, or an empty text."""
     if config.cert is None or not config.enabled:
         return ""
     names = _certificate_names(config)

@@ -1,7 +1,7 @@
-"""The folders that a box writes: may it, under the limits of its systemd unit and as its user? Changes nothing.
+"""Checks whether the box can write to its folders, as its user and under the limits of its systemd unit.
 
-The shipped unit closes the whole file system but the service's own folders. `drop_in` returns what opens the others,
-for an administrator to install.
+The shipped unit makes the whole file system read-only except for the folders of the service. `drop_in` returns a
+drop-in file that opens the others, for an administrator to install.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
 
 CODE: Final = code_of(FolderClosed.number)
-# Where the shipped unit looks for table.toml files; the name of the file is the name of the instance.
+# The shipped unit reads NAME.toml in this folder for its instance NAME.
 CONFIGURATION: Final = Path("/etc/pitbox")
-# What systemd opens for each of these properties of a unit.
+# The base folder that systemd opens for each of these properties of a unit.
 _OWN: Final = {
     "StateDirectory": Path("/var/lib"), "CacheDirectory": Path("/var/cache"), "LogsDirectory": Path("/var/log"),
     "RuntimeDirectory": Path("/run"), "ConfigurationDirectory": Path("/etc"),
 }  # fmt: skip
-# Folders that a unit may see as other ones than everybody else does; no drop-in with ReadWritePaths opens them.
+# A unit may see other content in these folders; ReadWritePaths does not open them.
 _HOMES: Final = (Path("/home"), Path("/root"), Path("/run/user"))
 _TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - named, not used
 _RUN: Final = Path("/run")
-# systemctl answers at once, or systemd hangs (s).
+# systemctl answers at once unless systemd hangs (s).
 _PATIENCE_S: Final = 10.0
 _PROPERTIES: Final = ("LoadState", "User", "ProtectSystem", "ProtectHome", "PrivateTmp", "ReadWritePaths", *_OWN)
 _ESCAPED: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "%": "%%", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 class BoxFolder(msgspec.Struct, frozen=True):
-    """A folder that the box writes, and the key of table.toml that names it."""
+    """A folder that the box writes to, and the key of table.toml that names it."""
 
     key: str
     folder: Path
 
 
 class UnitLimits(msgspec.Struct, frozen=True):
-    """What a unit lets its processes write: as which user, and where."""
+    """The limits of a unit: the user of its processes, and where they can write."""
 
     unit: str
     user: str
-    is_strict: bool  # everything is read-only but `writable`
+    is_strict: bool  # everything except `writable` is read-only
     hides_homes: bool
     own_tmp: bool
     writable: tuple[Path, ...]
 
 
 def folders_of(config: TableConfig) -> list[BoxFolder]:
-    """Return every folder that the box of a table writes, each once."""
+    """Return every folder that the box of a table writes to, each once."""
     named = [
         ("data.folder", config.data),
         ("journal.copy", config.journal.copy),
@@ -69,23 +69,23 @@ def folders_of(config: TableConfig) -> list[BoxFolder]:
         ("people.file", config.people.parent),
         *((f"device.{slot.name}.key", slot.key_file.parent) for slot in config.slots),
     ]
-    found: dict[Path, BoxFolder] = {}
+    folders: dict[Path, BoxFolder] = {}
     for key, folder in named:
         if folder is not None:
-            found.setdefault(Path(os.path.normpath(folder)), BoxFolder(key, Path(os.path.normpath(folder))))
-    return list(found.values())
+            folders.setdefault(Path(os.path.normpath(folder)), BoxFolder(key, Path(os.path.normpath(folder))))
+    return list(folders.values())
 
 
 def unit_name(path: Path) -> str | None:
-    """Return the unit that runs a table.toml; None if it lies where the shipped unit does not look."""
+    """Return the unit that runs a table.toml; None if the file is not in the folder of the shipped unit."""
     return f"pitbox@{path.stem}" if path.parent == CONFIGURATION and path.suffix == ".toml" else None
 
 
-# --- judged from outside ----------------------------------------------------------------------------------------------
+# --- checked from outside ---------------------------------------------------------------------------------------------
 
 
 def unit_limits(unit: str) -> UnitLimits | None:
-    """Ask systemd for the limits of a unit with all its drop-ins; None without systemd or without this unit."""
+    """Return the limits of a unit with all its drop-ins; None without systemd or without this unit."""
     asked = ["systemctl", "show", f"{unit}.service", *(f"--property={name}" for name in _PROPERTIES)]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)  # noqa: S603 - ours
@@ -98,7 +98,7 @@ def unit_limits(unit: str) -> UnitLimits | None:
 
 
 def limits_of(unit: str, shown: dict[str, str]) -> UnitLimits:
-    """Return the limits that the properties of a unit mean. Pure."""
+    """Return the limits from the properties of a unit."""
     writable = [Path(word.lstrip("-+")) for word in _words(shown.get("ReadWritePaths", ""))]
     for name, base in _OWN.items():
         writable += [base / word.partition(":")[0] for word in shown.get(name, "").split()]
@@ -117,13 +117,13 @@ def _words(shown: str) -> list[str]:
 
 
 def closed_by(limits: UnitLimits, folder: Path) -> str:
-    """Return why the unit does not let its box write a folder; empty if it does. Pure."""
+    """Return why the unit does not let the box write to a folder; empty if it does."""
     if limits.hides_homes and _below(folder, _HOMES):
         return "the unit hides home folders (ProtectHome)"
     if limits.own_tmp and _below(folder, _TEMPORARY):
-        return "the unit has a temporary folder of its own (PrivateTmp), which ends with the box"
+        return "the unit has its own temporary folder (PrivateTmp), which is deleted with the box"
     if limits.is_strict and not _below(folder, (*limits.writable, _RUN)):
-        return "the unit opens it to nobody (ProtectSystem=strict)"
+        return "the unit does not open it (ProtectSystem=strict)"
     return ""
 
 
@@ -132,7 +132,7 @@ def _below(folder: Path, bases: tuple[Path, ...]) -> bool:
 
 
 def unit_notices(config: TableConfig) -> list[Notice]:
-    """Judge every folder as the service's user and by the limits of its unit; nothing without an installed unit."""
+    """Return a notice for every folder that the installed unit or its user cannot write to."""
     unit = unit_name(config.path)
     limits = None if unit is None else unit_limits(unit)
     return [] if limits is None else list(_judged(config, limits))
@@ -143,16 +143,16 @@ def _judged(config: TableConfig, limits: UnitLimits) -> Iterator[Notice]:
         why = closed_by(limits, each.folder)
         if why:
             can_open = not _below(each.folder, (*_HOMES, *_TEMPORARY))
-            do = install_words(config.path) if can_open else "name another folder, as one below /srv or /mnt"
-            text = f"{each.key}: {each.folder} cannot be written by {limits.unit}: {why}"
+            do = install_words(config.path) if can_open else "name another folder, for example below /srv or /mnt"
+            text = f"{each.key}: {limits.unit} cannot write to {each.folder}: {why}"
             yield Notice(each.key, CODE, text, do, True)
         elif each.folder.is_dir() and _may_write(limits.user, each.folder) is False:
-            text = f"{each.key}: {each.folder} cannot be written by user {limits.user}, who runs {limits.unit}"
+            text = f"{each.key}: user {limits.user} of {limits.unit} cannot write to {each.folder}"
             yield Notice(each.key, CODE, text, f"chown {limits.user}: {each.folder}", True)
 
 
 def _may_write(user: str, folder: Path) -> bool | None:
-    """Return whether a user may write a folder; None if only root or that user could find out."""
+    """Return whether a user can write to a folder; None if only root or that user can find out."""
     try:
         known = pwd.getpwnam(user)
     except KeyError:
@@ -162,34 +162,34 @@ def _may_write(user: str, folder: Path) -> bool | None:
     if os.geteuid() != 0:
         return None
     groups = os.getgrouplist(user, known.pw_gid)
-    tried = subprocess.run(  # noqa: S603 - our own words
+    tried = subprocess.run(  # noqa: S603 - fixed arguments
         ["/usr/bin/test", "-w", str(folder), "-a", "-x", str(folder)],
         user=known.pw_uid, group=known.pw_gid, extra_groups=groups, cwd="/", check=False, timeout=_PATIENCE_S,
     )  # fmt: skip
     return tried.returncode == 0
 
 
-# --- judged by the box itself -----------------------------------------------------------------------------------------
+# --- checked by the box -----------------------------------------------------------------------------------------------
 
 
 def own_notices(config: TableConfig) -> list[Notice]:
-    """Return which of its folders this very process may not write. A folder that is not there is reported elsewhere."""
-    found = []
+    """Return a notice for every folder that this process cannot write to. Missing folders are reported elsewhere."""
+    notices = []
     for each in folders_of(config):
         if not each.folder.is_dir() or os.access(each.folder, os.W_OK | os.X_OK):
             continue
         closed = bool(os.statvfs(each.folder).f_flag & os.ST_RDONLY)
         under_systemd = "INVOCATION_ID" in os.environ
         if closed and under_systemd:
-            why, do = "its systemd unit does not open it, or its disk is read-only", install_words(config.path)
+            why, do = "the systemd unit does not open it, or its disk is read-only", install_words(config.path)
         elif closed:
-            why, do = "its disk is read-only", "look at the disk: dmesg | tail"
+            why, do = "its disk is read-only", "check the disk: dmesg | tail"
         else:
             user = _own_name()
-            why, do = f"it belongs to another user than {user}", f"chown {user}: {each.folder}"
-        text = f"{each.key}: {each.folder} cannot be written by this box: {why}"
-        found.append(Notice(each.key, CODE, text, do, True))
-    return found
+            why, do = f"it does not belong to user {user}", f"chown {user}: {each.folder}"
+        text = f"{each.key}: this box cannot write to {each.folder}: {why}"
+        notices.append(Notice(each.key, CODE, text, do, True))
+    return notices
 
 
 def _own_name() -> str:
@@ -203,7 +203,7 @@ def _own_name() -> str:
 
 
 def drop_in_path(path: Path) -> Path:
-    """Return where the drop-in of a table belongs."""
+    """Return the path of the drop-in of a table."""
     return Path(f"/etc/systemd/system/pitbox@{path.stem}.service.d/folders.conf")
 
 
@@ -217,20 +217,20 @@ def install_words(path: Path) -> str:
 
 
 def drop_in(config: TableConfig) -> str:
-    """Return a drop-in for the unit of a table, which opens to the box every folder that its table.toml names."""
+    """Return a drop-in for the unit of a table that opens every folder that its table.toml names."""
     shipped = UnitLimits("", "", True, True, True, (Path("/var/lib/pitbox"), CONFIGURATION))
     outside = [each for each in folders_of(config) if closed_by(shipped, each.folder)]
     lines = [
-        f"# What systemd opens to the box of {config.id}, made by pitbox config unit. Install, when folders change:",
+        f"# Folders that the box of {config.id} may write to; from pitbox config unit. Install it when folders change:",
         *(f"#   {command}" for command in install_words(config.path).removeprefix("as root: ").split(" && ")),
-        "[Unit]", "# Folders of another host are mounted first, where they are mounted at all.",
+        "[Unit]", "# Mount folders of other hosts first.",
         "After=remote-fs.target", "[Service]",
     ]  # fmt: skip
     for each in outside:
         if _below(each.folder, (*_HOMES, *_TEMPORARY)):
-            lines.append(f"# {each.key}: no drop-in opens a home folder or /tmp; name another folder.")
+            lines.append(f"# {each.key}: a drop-in cannot open a home folder or /tmp; name another folder.")
             continue
-        # A folder that is not there (-) does not keep the box from starting.
+        # The - lets the box start without the folder.
         lines += [f"# {each.key}", f'ReadWritePaths="-{str(each.folder).translate(_ESCAPED)}"']
     socket = config.control.socket.parent
     if socket != _RUN and _below(socket, (_RUN,)):

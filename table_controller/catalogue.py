@@ -1,4 +1,4 @@
-"""Reads the catalogue of error codes. The texts are in catalogue.toml, the exceptions in firmware_bridge."""
+"""Reads the catalog of error codes from catalogue.toml. The exceptions are in firmware_bridge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a code means, who must act, and how."""
+    """One error code: its meaning, who must act, and what to do."""
 
     title: str
     who: str

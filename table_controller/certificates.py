@@ -1,8 +1,7 @@
-"""Certificates of a table: read from files and from what a broker presented; which are expired or about to expire.
+"""The certificates of a table, from files and from the broker, and which of them are expired or about to expire.
 
-The one place that knows them: `config check`, `doctor`, status, panel, log and metrics show what this returns. Python's
-`ssl` returns the dates only of certificates that it accepts, and an expired one is the one that matters; so the few
-fields are read out of the DER here.
+`config check`, `doctor`, status, panel, log and metrics show what this module returns. The `ssl` module of Python gives
+dates only for valid certificates, so this module reads the fields from the DER itself.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-# From so many days before its end a certificate is mentioned: time for a site to order and install another one.
+# How many days before its end a certificate gets a notice: time to order and install another one.
 WARN_DAYS: Final = 30
 DAY_S: Final = 86_400
-# A file with more certificates than this is a list of the whole world's authorities: one that ends concerns nobody.
+# A file with more certificates than this is a list of public authorities; notices about them would not help.
 MOST_IN_FILE: Final = 8
 EXPIRED: Final = code_of(CertificateExpired.number)
 EXPIRES_SOON: Final = code_of(CertificateExpiresSoon.number)
@@ -70,7 +69,7 @@ class Certificate(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
 
     def state(self, now_s: float) -> State:
-        """Return how it stands at a time."""
+        """Return the validity at a time."""
         if now_s < self.begins_s:
             return "not_yet"
         if now_s >= self.ends_s:
@@ -79,7 +78,7 @@ class Certificate(msgspec.Struct, frozen=True):
 
 
 def notice_of(certificate: Certificate, now_s: float) -> Notice | None:
-    """Return what is wrong with a certificate now, or will be within WARN_DAYS; None if nothing is."""
+    """Return a notice if a certificate is not valid now or expires within WARN_DAYS; otherwise None."""
     state, name, where = certificate.state(now_s), certificate.name, certificate.where
     if state == "valid":
         return None
@@ -96,21 +95,21 @@ def notice_of(certificate: Certificate, now_s: float) -> Notice | None:
 
 
 def notices_of(certificates: Iterable[Certificate], now_s: float) -> list[Notice]:
-    """Return a notice for each certificate that has one, those that end first at the front."""
+    """Return the notices of certificates, by the date of their end."""
     ordered = sorted(certificates, key=lambda each: each.ends_s)
-    return [found for each in ordered if (found := notice_of(each, now_s)) is not None]
+    return [notice for each in ordered if (notice := notice_of(each, now_s)) is not None]
 
 
 def configured_certificates(config: TableConfig) -> list[Certificate]:
-    """Read every certificate file that a table.toml names. A file that cannot be read is left out: others report it."""
-    found: list[Certificate] = []
+    """Read every certificate file that a table.toml names. Unreadable files are skipped; other checks report them."""
+    certificates: list[Certificate] = []
     for name, path in _files(config):
         try:
             held = read_certificates(name, path)
-            found += held if len(held) <= MOST_IN_FILE else []
+            certificates += held if len(held) <= MOST_IN_FILE else []
         except (OSError, BadCertificate):
             continue
-    return found
+    return certificates
 
 
 def _files(config: TableConfig) -> Iterator[tuple[str, Path]]:
@@ -124,11 +123,11 @@ def _files(config: TableConfig) -> Iterator[tuple[str, Path]]:
 
 
 def read_certificates(name: str, path: Path) -> list[Certificate]:
-    """Return every certificate of a PEM file, in order. OSError, or BadCertificate if one of them cannot be read."""
+    """Return every certificate of a PEM file, in order. Raise OSError, or BadCertificate if one cannot be read."""
     blocks = path.read_text("ascii", "replace").split(_BEGIN)[1:]
     if not blocks:
-        raise BadCertificate(f"{path} holds no certificate")
-    found = []
+        raise BadCertificate(f"{path} has no certificate")
+    certificates = []
     for number, block in enumerate(blocks, start=1):
         body, end, _ = block.partition(_END)
         where = str(path) if len(blocks) == 1 else f"{path}, certificate {number} of {len(blocks)},"
@@ -136,15 +135,15 @@ def read_certificates(name: str, path: Path) -> list[Certificate]:
             der = ssl.PEM_cert_to_DER_cert(f"{_BEGIN}{body}{end}")
         except ValueError as error:
             raise BadCertificate(f"{where} is no certificate: {error}") from error
-        found.append(from_der(name, where, der))
-    return found
+        certificates.append(from_der(name, where, der))
+    return certificates
 
 
 # --- DER --------------------------------------------------------------------------------------------------------------
 
 
 def from_der(name: str, where: str, der: bytes) -> Certificate:
-    """Read one certificate (RFC 5280, 4.1). BadCertificate if it is none."""
+    """Read one certificate (RFC 5280, 4.1). Raise BadCertificate if the data is not a certificate."""
     try:
         fields = list(_items(_first(_first(der))))
         if fields[0][0] == _VERSION:
@@ -158,7 +157,7 @@ def from_der(name: str, where: str, der: bytes) -> Certificate:
 
 
 def _items(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield tag and content of each element. ValueError if the data ends too early."""
+    """Yield tag and content of each element. Raise ValueError if the data ends too early."""
     at = 0
     while at < len(data):
         if at + 2 > len(data):

@@ -1,7 +1,7 @@
-"""`table.toml`: read, validated whole, frozen. An unknown key is named with its path and the nearest known one.
+"""Reads `table.toml`, validates all of it and returns a frozen configuration.
 
-Every file that it names is read and checked here as well; nothing is opened for work, made or changed. What may be
-written is in `config_sections`; `config_walk` finds what is wrong with what was written.
+Reads and checks every file that `table.toml` names; opens no port and changes nothing. `config_sections` defines the
+keys; `config_walk` finds every problem in the file.
 """
 
 from __future__ import annotations
@@ -53,27 +53,27 @@ __all__ = [
     "examine", "is_loopback", "load_config",
 ]  # fmt: skip
 
-# Where a box keeps it.
+# The default path on a box.
 DEFAULT: Final = Path("/etc/pitbox/table.toml")
 
 
 def default_path() -> Path:
-    """Return the configuration that is meant when none is named: `PITBOX_CONFIG`, or where Debian keeps it."""
+    """Return the path of the configuration when a command names none: `PITBOX_CONFIG`, or the default path."""
     return Path(os.environ.get("PITBOX_CONFIG", DEFAULT))
 
 
 _MB: Final = 1 << 20
-# The longest name that a local socket can have on Linux (bytes).
+# The longest path of a Unix socket on Linux (bytes).
 _SOCKET_NAME: Final = 107
 _MQTT_PORT: Final = 1883
 _MQTT_TLS_PORT: Final = 8883
 SYSTEM: Final = "system"
-# A token that nobody guesses (characters).
+# The shortest token that nobody can guess (characters).
 _LEAST_TOKEN: Final = 16
 
 
 class Examined(msgspec.Struct, frozen=True):
-    """What a file is: a configuration, or everything that is wrong with it."""
+    """The result of reading a file: a configuration, or every problem in it."""
 
     config: TableConfig | None
     problems: tuple[ConfigurationError, ...]
@@ -81,23 +81,23 @@ class Examined(msgspec.Struct, frozen=True):
 
 
 def load_config(path: Path) -> TableConfig:
-    """Read a configuration whole; BadConfiguration, BadKeyFile or BadApprovedList say what is wrong and where."""
+    """Return the configuration; raise BadConfiguration, BadKeyFile or BadApprovedList with the place of the problem."""
     examined = examine(path)
     if len(examined.problems) == 1:
         raise examined.problems[0]
     if examined.config is None:
-        said = [str(problem).removeprefix(f"{path}: ") for problem in examined.problems]
-        raise BadConfiguration(f"{path}: {len(said)} problems: {'; '.join(said)}")
+        texts = [str(problem).removeprefix(f"{path}: ") for problem in examined.problems]
+        raise BadConfiguration(f"{path}: {len(texts)} problems: {'; '.join(texts)}")
     return examined.config
 
 
 def examine(path: Path) -> Examined:
-    """Read a configuration and everything it names; never raises for what a person wrote."""
+    """Read a configuration and every file that it names; report problems in the result instead of raising them."""
     try:
         raw = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        ways = f"name another with --config, or begin with: pitbox config example > {path}"
-        return Examined(None, (BadConfiguration(f"{path} is not there; {ways}"),))
+        advice = f"name another with --config, or begin with: pitbox config example > {path}"
+        return Examined(None, (BadConfiguration(f"{path} is missing; {advice}"),))
     except OSError as error:
         return Examined(None, (BadConfiguration(f"{path}: {error.strerror}"),))
     except BAD_TOML as error:
@@ -106,7 +106,7 @@ def examine(path: Path) -> Examined:
 
 
 class _Reading:
-    """One pass over a file, going on after every problem with what can still be looked at."""
+    """One pass over a file. After a problem it continues with everything that can still be checked."""
 
     def __init__(self, path: Path, file: Written) -> None:
         self._path = path
@@ -120,7 +120,7 @@ class _Reading:
         self._problems.append(kind(f"{self._path}: {text}"))
 
     def examined(self) -> Examined:
-        """Look at everything; a configuration comes out only if nothing is wrong."""
+        """Check everything; the result has a configuration only if there is no problem."""
         table = self._file.sections.get("table")
         data = self._file.section("data", written.Data)
         folder = self._at(data.folder if data else written.Data().folder)
@@ -161,16 +161,16 @@ class _Reading:
     # --- the game -----------------------------------------------------------------------------------------------------
 
     def _edition(self, table: written.Table) -> Edition | None:
-        found = edition(table.game)
-        if table.edition is None or table.edition == found.dated:
-            return found
-        self._problem(f'table.edition = "{table.edition}": this software has {found.chapter} of "{found.dated}"')
+        current = edition(table.game)
+        if table.edition is None or table.edition == current.dated:
+            return current
+        self._problem(f'table.edition = "{table.edition}": this software has {current.chapter} of "{current.dated}"')
         return None
 
     def _submission(self, rules: Edition) -> Submission | None:
         stated = self._file.rules
         if stated is None:
-            self._warnings.append(f"[rules] is missing: the plainest lawful choices of {rules.chapter} hold")
+            self._warnings.append(f"[rules] is missing: the table uses the simplest lawful choices of {rules.chapter}")
         try:
             return check_submission(rules, {"adjacent_boxes": 1} if stated is None else stated)
         except BadSubmission as error:
@@ -203,7 +203,7 @@ class _Reading:
             yield SlotConfig(name, kind, str(self._at(port)) if is_path(port) else port, key, self._at(device.key))
 
     def _check_slots(self, slots: tuple[SlotConfig, ...]) -> None:
-        """One device stands in one slot, at one port, and is of the slot's kind."""
+        """Check that each device has one slot, one port and the kind of its slot."""
         by_serial: dict[str, str] = {}
         by_port: dict[str, str] = {}
         for slot in slots:
@@ -215,14 +215,14 @@ class _Reading:
             try:
                 other = by_port.setdefault(same_port(slot.port), slot.name)
             except (BadPort, ValueError):
-                continue  # told already
+                continue  # `_slots` has reported it
             if other != slot.name:
                 written_there = next(each.port for each in slots if each.name == other)
                 also = "" if written_there == slot.port else f", which is {written_there}"
                 self._problem(f"{other} and {slot.name} are at the same port, {slot.port}{also}")
 
     def _check_devices(self, rules: Edition, submission: Submission) -> None:
-        """What the Rules Submission needs stands at the table; what it has no use for is only mentioned."""
+        """Check that the table has the devices that the Rules Submission requires; warn about unused devices."""
         there = {f"{kind}.{number}" for kind, number in self._file.devices}
         kinds = {slot.partition(".")[0] for slot in there}
         needed = devices_needed(rules, submission)
@@ -237,14 +237,14 @@ class _Reading:
         for slot in sorted(there):
             kind, _, number = slot.partition(".")
             if kind not in useful:
-                self._warnings.append(f"device.{slot} has no use in what [rules] chose")
+                self._warnings.append(f"device.{slot} is not used by the choices in [rules]")
             elif kind == "bet_sensor" and int(number) > submission.seats:
                 self._problem(f"device.{slot}: its number is a seat, and there are {submission.seats}")
             elif kind != "bet_sensor" and int(number) > 1 and f"{kind}.1" in there:
                 self._warnings.append(f"device.{slot}: a table uses one {kind}, device.{kind}.1")
 
     def _check_sign(self, rules: Edition, submission: Submission, panel: PanelConfig) -> None:
-        """Where a progressive is offered, players see its meter: on a device, or on the panel's page."""
+        """Check that players can see the meter of a progressive: on a sign device or on the /sign page of the panel."""
         why = sign_needed(rules, submission)
         if not why or any(kind == "meter_sign" for kind, _ in self._file.devices):
             return
@@ -255,13 +255,13 @@ class _Reading:
                 f"device.meter_sign.1 is missing: no round opens unless a display shows the panel's /sign page; {why}"
             )
 
-    # --- what is around the table -------------------------------------------------------------------------------------
+    # --- journal, broker, panel, control socket -----------------------------------------------------------------------
 
     def _journal(self, data: Path) -> JournalConfig | None:
-        said = self._file.section("journal", written.Journal)
-        if said is None:
+        section = self._file.section("journal", written.Journal)
+        if section is None:
             return None
-        folder, copy, archive = data / "journal", self._may_be_at(said.copy), self._may_be_at(said.archive)
+        folder, copy, archive = data / "journal", self._may_be_at(section.copy), self._may_be_at(section.archive)
         named = {"the journal's own folder": folder, "journal.copy": copy, "journal.archive": archive}
         places: dict[Path, str] = {}
         for name, place in named.items():
@@ -269,85 +269,87 @@ class _Reading:
                 other = places.setdefault(place.absolute(), name)
                 if other != name:
                     self._problem(f"{name} is {other}: {place}")
-        if archive is not None and said.keep_days is None and said.keep_mb is None:
-            self._warnings.append("journal.archive: nothing ever leaves without journal.keep_days or journal.keep_mb")
+        if archive is not None and section.keep_days is None and section.keep_mb is None:
+            self._warnings.append("journal.archive has no effect without journal.keep_days or journal.keep_mb")
         policy = Policy(
-            segment_bytes=said.segment_mb * _MB,
-            ballast_bytes=said.ballast_mb * _MB,
-            keep_days=said.keep_days,
-            keep_bytes=None if said.keep_mb is None else said.keep_mb * _MB,
+            segment_bytes=section.segment_mb * _MB,
+            ballast_bytes=section.ballast_mb * _MB,
+            keep_days=section.keep_days,
+            keep_bytes=None if section.keep_mb is None else section.keep_mb * _MB,
             archive=archive,
         )
         return JournalConfig(folder, copy, policy)
 
     def _mqtt(self, site: written.Site | None, table: str) -> MqttConfig | None:
-        said: written.Mqtt | None = self._file.sections.get("mqtt")
-        if said is None or site is None:
+        section: written.Mqtt | None = self._file.sections.get("mqtt")
+        if section is None or site is None:
             return None
         before = len(self._problems)
-        tls = said.ca is not None
-        cert, key = self._pair("mqtt", said.cert, said.key)
-        password = self._password(said)
+        tls = section.ca is not None
+        cert, key = self._pair("mqtt", section.cert, section.key)
+        password = self._password(section)
         if cert is not None and not tls:
             self._problem(f'mqtt.cert needs mqtt.ca, or ca = "{SYSTEM}"')
-        if password is not None and not tls and not is_loopback(said.host):
-            self._problem(f"mqtt.password_file: no password goes to {said.host} without TLS; set mqtt.ca")
-        ca = None if said.ca in (None, SYSTEM) else self._file_at("mqtt.ca", str(said.ca))
+        if password is not None and not tls and not is_loopback(section.host):
+            self._problem(f"mqtt.password_file: the box sends no password to {section.host} without TLS; set mqtt.ca")
+        ca = None if section.ca in (None, SYSTEM) else self._file_at("mqtt.ca", str(section.ca))
         if len(self._problems) > before:
             return None
         return MqttConfig(
-            host=said.host, port=said.port or (_MQTT_TLS_PORT if tls else _MQTT_PORT),
-            prefix=f"{said.prefix}/{site.id}/{table}", client_id=said.client_id or f"pitbox-{site.id}-{table}",
-            username=said.username, password=password, tls=tls, ca=ca, cert=cert, key=key,
-            keep_alive_s=said.keep_alive_s, in_flight=said.in_flight, outbox_records=said.outbox_records,
-            meters_every_s=said.meters_every_s, health_every_s=said.health_every_s,
+            host=section.host, port=section.port or (_MQTT_TLS_PORT if tls else _MQTT_PORT),
+            prefix=f"{section.prefix}/{site.id}/{table}", client_id=section.client_id or f"pitbox-{site.id}-{table}",
+            username=section.username, password=password, tls=tls, ca=ca, cert=cert, key=key,
+            keep_alive_s=section.keep_alive_s, in_flight=section.in_flight, outbox_records=section.outbox_records,
+            meters_every_s=section.meters_every_s, health_every_s=section.health_every_s,
         )  # fmt: skip
 
-    def _password(self, said: written.Mqtt) -> str | None:
-        if (said.username is None) != (said.password_file is None):
-            self._problem("mqtt.username and mqtt.password_file go together")
-        if said.password_file is None:
+    def _password(self, section: written.Mqtt) -> str | None:
+        if (section.username is None) != (section.password_file is None):
+            self._problem("mqtt.username and mqtt.password_file need each other: set both or none")
+        if section.password_file is None:
             return None
-        return self._secret("mqtt.password_file", said.password_file)
+        return self._secret("mqtt.password_file", section.password_file)
 
     def _panel(self) -> PanelConfig | None:
-        said = self._file.section("panel", written.Panel)
-        if said is None:
+        section = self._file.section("panel", written.Panel)
+        if section is None:
             return None
-        cert, key = self._pair("panel", said.cert, said.key)
-        if said.enabled and said.cert is None and not is_loopback(said.listen):
+        cert, key = self._pair("panel", section.cert, section.key)
+        if section.enabled and section.cert is None and not is_loopback(section.listen):
             self._problem(
-                f'panel.listen = "{said.listen}": PINs would cross the network in the clear; '
+                f'panel.listen = "{section.listen}": PINs would cross the network unencrypted; '
                 "set panel.cert and panel.key, or listen on 127.0.0.1"
             )
-        for screen in said.screens:
+        for screen in section.screens:
             if not _is_address(screen):
                 self._problem(f'panel.screens: "{screen}" is no IP address')
         token = None
-        if said.metrics_token_file is not None:
-            token = self._secret("panel.metrics_token_file", said.metrics_token_file)
+        if section.metrics_token_file is not None:
+            token = self._secret("panel.metrics_token_file", section.metrics_token_file)
         if token is not None and len(token) < _LEAST_TOKEN:
             self._problem(
-                f"panel.metrics_token_file: a token has at least {_LEAST_TOKEN} characters; "
+                f"panel.metrics_token_file: a token needs at least {_LEAST_TOKEN} characters; "
                 f"make one: openssl rand -hex 32"
             )
-        return PanelConfig(said.enabled, said.listen, said.port, cert, key, said.screens, token)
+        return PanelConfig(section.enabled, section.listen, section.port, cert, key, section.screens, token)
 
     def _control(self, data: Path) -> ControlConfig | None:
-        said = self._file.section("control", written.Control)
-        if said is None:
+        section = self._file.section("control", written.Control)
+        if section is None:
             return None
-        socket = self._at(said.socket) if said.socket else data / "control.sock"
+        socket = self._at(section.socket) if section.socket else data / "control.sock"
         length = len(bytes(socket))
         if length > _SOCKET_NAME:
-            self._problem(f"control.socket: {socket} has {length} bytes, and a socket's name at most {_SOCKET_NAME}")
-        return ControlConfig(socket, said.group)
+            self._problem(
+                f"control.socket: {socket} has {length} bytes; the path of a socket has at most {_SOCKET_NAME}"
+            )
+        return ControlConfig(socket, section.group)
 
     # --- files --------------------------------------------------------------------------------------------------------
 
     def _pair(self, where: str, cert: str | None, key: str | None) -> tuple[Path | None, Path | None]:
         if (cert is None) != (key is None):
-            self._problem(f"{where}.cert and {where}.key go together")
+            self._problem(f"{where}.cert and {where}.key need each other: set both or none")
         return (
             None if cert is None else self._file_at(f"{where}.cert", cert),
             None if key is None else self._private(f"{where}.key", key),
@@ -363,7 +365,7 @@ class _Reading:
             return None
 
     def _secret(self, where: str, name: str) -> str | None:
-        """Return the one line of a file that is its owner's alone."""
+        """Return the one line of a file that only its owner can read."""
         path = self._private(where, name)
         if path is None:
             return None
@@ -377,7 +379,7 @@ class _Reading:
         return secret
 
     def _private(self, where: str, name: str) -> Path | None:
-        """Return a file that is its owner's alone."""
+        """Return the path of a file that only its owner can read."""
         path = self._file_at(where, name)
         if path is not None and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             self._problem(f"{where}: others can read or change {path}; run: chmod 600 {path}", BadKeyFile)
@@ -385,9 +387,9 @@ class _Reading:
         return path
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
 
-# Objections that name a choice in other words than its key.
+# Objections of the rulebook that name a choice in other words than its key.
 _MEANT: Final = {
     "two decks": "two_decks",
     "two batches": "two_decks",
@@ -398,19 +400,19 @@ _MEANT: Final = {
 
 
 def _with_path(objection: str) -> str:
-    """Return an objection with the path of the key that it is about, if it does not begin with it."""
+    """Return an objection with the path of its key in front."""
     words = re.findall(r"[a-z_]+", objection)
     if words and words[0] in written.RULE_KEYS:
         return f"rules.{objection}"
     keys = [word for word in words if word in written.RULE_KEYS]
-    exact = [key for key in keys if "_" in key]  # no word of the language
-    meant = [key for said, key in _MEANT.items() if said in objection]
+    exact = [key for key in keys if "_" in key]  # certainly a key and not an English word
+    meant = [key for phrase, key in _MEANT.items() if phrase in objection]
     key = next(iter((*exact, *meant, *keys)), None)
     return f"rules.{key}: {objection}" if key else f"rules: {objection}"
 
 
 def _is_address(text: str) -> bool:
-    """Tell whether this is an IP address."""
+    """Return whether this is an IP address."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -419,5 +421,5 @@ def _is_address(text: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Return an id made of a name: what may not stand in a topic becomes a dash."""
+    """Return an id made from a name: characters that a topic cannot have become a dash."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32].strip("-") or "table"

@@ -1,8 +1,7 @@
-"""What a configuration means on this computer: certificates, groups, folders, people. Changes nothing.
+"""Checks a configuration against this computer: certificates, groups, folders, people. Changes nothing.
 
-`config` has checked what the file says by itself; this is looked at by `pitbox config check`, and what a box cannot
-run with by its start. A box starts without a
-device, and a disk that is not mounted now may be later: such things are only mentioned.
+`config` checks the file alone. `pitbox config check` runs all checks of this module; the start of a box runs
+`unusable_here`. A box starts without a device or an unmounted disk, so those are warnings.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-# Without these nobody can open a table or acknowledge a fault.
-_WANTED: Final = ("dealer", "floorperson", "technician")
+# Without these roles nobody can open a table or acknowledge a fault.
+_REQUIRED_ROLES: Final = ("dealer", "floorperson", "technician")
 
 
 def unusable_here(config: TableConfig) -> Iterator[ConfigurationError]:
-    """What a box cannot run with on this computer: looked at by its start as well, before anything is opened."""
+    """Yield every setting with which a box cannot run on this computer. The start of a box checks them first."""
     path = config.path
     for where, cert, key in _pairs(config):
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=_no_password)
         except (ssl.SSLError, OSError, ValueError) as error:
-            yield BadConfiguration(f"{path}: {where}.cert and {where}.key are no pair that can be used: {_why(error)}")
+            yield BadConfiguration(f"{path}: {where}.cert and {where}.key are not a usable pair: {_why(error)}")
     if config.mqtt is not None and config.mqtt.ca is not None:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(config.mqtt.ca)
@@ -45,7 +44,7 @@ def unusable_here(config: TableConfig) -> Iterator[ConfigurationError]:
 
 
 def problems_here(config: TableConfig) -> Iterator[ConfigurationError]:
-    """What would keep the box from starting on this computer, or people from signing on."""
+    """Yield every problem that prevents a start of the box on this computer, or prevents people from signing on."""
     yield from unusable_here(config)
     path = config.path
     if config.people.exists():
@@ -58,36 +57,36 @@ def problems_here(config: TableConfig) -> Iterator[ConfigurationError]:
 
 
 def warnings_here(config: TableConfig) -> Iterator[str]:
-    """What a person should know before the table opens."""
+    """Yield what a technician should know before the table opens."""
     approved = {entry.kind for entry in config.approved}
     for kind in sorted(set(config.kinds.values()) - approved):
-        yield f"table.approved lists no firmware of a {kind}: none will be taken into service"
+        yield f"table.approved lists no firmware for a {kind}: no {kind} can be in service"
     for slot in config.slots:
         if slot.port.startswith("/") and not Path(slot.port).exists():
-            yield f"device.{slot.name}: {slot.port} is not there now"
+            yield f"device.{slot.name}: {slot.port} is missing now"
         if not slot.key.enrolled:
             yield f"device.{slot.name}: its key is not enrolled"
     if lacks := certificate_lacks(config.panel):
         there = panel_addresses(config.panel)[0]
-        yield f"panel.cert does not carry {lacks}: browsers warn people who sign on at {there}"
+        yield f"panel.cert does not include {lacks}: browsers warn people who sign on at {there}"
     if config.journal.copy is None:
-        yield "journal.copy is not set: if this disk dies, the meters die with it"
+        yield "journal.copy is not set: if this disk fails, the meters are lost"
     elif not config.journal.copy.is_dir():
-        yield f"journal.copy: {config.journal.copy} is not there now"
+        yield f"journal.copy: {config.journal.copy} is missing now"
     elif not (config.journal.copy / COPY_MARK).exists():
-        yield f"journal.copy: {config.journal.copy} is no copy's place yet: pitbox journal begin-copy"
+        yield f"journal.copy: no copy was begun in {config.journal.copy} yet: pitbox journal begin-copy"
     yield from _people_warnings(config)
 
 
 def _people_warnings(config: TableConfig) -> Iterator[str]:
     if not config.people.exists():
-        yield f"people.file: {config.people} is not there: nobody can sign on; pitbox people add makes it"
+        yield f"people.file: {config.people} is missing: nobody can sign on; create it with pitbox people add"
         return
     try:
         roles = {each.role for each in load_people(config.people).values() if not each.revoked}
     except ConfigurationError:
         return
-    for role in _WANTED:
+    for role in _REQUIRED_ROLES:
         if role not in roles:
             yield f"people.file: nobody has a valid credential as a {role}"
 
@@ -100,8 +99,8 @@ def _pairs(config: TableConfig) -> Iterator[tuple[str, Path, Path]]:
 
 
 def _no_password() -> str:
-    """A key that wants a password could not be used by a box that starts alone: never ask on the terminal."""
-    raise ValueError("the key has a password; a box starts without anybody there")
+    """Refuse a key with a password: a box starts without a person, so OpenSSL must not ask on the terminal."""
+    raise ValueError("the key has a password; a box starts without a person")
 
 
 def _why(error: Exception) -> str:
@@ -117,6 +116,6 @@ def _is_group(name: str) -> bool:
 
 
 def _writable(folder: Path) -> bool:
-    """Tell whether the folder, or the nearest one above it that is there, can be written."""
+    """Return whether this user can write to the folder, or to its nearest parent that exists."""
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)

@@ -1,4 +1,4 @@
-"""Which devices a Rules Submission needs, and which it has a use for. Pure."""
+"""Which devices a Rules Submission requires, and which it can use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def devices_needed(rules: Edition, submission: Submission) -> dict[str, str]:
-    """Return the kinds of devices without which the table could not play as it chose, and why."""
+    """Return the kinds of devices that the choices of the table require, each with the reason."""
     needed: dict[str, str] = {}
     if submission.shuffler != "none":
         needed["shuffler"] = f'rules.shuffler = "{submission.shuffler}" ({rules.cards.clause})'
@@ -29,7 +29,7 @@ def devices_needed(rules: Edition, submission: Submission) -> dict[str, str]:
 
 
 def sign_needed(rules: Edition, submission: Submission) -> str:
-    """Return why players must see the meter on a sign; empty where no progressive is offered."""
+    """Return why players must see the meter on a sign; empty if the table offers no progressive."""
     if rules.progressive is None or rules.progressive.wager not in submission.wagers:
         return ""
     clause = "688a.2(d), 605a.7" if rules.chapter == "688a" else rules.chapter
@@ -37,7 +37,7 @@ def sign_needed(rules: Edition, submission: Submission) -> str:
 
 
 def devices_welcome(rules: Edition, submission: Submission) -> tuple[str, ...]:
-    """Return the kinds of devices that are used where they stand, and that people can do without."""
+    """Return the kinds of devices that the table uses if it has them and can play without."""
     shoe = ("shoe",) if submission.dealing in ("manual_shoe", "dealing_shoe") else ()
     button = ("button",) if submission.start == "flat_button" else ()
     sign = ("meter_sign",) if "bet_sensor" in devices_needed(rules, submission) else ()

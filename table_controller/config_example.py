@@ -1,6 +1,6 @@
-"""A `table.toml` for each game, with every key that there is and what it means. Made from the sections; reads no files.
+"""An example `table.toml` for each game, with every key and its meaning, generated from the sections.
 
-Lines that begin with `#` and a key are choices that are not made: without the sign they are valid, too.
+A line with `#` and a key is an optional setting: without the `#` it is valid too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook import Edition
 
 _WIDTH: Final = 118
-# A whole table's least wager and payout limit in the examples (cents).
+# The minimum wager and the payout limit in the examples (cents).
 _LEAST: Final = 500
 _LIMIT: Final = 25_000_000
 _PROGRESSIVE: Final = "progressive"
@@ -31,8 +31,8 @@ _PROGRESSIVE: Final = "progressive"
 def example(game: str) -> str:
     """Return the file as text."""
     rules = edition(game)
-    lines = _said(f"table.toml for {rules.title}, chapter {rules.chapter} ({rules.dated}).")
-    lines += _said("Paths are relative to this file. A key behind a # is not set; what it would be is a valid value.")
+    lines = _comment(f"table.toml for {rules.title}, chapter {rules.chapter} ({rules.dated}).")
+    lines += _comment("Paths are relative to this file. A key behind a # is not set; its value is valid.")
     for name in KNOWN:
         lines.append("")
         if name == RULES:
@@ -44,7 +44,7 @@ def example(game: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _said(text: str) -> list[str]:
+def _comment(text: str) -> list[str]:
     return [f"# {line}" for line in wrap(text, _WIDTH)]
 
 
@@ -52,9 +52,9 @@ def _said(text: str) -> list[str]:
 
 
 def _section(name: str, kind: type[Section], rules: Edition) -> list[str]:
-    """A section is written if the box needs it; its keys if they are required."""
+    """Return the lines of a section; only required sections and keys are active."""
     off = "" if name == "table" else "#"
-    lines = [*_said((kind.__doc__ or "").partition("\n")[0]), f"{off}[{name}]"]
+    lines = [*_comment((kind.__doc__ or "").partition("\n")[0]), f"{off}[{name}]"]
     hints = get_type_hints(kind, include_extras=True)
     for field in msgspec.structs.fields(kind):
         hint = hints[field.name]
@@ -63,8 +63,10 @@ def _section(name: str, kind: type[Section], rules: Edition) -> list[str]:
             value = rules.game
         if (name, field.name) == ("table", "edition"):
             value = rules.dated
-        takes = allowed(hint)
-        lines += _said(meaning(hint) + ("" if takes.startswith(("a path", "a text", "true")) else f" ({takes})"))
+        allowed_text = allowed(hint)
+        lines += _comment(
+            meaning(hint) + ("" if allowed_text.startswith(("a path", "a text", "true")) else f" ({allowed_text})")
+        )
         lines.append(f"{'' if field.required else '#'}{off if field.required else ''}{field.name} = {toml(value)}")
     return lines
 
@@ -81,9 +83,9 @@ def _devices(rules: Edition) -> list[str]:
     ] + ["keypad.1"]
     slots += ["shoe.1"] if "shoe" not in needed else []
     slots += ["meter_sign.1"] if "bet_sensor" in needed else []
-    lines = _said((Device.__doc__ or "").partition("\n")[0])
+    lines = _comment((Device.__doc__ or "").partition("\n")[0])
     hints = get_type_hints(Device, include_extras=True)
-    lines += [line for name, hint in hints.items() for line in _said(f"{name}: {meaning(hint)}")]
+    lines += [line for name, hint in hints.items() for line in _comment(f"{name}: {meaning(hint)}")]
     for number, slot in enumerate(slots):
         lines += ["", f"[{DEVICE}.{slot}]"]
         lines += [f'port = "/dev/ttyUSB{number}"', f'key = "keys/{slot}.key"']
@@ -94,7 +96,7 @@ def _devices(rules: Edition) -> list[str]:
 
 
 def choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what the example chooses, and what could be chosen besides: lawful alone, and together with all of it."""
+    """Return the choices of the example, and further lawful choices, which are also lawful all together."""
     batch = rules.second_set is not None and rules.second_set.allowed_with == "batch_shuffler"
     chosen: dict[str, Any] = {
         "dealing": "dealing_shoe" if batch else "automated_shoe",
@@ -108,26 +110,26 @@ def choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     if rules.progressive is not None:
         chosen |= _progressive(rules)
     offered = chosen.get("wagers", [])
-    besides: dict[str, Any] = {"seats": rules.seats.most, "reshuffles": True, "face_check_rounds": 100}
+    further: dict[str, Any] = {"seats": rules.seats.most, "reshuffles": True, "face_check_rounds": 100}
     if not rules.approved_device.counts:
-        besides["approved_procedure"] = "approval 4711"
+        further["approved_procedure"] = "approval 4711"
     played = [wager for wager in rules.wagers if not wager.option or wager.name in offered]
-    besides["least_wagers_cents"] = {wager.name: _LEAST for wager in played}
+    further["least_wagers_cents"] = {wager.name: _LEAST for wager in played}
     if rules.payout_limit is not None:
-        besides["payout_limit_cents"] = _LIMIT
-    besides |= dict.fromkeys(rules.submission_choices, True)
-    way = next(iter(HOUSE_WAYS.get(rules.game, {})), None)
-    if way is not None:
-        besides |= {"house_way": way, "house_way_ranks": turning_ranks(way)}
+        further["payout_limit_cents"] = _LIMIT
+    further |= dict.fromkeys(rules.submission_choices, True)
+    house_way = next(iter(HOUSE_WAYS.get(rules.game, {})), None)
+    if house_way is not None:
+        further |= {"house_way": house_way, "house_way_ranks": turning_ranks(house_way)}
     if "settings" not in chosen:
-        besides["settings"] = _settings(rules, offered)
-    if "wagers" not in chosen:  # written out, and none of them offered
-        besides |= {"wagers": [], "paytables": {played[0].name: played[0].tables[0]}}
-    return chosen, besides
+        further["settings"] = _settings(rules, offered)
+    if "wagers" not in chosen:  # written as an empty list: none of them is offered
+        further |= {"wagers": [], "paytables": {played[0].name: played[0].tables[0]}}
+    return chosen, further
 
 
 def _progressive(rules: Edition) -> dict[str, Any]:
-    """Offer the progressive, with everything that the text wants said then."""
+    """Offer the progressive, with every choice that the text then requires."""
     assert rules.progressive is not None
     name = rules.progressive.wager
     wager = rules.wager(name)
@@ -150,21 +152,21 @@ def _settings(rules: Edition, offered: list[str]) -> dict[str, str]:
 
 
 def _rules(rules: Edition) -> list[str]:
-    chosen, besides = choices(rules)
-    lines = [*_said("The choices of the Rules Submission, within what the edition permits."), f"[{RULES}]"]
+    chosen, further = choices(rules)
+    lines = [*_comment("The choices of the Rules Submission, within what the edition permits."), f"[{RULES}]"]
     elsewhere = []
     for key, means in RULES_MEAN.items():
         if key in chosen:
-            lines += [*_said(means + _lawful(rules, key)), f"{key} = {toml(chosen[key])}"]
-        elif key in besides:
-            lines += [*_said(means + _lawful(rules, key)), f"#{key} = {toml(besides[key])}"]
+            lines += [*_comment(means + _lawful(rules, key)), f"{key} = {toml(chosen[key])}"]
+        elif key in further:
+            lines += [*_comment(means + _lawful(rules, key)), f"#{key} = {toml(further[key])}"]
         else:
             elsewhere.append(key)
-    return lines + _said(f"No choice in this game: {', '.join(elsewhere)}.") if elsewhere else lines
+    return lines + _comment(f"No choice in this game: {', '.join(elsewhere)}.") if elsewhere else lines
 
 
 def _lawful(rules: Edition, key: str) -> str:
-    """Return the names that a choice takes in this game, where it takes names."""
+    """Return the names that a choice accepts in this game, if it accepts names."""
     names: dict[str, list[str]] = {
         "dealing": [method.name for method in rules.deal.methods],
         "start": [start.name for start in rules.starts],
@@ -176,7 +178,7 @@ def _lawful(rules: Edition, key: str) -> str:
 
 
 def toml(value: Any) -> str:
-    """Return a value as TOML has it; all but tables are written as in JSON."""
+    """Return a value as TOML; everything except tables is written as in JSON."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)

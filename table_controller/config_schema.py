@@ -1,4 +1,4 @@
-"""The JSON Schema of `table.toml`, made from the types that check it. Editors complete and underline with it."""
+"""The JSON Schema of `table.toml`, generated from the types that check it, for editors."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ def schema() -> dict[str, Any]:
         "additionalProperties": False,
         "required": list(REQUIRED),
         "properties": {name: sections[name] for name in KNOWN},
-        "$defs": {name: _without_null(made) for name, made in defs.items()},
+        "$defs": {name: _without_null(definition) for name, definition in defs.items()},
     }
 
 
 def _rules() -> dict[str, Any]:
-    """The Rules Submission's choices; which of them a game has, its edition says."""
+    """Return the schema of the choices of the Rules Submission. The edition of a game decides which of them it has."""
     known = msgspec.json.schema(Submission)["$defs"]["Submission"]["properties"]
-    made = {
+    fragment = {
         "description": "the choices of the Rules Submission, within what the edition permits",
         "type": "object",
         "additionalProperties": False,
         "properties": {key: {**known[key], "description": means} for key, means in RULES_MEAN.items()},
     }
-    return dict(_without_null(made))
+    return dict(_without_null(fragment))
 
 
-def _without_null(made: Any) -> Any:
-    """TOML has no null: a key that may be left out is left out, so neither the type nor the default can be null."""
-    if isinstance(made, list | tuple):
-        return [_without_null(each) for each in made]
-    if not isinstance(made, dict):
-        return made
-    kept = {key: _without_null(each) for key, each in made.items() if not (key == "default" and each is None)}
+def _without_null(fragment: Any) -> Any:
+    """Return a schema without null types and defaults: TOML has no null, an optional key is left out."""
+    if isinstance(fragment, list | tuple):
+        return [_without_null(each) for each in fragment]
+    if not isinstance(fragment, dict):
+        return fragment
+    kept = {key: _without_null(each) for key, each in fragment.items() if not (key == "default" and each is None)}
     some = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
     if len(some) == 1:
         del kept["anyOf"]

@@ -1,4 +1,4 @@
-"""A table's configuration as the box uses it: frozen, with files read and choices checked. Built by `config` only."""
+"""The configuration of a table as the box uses it: frozen, with all files read and all choices checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from table_controller.rulebook import Edition, Submission
 
 
 class SlotConfig(msgspec.Struct, frozen=True):
-    """One slot: what kind of device stands there, at which port, and the key of the one that is enrolled."""
+    """One slot: its kind of device, its port, and the key of the enrolled device."""
 
     name: str
     kind: str
@@ -24,7 +24,7 @@ class SlotConfig(msgspec.Struct, frozen=True):
 
 
 class JournalConfig(msgspec.Struct, frozen=True):
-    """Where the journal and its second copy are (None: there is no copy), and how much is kept."""
+    """The folders of the journal and its second copy (None: no copy), and how much is kept."""
 
     folder: Path
     copy: Path | None
@@ -32,11 +32,11 @@ class JournalConfig(msgspec.Struct, frozen=True):
 
 
 class MqttConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """The broker and how we talk to it. Without `ca`, `tls` trusts the system's own list."""
+    """The broker and the connection to it. With `tls` but no `ca` the box trusts the certificates of the system."""
 
     host: str
     port: int
-    prefix: str  # of every topic of this table, without a / at its end
+    prefix: str  # of every topic of this table, without a trailing /
     client_id: str
     username: str | None
     password: str | None
@@ -51,7 +51,7 @@ class MqttConfig(msgspec.Struct, frozen=True, kw_only=True):
     health_every_s: float
 
     def __repr__(self) -> str:
-        """Never show the password."""
+        """Hide the password."""
         return f"MqttConfig(host={self.host!r}, port={self.port}, prefix={self.prefix!r}, tls={self.tls})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
@@ -60,18 +60,18 @@ class MqttConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PanelConfig(msgspec.Struct, frozen=True):
-    """Where the panel listens; with TLS if it has a certificate. `metrics_token` lets another computer read metrics."""
+    """The address of the panel, with TLS if it has a certificate. `metrics_token` permits other computers /metrics."""
 
     enabled: bool
     listen: str
     port: int
     cert: Path | None
     key: Path | None
-    screens: tuple[str, ...] = ()  # addresses of the table's own screens
+    screens: tuple[str, ...] = ()  # addresses of the screens of this table
     metrics_token: str | None = None
 
     def __repr__(self) -> str:
-        """Never show the token."""
+        """Hide the token."""
         return f"PanelConfig(enabled={self.enabled}, listen={self.listen!r}, port={self.port}, cert={self.cert})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
@@ -80,14 +80,14 @@ class PanelConfig(msgspec.Struct, frozen=True):
 
 
 class ControlConfig(msgspec.Struct, frozen=True):
-    """The control socket, and the group of the system that may connect besides the box's own user."""
+    """The control socket, and the system group that may connect in addition to the user of the box."""
 
     socket: Path
     group: str | None
 
 
 class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """A table's configuration, with keys, approved list and password read, and the Rules Submission checked."""
+    """The configuration of a table, with keys, approved list and password read, and the Rules Submission checked."""
 
     path: Path
     name: str
@@ -110,5 +110,5 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What stands where: slot -> kind, as the core and the digests take it."""
+        """The kind of device in each slot, as the core and the digests use it."""
         return {slot.name: slot.kind for slot in self.slots}

@@ -1,4 +1,4 @@
-"""What a person wrote becomes sections; every problem is found, with its path and what is allowed. No files here."""
+"""Turns the raw TOML into sections and finds every problem, with the path of its key and the allowed values."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import msgspec
 from devices.kinds import KINDS
 from table_controller.config_sections import (
     DEVICE,
+    FORMER_KEYS,
     KNOWN,
     REQUIRED,
     RULE_KEYS,
@@ -30,17 +31,21 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=Section)
 _NUMBER: Final = re.compile(r"[1-9][0-9]?")
 _MOST_SHOWN: Final = 60
+# device.KIND.NUMBER.key
+_DEVICE_PARTS: Final = 4
 
 
 class Written:
-    """A file as far as it can be used. What could not be used is missing here and told in `problems`."""
+    """The usable parts of a file. Every part that is missing here has its reason in `problems`."""
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self.problems: list[str] = []
         self.sections: dict[str, Any] = {}
         self.devices: dict[tuple[str, str], Device] = {}
-        self.rules: dict[str, Any] | None = {} if RULES in raw else None  # as far as they are known; None: not written
-        self.rules_sound = True  # whether every choice is at least of the right type
+        self.rules: dict[str, Any] | None = (
+            {} if RULES in raw else None
+        )  # the known keys; None: the file has no [rules]
+        self.rules_sound = True  # whether every choice has the right type
         self._unknown(raw, KNOWN, "")
         self.problems += [
             f"[{name}] is missing" + (", as in [device.shuffler.1]" if name == DEVICE else "")
@@ -56,13 +61,13 @@ class Written:
             self._rules(raw[RULES])
 
     def section(self, name: str, kind: type[S]) -> S | None:
-        """Return a section: as written, or its defaults if it is not; None if it could not be used."""
-        found: S | None = self.sections[name] if name in self.sections else kind()
-        return found
+        """Return a section, or its defaults if the file does not have it; None if it has problems."""
+        section: S | None = self.sections[name] if name in self.sections else kind()
+        return section
 
     def _section(self, value: Any, kind: type[S], where: str) -> S | None:
         if not isinstance(value, dict):
-            self.problems.append(f"{where} = {shown(value)}: it is a section, [{where}]")
+            self.problems.append(f"{where} = {shown(value)}: this is a section, [{where}]")
             return None
         before = len(self.problems)
         hints = get_type_hints(kind, include_extras=True)
@@ -70,14 +75,15 @@ class Written:
         fields: dict[str, Any] = {}
         for field in msgspec.structs.fields(kind):
             if field.name not in value:
-                if field.required:
-                    self.problems.append(f"{where}.{field.name} is missing: {meaning(hints[field.name])}")
+                path = f"{where}.{field.name}"
+                if field.required and path not in (former_key(f"{where}.{key}") for key in value):
+                    self.problems.append(f"{path} is missing: {meaning(hints[field.name])}")
                 continue
             try:
                 fields[field.name] = msgspec.convert(value[field.name], hints[field.name])
             except msgspec.ValidationError:
                 given = shown(value[field.name])
-                self.problems.append(f"{where}.{field.name} = {given}: it takes {allowed(hints[field.name])}")
+                self.problems.append(f"{where}.{field.name} = {given}: must be {allowed(hints[field.name])}")
         return kind(**fields) if len(self.problems) == before else None
 
     def _devices(self, kinds: Any) -> None:
@@ -96,18 +102,18 @@ class Written:
                 if not _NUMBER.fullmatch(number):
                     self.problems.append(f"{where}.{number}: slots are numbered 1 to 99, as in [{where}.1]")
                     continue
-                found = self._section(device, Device, f"{where}.{number}")
-                if found is not None:
-                    self.devices[kind, number] = found
+                section = self._section(device, Device, f"{where}.{number}")
+                if section is not None:
+                    self.devices[kind, number] = section
 
     def _rules(self, value: Any) -> None:
         if not isinstance(value, dict):
-            self.problems.append(f"{RULES} = {shown(value)}: it is a section, [{RULES}]")
+            self.problems.append(f"{RULES} = {shown(value)}: this is a section, [{RULES}]")
             self.rules_sound = False
             return
         for key in ("game", "edition"):
             if key in value:
-                self.problems.append(f"{RULES}.{key} is said in [table]")
+                self.problems.append(f"{RULES}.{key} belongs in [table]")
         self._unknown({key: 0 for key in value if key not in ("game", "edition")}, RULE_KEYS, f"{RULES}.")
         hints = get_type_hints(Submission)
         self.rules = {}
@@ -117,36 +123,49 @@ class Written:
             try:
                 msgspec.convert(value[key], hints[key])
             except msgspec.ValidationError:
-                self.problems.append(f"{RULES}.{key} = {shown(value[key])}: it takes {allowed(hints[key])}")
+                self.problems.append(f"{RULES}.{key} = {shown(value[key])}: must be {allowed(hints[key])}")
                 self.rules_sound = False
             self.rules[key] = value[key]
 
     def _unknown(self, section: dict[str, Any], known: Iterable[str], where: str) -> None:
         names = list(known)
         for key in section:
-            if key not in names:
+            if key in names:
+                continue
+            if replacement := former_key(f"{where}{key}"):
+                self.problems.append(f"{where}{key} is now called {replacement}; rename it")
+            else:
                 near = get_close_matches(key, names, 1)
                 meant = f"did you mean {where}{near[0]}?" if near else f"known here: {', '.join(names)}"
                 self.problems.append(f"unknown key {where}{key}; {meant}")
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def former_key(path: str) -> str | None:
+    """Return the path of the key that replaced a former one; None if the path never was a key."""
+    parts = path.split(".")
+    if parts[0] != DEVICE or len(parts) != _DEVICE_PARTS:
+        return FORMER_KEYS.get(path)
+    new = FORMER_KEYS.get(f"{DEVICE}.KIND.NUMBER.{parts[3]}")
+    return None if new is None else new.replace("KIND", parts[1]).replace("NUMBER", parts[2])
 
 
 def shown(value: Any) -> str:
-    """Return a value as a file would have it, short."""
+    """Return a value as the file has it, shortened."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
 def meaning(hint: Any) -> str:
-    """Return what a key means."""
+    """Return the meaning of a key."""
     metas = [meta for meta in getattr(hint, "__metadata__", ()) if isinstance(meta, msgspec.Meta)]
     return next((meta.description for meta in metas if meta.description), allowed(hint))
 
 
 def allowed(hint: Any) -> str:
-    """Return what a key takes, in words."""
+    """Return the allowed values of a key, in words."""
     metas: list[msgspec.Meta] = []
     while True:
         if get_origin(hint) is Annotated:

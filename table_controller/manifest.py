@@ -1,7 +1,6 @@
-"""What this box runs, component by component with its digest, and what differs between two such lists. Only reads.
+"""The manifest of a box: every component with its version and digest, and the differences between two manifests.
 
-A component is a name, what version it calls itself, and a digest, so that two manifests compare line by line. The
-software's own digest, the edition's and the configuration's are those that the journal names its records by.
+The digests of software, edition and configuration are the same as in the records of the journal.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
 
 FORMAT: Final = 1
-# The text of table.toml: a port that was changed changes it, and no choice.
+# The text of table.toml: a changed port changes this digest and not that of the choices.
 FILE: Final = "configuration/file"
-# Installed beside the rest on a bench, left out of a production box.
+# Installed on a bench, left out of a production box.
 _TOOLS: Final = ("simulators",)
-# Written by whatever installed a distribution, not by whoever made it.
+# Written by the installer of a distribution, not by its author.
 _INSTALLERS: Final = ("INSTALLER", "REQUESTED", "direct_url.json")
 
 
 class Component(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One part: its name (group/name), what version it calls itself, and the digest of what is really there (hex)."""
+    """One component: its name (group/name), its version, and the digest of its installed content (hex)."""
 
     name: str
     version: str
     digest: str
-    altered: tuple[str, ...] = ()  # files of a distribution that are not what was installed
+    altered: tuple[str, ...] = ()  # files of a distribution that changed after the installation
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,17 +58,17 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def manifest(config: TableConfig | None = None) -> Manifest:
-    """Look at what is installed, and at a configuration if there is one."""
-    found = [Component("software", VERSION, software_digest())]
+    """Return the manifest of the installation, and of a configuration if one is given."""
+    components = [Component("software", VERSION, software_digest())]
     for package in (*PACKAGES, *_TOOLS):
         if find_spec(package) is not None:
-            found += _package(package)
-    found += [_edition(game) for game in GAMES]
-    found += _system()
-    found += _distributions()
+            components += _package(package)
+    components += [_edition(game) for game in GAMES]
+    components += _system()
+    components += _distributions()
     if config is not None:
-        found += configuration(config)
-    return Manifest(FORMAT, VERSION, tuple(found))
+        components += configuration(config)
+    return Manifest(FORMAT, VERSION, tuple(components))
 
 
 def _package(package: str) -> Iterator[Component]:
@@ -100,13 +99,13 @@ def _system() -> list[Component]:
 
 
 def configuration(config: TableConfig) -> list[Component]:
-    """Return what a table.toml adds to the manifest."""
+    """Return the components of a table.toml."""
     named = digests_of(config.edition, config.submission, config.kinds)
     approved = sorted(msgspec.json.encode(entry) for entry in config.approved)
     return [
         Component(FILE, config.path.name, _file(config.path)),
-        Component("configuration/choices", "as the journal names it", named[CONFIGURATION]),
-        Component("configuration/edition", "as the journal names it", named[EDITION]),
+        Component("configuration/choices", "as in the journal", named[CONFIGURATION]),
+        Component("configuration/edition", "as in the journal", named[EDITION]),
         Component("configuration/approved", f"{len(approved)} firmwares", sha256(b"\n".join(approved)).hexdigest()),
     ]
 
@@ -118,12 +117,12 @@ def _file(path: Path) -> str:
         return ""
 
 
-# --- what others made -------------------------------------------------------------------------------------------------
+# --- distributions of others ------------------------------------------------------------------------------------------
 
 
 def _distributions() -> list[Component]:
-    """Every installed distribution: those that we need, those that they need, and what else could be imported."""
-    installed = {_plain(found.name): found for found in metadata.distributions()}
+    """Return every installed distribution: first the dependencies of pitbox, then all others."""
+    installed = {_plain(distribution.name): distribution for distribution in metadata.distributions()}
     own = installed.pop("pitbox", None)
     needed: set[str] = set()
     ahead = [] if own is None else _required(own)
@@ -139,15 +138,15 @@ def _distributions() -> list[Component]:
 
 
 def _required(distribution: metadata.Distribution) -> list[str]:
-    """Return what a distribution needs without its extras."""
-    wanted = [line for line in distribution.requires or () if not re.search(r"\bextra\s*==", line)]
-    return [_plain(re.split(r"[^A-Za-z0-9._-]", line.strip(), maxsplit=1)[0]) for line in wanted]
+    """Return the names of the requirements of a distribution, without extras."""
+    requirements = [line for line in distribution.requires or () if not re.search(r"\bextra\s*==", line)]
+    return [_plain(re.split(r"[^A-Za-z0-9._-]", line.strip(), maxsplit=1)[0]) for line in requirements]
 
 
 def _distribution(group: str, distribution: metadata.Distribution) -> Component:
-    """A distribution's digest is that of its own record of files.
+    """Return the component of a distribution; its digest covers its own record of files.
 
-    Left out is what depends on where it was installed and by what: launchers name the interpreter's path.
+    Files that depend on the place or the tool of the installation are left out.
     """
     record = sorted(
         f"{file} {file.hash.value}\n"
@@ -161,7 +160,7 @@ def _distribution(group: str, distribution: metadata.Distribution) -> Component:
 
 
 def _altered(distribution: metadata.Distribution) -> Iterator[str]:
-    """The files that are not what the distribution's own record says."""
+    """Yield the files that differ from the record of the distribution."""
     for file in distribution.files or ():
         if file.hash is None or file.hash.mode != "sha256":
             continue
@@ -178,27 +177,27 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-# --- two of them ------------------------------------------------------------------------------------------------------
+# --- comparison -------------------------------------------------------------------------------------------------------
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read a manifest that was written as JSON."""
+    """Read a manifest from a JSON file."""
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        content = msgspec.json.decode(path.read_bytes(), type=Manifest)
     except OSError as error:
         raise ConfigurationError(f"{path}: {error.strerror}") from error
     except UNDECODABLE as error:
         raise ConfigurationError(
-            f"{path}: not a manifest ({error}); take it away, or write it anew: pitbox version --manifest --json"
+            f"{path}: not a manifest ({error}); remove it, or write it again: pitbox version --manifest --json"
         ) from error
-    if found.format != FORMAT:
-        raise ConfigurationError(f"{path}: format {found.format}, and this software knows format {FORMAT}")
-    return found
+    if content.format != FORMAT:
+        raise ConfigurationError(f"{path}: format {content.format}; this software reads format {FORMAT}")
+    return content
 
 
 def differences(old: Manifest, new: Manifest) -> list[str]:
     """Return a line for each component that was added (+), removed (-) or changed (~)."""
-    before, after = ({each.name: each for each in made.components} for made in (old, new))
+    before, after = ({each.name: each for each in each_manifest.components} for each_manifest in (old, new))
     lines = []
     for name in dict.fromkeys((*before, *after)):
         was, is_ = before.get(name), after.get(name)
@@ -212,20 +211,20 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
 
 
 def _short(component: Component) -> str:
-    said = f"{component.version} {component.digest[:16]}".strip()
-    return f"{said} altered: {', '.join(component.altered)}" if component.altered else said
+    text = f"{component.version} {component.digest[:16]}".strip()
+    return f"{text} altered: {', '.join(component.altered)}" if component.altered else text
 
 
 def as_json(made: Manifest) -> bytes:
-    """Return a manifest as it is kept and compared."""
+    """Return a manifest as JSON."""
     return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
 
 
 def lines(made: Manifest, *, files: bool = False) -> list[str]:
-    """Return a manifest for people; single files of ours only if wanted."""
+    """Return a manifest as lines for people; `files` adds the single files of pitbox."""
     shown: list[Any] = [each for each in made.components if files or not each.name.startswith("file/")]
     wide = max(len(each.name) for each in shown)
-    told = [f"{each.name:{wide}s}  {each.digest or '-':64s}  {each.version}".rstrip() for each in shown]
+    text = [f"{each.name:{wide}s}  {each.digest or '-':64s}  {each.version}".rstrip() for each in shown]
     for each in shown:
-        told += [f"ALTERED since it was installed: {each.name}: {file}" for file in each.altered]
-    return told
+        text += [f"ALTERED since the installation: {each.name}: {file}" for file in each.altered]
+    return text

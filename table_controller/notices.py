@@ -1,4 +1,4 @@
-"""What a technician must see to although the table plays on: one shape for checks, status, panel, log and metrics."""
+"""Notices for the technician while the table plays on, for checks, status, panel, log and metrics."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A notice that stays is logged again after so long (s): once a day is enough for a person, and fills no disk.
+# How often an unchanged notice is logged again (s): once a day is enough and fills no disk.
 LOG_EVERY_S: Final = 86_400
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """What it is about, its code, a sentence, and what to do. `is_failure`: something is refused or lost already."""
+    """A notice: its subject, code, sentence, and what to do. `is_failure`: something already fails."""
 
     what: str
     code: str
@@ -27,12 +27,12 @@ class Notice(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Everything in one line."""
+        """The notice in one line."""
         return f"{self.code} {self.text}; {self.do}"
 
 
 class NoticeBoard:
-    """The notices that there are now, by who reports them. Each is logged when it comes, and then once a day."""
+    """The current notices, by source. Each is logged when it is new, and then once a day."""
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         self._now_s = now_s
@@ -46,7 +46,7 @@ class NoticeBoard:
         return sorted(every, key=lambda notice: not notice.is_failure)
 
     def put(self, source: str, notices: Iterable[Notice]) -> None:
-        """Replace what one source reports."""
+        """Replace the notices of one source."""
         self._by_source[source] = tuple(notices)
         now = self._now_s()
         for notice in self._by_source[source]:

@@ -1,7 +1,7 @@
-"""The people file: who has a credential, in which role, and the hash of each PIN. PINs are checked in `people_check`.
+"""The people file: credentials with their role and the hash of the PIN. `people_check` checks PINs.
 
-No names: `id` is what a badge says and what the journal records, `person` tells two credentials of one person from two
-people. An id is never given twice, so a record of years ago still names one person.
+It has no names: `id` is the number on the badge and in the journal; `person` is the same for all credentials of one
+person. An id is never used twice, so that old records still name one person.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ if TYPE_CHECKING:
 FORMAT: Final = 1
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
-# Six digits are a million guesses, which the growing wait turns into months; nobody remembers more than 64 characters.
+# Six digits are a million guesses, which take months with the growing waits; 64 characters are enough for anybody.
 SHORTEST_PIN: Final = 6
 LONGEST_PIN: Final = 64
 SALT_SIZE: Final = 16
 HASH_SIZE: Final = 32
-# So much of a proof tells two PINs of a credential apart (hex digits).
+# Enough of a proof to distinguish two PINs of a credential (hex digits).
 _PROOF_DIGITS: Final = 16
-# So many wrong PINs wait in the file for the journal; more are only counted.
+# The most wrong PINs that wait in the file for the journal; further ones are only counted.
 REFUSED_KEPT: Final = 64
 
 
 class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one hash costs: scrypt's own parameters. As they are, 16 MB and about 50 ms.
+    """The cost of one hash: the parameters of scrypt. The defaults need 16 MB and about 50 ms.
 
-    The limits keep a damaged file from asking for all of the box's memory.
+    The limits prevent a damaged file from using all memory of the box.
     """
 
     n: Annotated[int, Meta(ge=2, le=1 << 20)] = 1 << 14
@@ -60,7 +60,7 @@ class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Person(msgspec.Struct, frozen=True, kw_only=True):
-    """Who has proved to hold a credential. `proof` names the PIN that did, without telling it: another PIN, another."""
+    """The holder of a checked credential. `proof` identifies the PIN without revealing it; each PIN has its own."""
 
     id: str
     person: str
@@ -69,16 +69,16 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def speaker(self) -> events.Person:
-        """The holder as events name one; a credential that is a person of its own names no other."""
+        """The holder as a person of an event."""
         return events.Person(self.role, self.id, "" if self.person == self.id else self.person)
 
     def same(self, other: Person) -> bool:
-        """Tell whether two credentials are one person's: then they are not the two people that a rule wants."""
+        """Return whether two credentials belong to one person, who does not count as two people."""
         return self.person.casefold() == other.person.casefold()
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One entry of the file; salt and hash as hex digits, days as 2031-03-17."""
+    """One entry of the file; salt and hash are hex digits, dates have the form 2031-03-17."""
 
     id: str
     person: str
@@ -90,26 +90,26 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     hash: str
 
     def __repr__(self) -> str:
-        """Show neither salt nor hash."""
+        """Hide salt and hash."""
         return f"Credential(id={self.id!r}, person={self.person!r}, role={self.role!r}, revoked={self.revoked!r})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Not in rich's drawings either."""
+        """Hide salt and hash in rich output too."""
         return [("id", self.id), ("person", self.person), ("role", self.role), ("revoked", self.revoked)]
 
     @property
     def who(self) -> Person:
-        """The holder, proved by the PIN of now."""
+        """The holder, with the proof of the current PIN."""
         return Person(id=self.id, person=self.person, role=self.role, proof=self.proof)
 
     @property
     def listed(self) -> Listed:
-        """The credential as the journal lists it: neither salt nor hash."""
+        """The credential as the journal lists it, without salt and hash."""
         return Listed(self.id, self.person, self.role, self.proof[:_PROOF_DIGITS], self.revoked or "")
 
     @property
     def proof(self) -> str:
-        """What changes with every PIN, and does not help to find one."""
+        """A digest that changes with every PIN and does not reveal it."""
         return blake2s(f"{self.salt}{self.hash}".encode(), person=b"proof", digest_size=16).hexdigest()
 
 
@@ -117,23 +117,23 @@ What = Literal["added", "pin_changed", "revoked", "pin_refused"]
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A change that no journal has yet: `by` authorized it, and `user` of the system ran the command.
+    """A change that the journal does not have yet: `by` authorized it, system user `user` ran the command.
 
-    It is in the same file as the change itself, so that neither is there without the other.
+    It is in the same file as its result, so that neither exists without the other.
     """
 
     token: str
     at: str  # RFC 3339, UTC
     what: What
-    listed: Listed | None = None  # the credential after the change; None: a wrong PIN for an id that nobody has
+    listed: Listed | None = None  # the credential after the change; None: a wrong PIN for an unknown id
     by: str = ""
     by_role: str = ""
     user: str = ""
-    times: int = 1  # of a wrong PIN
+    times: int = 1  # number of wrong PINs
 
 
 class Author(NamedTuple):
-    """Who changes something: the person who authorized it, if one did, and the user of the system."""
+    """The author of a change: the person who authorized it, if any, and the system user."""
 
     who: Person | None = None
     user: str = ""
@@ -143,7 +143,7 @@ NOBODY: Final = Author()
 
 
 class PeopleFile(NamedTuple):
-    """What the file holds: every credential by its id in lower case, and changes that no journal has yet, in order."""
+    """The content of the file: credentials by lower-case id, and changes that the journal does not have yet."""
 
     people: Mapping[str, Credential]
     changes: Sequence[Change] = ()
@@ -154,15 +154,15 @@ class PeopleFile(NamedTuple):
         return {key: credential.listed for key, credential in self.people.items()}
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class _PeopleFileData(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     format: int
     people: list[Credential]
     changes: list[Change] = []
 
 
 def pin_hash(pin: str, salt: bytes, cost: Cost) -> bytes:
-    """Hash a PIN, at that cost."""
-    room = 128 * cost.r * (cost.n + cost.p + 2)  # what scrypt itself says that it needs (bytes)
+    """Return the hash of a PIN at this cost."""
+    room = 128 * cost.r * (cost.n + cost.p + 2)  # the memory that scrypt needs (bytes)
     return scrypt(
         pin.encode("utf-8", "surrogatepass"), salt=salt, n=cost.n, r=cost.r, p=cost.p, maxmem=room, dklen=HASH_SIZE
     )
@@ -172,36 +172,36 @@ def pin_hash(pin: str, salt: bytes, cost: Cost) -> bytes:
 
 
 def load_people(path: Path) -> Mapping[str, Credential]:
-    """Return the credentials of the file; BadPeopleFile as `load_file` raises it."""
+    """Return the credentials of the file; raise BadPeopleFile as `load_file` does."""
     return load_file(path).people
 
 
 def load_file(path: Path) -> PeopleFile:
-    """Read the file; BadPeopleFile if it is missing, open to others, or not a people file."""
+    """Read the file; raise BadPeopleFile if it is missing, accessible to others, or not a people file."""
     try:
         mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):  # a pipe would be waited for, and everybody who signs on with it
+        if not stat.S_ISREG(mode):  # reading a pipe would block every sign-on
             raise BadPeopleFile(f"{path}: not a file")
         data = path.read_bytes()
     except OSError as error:
         raise BadPeopleFile(f"{path}: {error.strerror}") from error
     try:
-        found = msgspec.json.decode(data, type=_File)
+        file = msgspec.json.decode(data, type=_PeopleFileData)
     except UNDECODABLE as error:
         raise BadPeopleFile(f"{path}: not a people file: {error}") from error
-    if found.format != FORMAT:
-        raise BadPeopleFile(f"{path}: format {found.format}, and this software knows format {FORMAT}")
+    if file.format != FORMAT:
+        raise BadPeopleFile(f"{path}: format {file.format}; this software reads format {FORMAT}")
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise BadPeopleFile(f"{path}: others can read or change this file; run: chmod 600 {path}")
     people: dict[str, Credential] = {}
-    for credential in found.people:
+    for credential in file.people:
         key = credential.id.casefold()
         if key in people:
-            raise BadPeopleFile(f"{path}: the credential {credential.id} is there twice")
+            raise BadPeopleFile(f"{path}: the credential {credential.id} is in the file twice")
         if not _sound(credential):
             raise BadPeopleFile(f"{path}: the entry of {credential.id!r} is damaged")
         people[key] = credential
-    return PeopleFile(people, tuple(found.changes))
+    return PeopleFile(people, tuple(file.changes))
 
 
 def _sound(credential: Credential) -> bool:
@@ -214,7 +214,7 @@ def _sound(credential: Credential) -> bool:
 
 # --- changing ---------------------------------------------------------------------------------------------------------
 
-# Raises why a change is not allowed, given the credentials as they are; called while nobody else changes the file.
+# Raises an error if a change is not allowed, given the current credentials; called while the file is locked.
 Allowed = Callable[[Mapping[str, Credential]], None]
 
 
@@ -229,18 +229,18 @@ def add(
     author: Author = NOBODY,
     allowed: Allowed | None = None,
 ) -> Credential:
-    """Add a credential; the file is made if it is not there. Today is the day that it was added."""
+    """Add a credential with the date of today; create the file if it does not exist."""
     if not _ID.fullmatch(id_):
-        raise BadCredential(f"{id_!r} cannot be a credential: up to 32 letters, digits, - _ and . can")
+        raise BadCredential(f"{id_!r} cannot be a credential: use up to 32 letters, digits, - _ and .")
     if role not in ROLES:
-        raise BadCredential(f"{role!r} is no role; {', '.join(ROLES)} are")
+        raise BadCredential(f"{role!r} is not a role; roles: {', '.join(ROLES)}")
     if person is not None and not _ID.fullmatch(person):
-        raise BadCredential(f"{person!r} cannot be a person's number: up to 32 letters, digits, - _ and . can")
+        raise BadCredential(f"{person!r} cannot be the number of a person: use up to 32 letters, digits, - _ and .")
     _check_pin(pin, id_, person or id_)
     if allowed is not None and path.exists():
-        allowed(load_people(path))  # before the hash, which costs; and once more when nobody else writes
+        allowed(load_people(path))  # before the slow hash; and again while the file is locked
     salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
-    made = Credential(
+    credential = Credential(
         id=id_, person=person or id_, role=msgspec.convert(role, Role), added=_today(), cost=cost, salt=salt.hex(),
         hash=pin_hash(pin, salt, cost).hex(),
     )  # fmt: skip
@@ -250,17 +250,17 @@ def add(
             allowed(people)
         old = people.get(id_.casefold())
         if old is not None:
-            since = f"revoked on {old.revoked}" if old.revoked else f"given on {old.added}"
-            raise BadCredential(f"the credential {old.id} was {since}; an id is never given twice")
-        people[id_.casefold()] = made
-        return _change("added", made, author)
+            since = f"revoked on {old.revoked}" if old.revoked else f"added on {old.added}"
+            raise BadCredential(f"the credential {old.id} was {since}; an id is never used twice")
+        people[id_.casefold()] = credential
+        return _change("added", credential, author)
 
     _changed(path, change, make=True)
-    return made
+    return credential
 
 
 def revoke(path: Path, id_: str, *, author: Author = NOBODY, allowed: Allowed | None = None) -> Credential:
-    """Revoke a credential; it stays in the file, because the journal names it."""
+    """Revoke a credential; it stays in the file, because records of the journal name it."""
     return _replaced(path, id_, "revoked", lambda old: replace(old, revoked=_today()), author, allowed)
 
 
@@ -273,7 +273,7 @@ def set_pin(
     author: Author = NOBODY,
     allowed: Allowed | None = None,
 ) -> Credential:
-    """Give a credential another PIN."""
+    """Set a new PIN."""
     salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
 
     def change(old: Credential) -> Credential:
@@ -310,7 +310,7 @@ def _replaced(
 
 
 def count_refused(path: Path, id_: str, user: str) -> None:
-    """Leave a wrong PIN that a command met for the next journal. An id that nobody has is not kept: it may be a PIN."""
+    """Keep a wrong PIN of a command for the journal. An unknown id is not kept: it may be a PIN."""
     with _only_one(path):
         people, changes = load_file(path)
         known = people.get(id_.casefold())
@@ -324,7 +324,7 @@ def count_refused(path: Path, id_: str, user: str) -> None:
 
 
 def drop_changes(path: Path, tokens: Sequence[str]) -> None:
-    """Remove changes that a journal has now."""
+    """Remove changes that the journal has now."""
     with _only_one(path):
         people, changes = load_file(path)
         left = [change for change in changes if change.token not in tokens]
@@ -342,18 +342,18 @@ def _change(what: What, credential: Credential | None, author: Author) -> Change
 
 
 def _check_pin(pin: str, *names: str) -> None:
-    """Refuse a PIN that the first dozen guesses would find."""
+    """Refuse a PIN that is easy to guess."""
     if not SHORTEST_PIN <= len(pin) <= LONGEST_PIN or not pin.isprintable():
-        raise BadCredential(f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} characters, of one line")
+        raise BadCredential(f"a PIN must have {SHORTEST_PIN} to {LONGEST_PIN} printable characters")
     steps = {ord(b) - ord(a) for a, b in pairwise(pin)}
     if len(steps) == 1 and steps <= {-1, 0, 1}:
-        raise BadCredential("a PIN of one character repeated, or of a plain sequence, is the first to be guessed")
+        raise BadCredential("a PIN must not repeat one character or be a plain sequence: it is too easy to guess")
     if pin.casefold() in {name.casefold() for name in names}:
-        raise BadCredential("a PIN that is the credential itself is the first to be guessed")
+        raise BadCredential("a PIN must not be the credential itself: it is too easy to guess")
 
 
 def user_name(uid: int) -> str:
-    """Return a user of the system by name and number."""
+    """Return the name and number of a system user."""
     try:
         return f"{pwd.getpwuid(uid).pw_name} ({uid})"
     except KeyError:
@@ -366,16 +366,16 @@ def _today() -> str:
 
 @contextmanager
 def _only_one(path: Path) -> Iterator[None]:
-    """Hold the file against other processes. The lock is a file of its own, for the people file is exchanged whole."""
+    """Lock the file against other processes. The lock is a separate file, because the people file is replaced."""
     if not path.parent.is_dir():
-        raise BadPeopleFile(f"{path}: there is no folder {path.parent}")
+        raise BadPeopleFile(f"{path}: the folder {path.parent} is missing")
     lock = path.with_name(f".{path.name}.lock")
     try:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise BadPeopleFile(f"{lock}: {error.strerror}") from error
     try:
-        if os.geteuid() == 0:  # so that the box, which is another user, can hold it as well
+        if os.geteuid() == 0:  # so that the box, which runs as another user, can lock it too
             owner = (path if path.exists() else path.parent).stat()
             os.fchown(handle, owner.st_uid, owner.st_gid)
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -385,17 +385,17 @@ def _only_one(path: Path) -> Iterator[None]:
 
 
 def _changed(path: Path, change: Callable[[dict[str, Credential]], Change], *, make: bool = False) -> None:
-    """Exchange the file for a changed one, with the change itself as the last that waits for the journal."""
+    """Replace the file with a changed one, which also lists the change for the journal."""
     with _only_one(path):
         people, changes = PeopleFile({}) if make and not path.exists() else load_file(path)
         people = dict(people)
-        made = change(people)
-        _write(path, people, [*changes, made])
+        change_record = change(people)
+        _write(path, people, [*changes, change_record])
 
 
 def _write(path: Path, people: Mapping[str, Credential], changes: Sequence[Change]) -> None:
-    """Write the file: whole, and on disk before it takes its name."""
-    written = _File(FORMAT, list(people.values()), list(changes))
+    """Write the file atomically; it is on disk on return."""
+    written = _PeopleFileData(FORMAT, list(people.values()), list(changes))
     try:
         replace_file(path, msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n")
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Who may change the credentials of a table, and the change under that rule.
+"""Who may change the credentials of a table.
 
-An auditor adds, changes and revokes: auditors neither deal nor handle money nor clear faults. A floorperson revokes at
-once, because a lost badge cannot wait. Everybody changes their own PIN. As long as a table has no auditor, whoever may
-write the people file does all of it.
+An auditor adds, changes and revokes credentials, because auditors do not deal, handle money or clear faults. A
+floorperson may revoke, because a lost badge cannot wait. Everybody may change their own PIN. While a table has no
+auditor, every user who can write the people file may do all of this.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ _REVOKERS: Final = (AUTHORITY, "floorperson")
 
 
 def has_authority(people: Mapping[str, Credential]) -> bool:
-    """Tell whether somebody can authorize changes: from then on nobody changes anything without."""
+    """Return whether the table has an auditor, who must then authorize every change."""
     return any(each.role == AUTHORITY and not each.revoked for each in people.values())
 
 
 def authorize(people: Mapping[str, Credential], what: What, id_: str, by: Person | None) -> None:
-    """Raise ChangeNotAuthorized unless `by`, who was proved, may do this; BadCredential for the last auditor."""
+    """Raise ChangeNotAuthorized unless `by` may make this change; raise BadCredential for the last auditor."""
     if not has_authority(people):
         return
     old = people.get(id_.casefold())
     if by is None:
-        raise ChangeNotAuthorized(f"this table has an auditor, who must sign for the change of {id_}: use --as")
+        raise ChangeNotAuthorized(f"an auditor must sign for the change of {id_}: use --as")
     known = people.get(by.id.casefold())
     if known is None or known.revoked or known.role != by.role:
-        raise ChangeNotAuthorized(f"the credential {by.id} was revoked or changed meanwhile")
+        raise ChangeNotAuthorized(f"the credential {by.id} was revoked or changed in the meantime")
     if not _may(what, old, by):
         raise ChangeNotAuthorized(f"{by.id} is {by.role}: {_WHO[what]}")
     if what == "revoked" and old is not None and old.role == AUTHORITY and not old.revoked:
         others = {key: each for key, each in people.items() if key != id_.casefold()}
         if not has_authority(others):
-            raise BadCredential(f"{old.id} is the last auditor; add another one before this one is revoked")
+            raise BadCredential(f"{old.id} is the last auditor; add another one first")
 
 
 _WHO: Final[dict[str, str]] = {
-    "added": "an auditor adds credentials",
-    "pin_changed": "an auditor, or whoever holds the credential, changes its PIN",
-    "revoked": "an auditor revokes any credential, a floorperson every one but an auditor's",
+    "added": "only an auditor may add credentials",
+    "pin_changed": "only an auditor or the holder of the credential may change its PIN",
+    "revoked": "an auditor may revoke any credential, a floorperson any except an auditor's",
 }
 
 
@@ -66,7 +66,7 @@ def _may(what: What, old: Credential | None, by: Person) -> bool:
 def change_credential(
     path: Path, verb: Verb, id_: str, author: Author, *, role: str = "", person: str | None = None, pin: str = ""
 ) -> Credential:
-    """Change the people file for who may; what is wrong or not allowed is raised, and nothing was changed."""
+    """Change the people file if the author may do it; otherwise raise and change nothing."""
     allowed = partial(authorize, what=_WHAT[verb], id_=id_, by=author.who)
     if verb == "add":
         return file.add(path, id_, role, pin, person=person, author=author, allowed=allowed)

@@ -1,10 +1,9 @@
-"""Whether somebody may sign on: the PIN of a credential, checked against guessing. The people file is only read here.
+"""Checks the PIN of a credential, with protection against guessing. Only reads the people file.
 
-What an attacker may do is bounded three ways. After a wrong PIN the credential waits, longer each time, and tries that
-come too soon are refused unheard: they cost nothing and do not lengthen the wait, so whoever has the right PIN gets in
-once it is over. Waits are counted by credential and by where the try came from, so guessing at one place does not keep
-people out at another; strangers from many networks share what is left to them, and neither the table's own screens nor
-an address where somebody signed on before share it with them. And one hash is computed at a time, and few tries wait.
+Three limits protect a credential. First, after a wrong PIN it is blocked for some time, longer after each one; attempts
+during that time are refused without a check and do not make it longer. Second, the block holds for the place of the
+attempt, so that guessing at one place does not keep people out at another: unknown networks share a few places, while
+the screens of the table and addresses of earlier sign-ons have their own. Third, one hash runs at a time, and few wait.
 """
 
 from __future__ import annotations
@@ -25,34 +24,34 @@ if TYPE_CHECKING:
 
     from table_controller.people import Credential, Person
 
-# The wait after the first wrong PIN (s); it doubles with each one more, up to the longest.
+# The block after the first wrong PIN (s); it doubles with each further one, up to the longest.
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
-# So many places have a wait of their own for one credential, of strangers, and of them and known ones; all others
-# together have one more. Bounds guesses as well as memory. The table's own screens always have theirs.
+# How many places have their own block for one credential: unknown places, these and known ones, and all. Every further
+# place shares one block. This limits guesses and memory. The screens of the table always have their own.
 STRANGE_PLACES: Final = 4
 PLACES: Final = 8
 OWN_PLACES: Final = 16
-# Of them, what one network of strangers gets: a mistake at one address keeps nobody out at the next.
+# How many of them one unknown network gets.
 NETWORK_PLACES: Final = 2
-# Tries that are looked at or wait for that, by rank: each holds a thread, and the table's own work needs some, too.
+# The most attempts that are checked or wait, by rank: each uses a thread, and the table needs threads too.
 CHECKS: Final = (2, 3, 4)
-# So many addresses are remembered for each credential that was accepted there; the last ones.
+# How many of the last addresses of successful sign-ons are remembered for each credential.
 REMEMBERED: Final = 4
-# Ids that nobody has share so many waits, so that they behave like credentials and need no memory of their own.
+# Unknown ids share this many blocks, so that they behave like credentials and use no memory.
 STRANGERS: Final = 16
-# One hash at a time: each needs 16 MB, and the table's own work comes first.
+# One hash at a time: each needs 16 MB, and the table comes first.
 PARALLEL: Final = 1
-# A place that made no try for so long (s) is forgotten, once another one needs its wait.
+# A place without an attempt for this time (s) can be forgotten for another one.
 FORGOTTEN: Final = 3600.0
 
 _Key = tuple[str, str]
-# Where tries are counted that have no wait of their own.
+# The place for all attempts without their own block.
 _ALL_OTHERS: Final = "\n"
 
 
 class _Tries:
-    """The wrong PINs in a row of one credential at one place."""
+    """The consecutive wrong PINs of one credential at one place."""
 
     def __init__(self) -> None:
         self.seat: Seat | None = None
@@ -61,7 +60,7 @@ class _Tries:
         self.busy = False
 
     def wait(self, now: float) -> float:
-        """How long it still waits (s)."""
+        """Return how long it is still blocked (s)."""
         if self.busy:
             return FIRST_WAIT
         if not self.wrong:
@@ -70,9 +69,9 @@ class _Tries:
 
 
 class Checker:
-    """Checks PINs against a people file, which is read again whenever it has changed. For any number of threads.
+    """Checks PINs against a people file, which is read again when it changes. Safe for threads.
 
-    A check takes about 50 ms of computing, so a loop has it done in a thread.
+    A check needs about 50 ms of CPU time, so an event loop runs it in a thread.
     """
 
     def __init__(
@@ -89,16 +88,16 @@ class Checker:
         self._turns = threading.BoundedSemaphore(parallel)
         self._lock = threading.Lock()
         self._tries: dict[_Key, _Tries] = {}
-        self._places: dict[str, Quota] = {}  # by credential: which places have a wait of their own
+        self._places: dict[str, Quota] = {}  # credential -> places with their own block
         self._checks = Quota(CHECKS, CHECKS)
-        self._accepted: dict[str, list[str]] = {}  # by credential: where it was accepted, the last one at the end
+        self._accepted: dict[str, list[str]] = {}  # credential -> places of sign-ons, the last at the end
         self._file = PeopleFile({})
         self._stamp: tuple[int, ...] | None = None
 
     def check(self, id_: str, pin: str, place: Origin | str = "") -> Person:
-        """Return who it is; CredentialRefused does not say whether id or PIN was wrong, TryLater says how long to wait.
+        """Return the holder; raise CredentialRefused for a wrong id or PIN, TryLater with the time to wait.
 
-        `place` is where the try came from: an address, a user of the system, the table's own panel.
+        `place` is the origin of the attempt: an address, a system user, the panel of the table.
         """
         with self._lock:
             people = self._read()
@@ -107,10 +106,10 @@ class Checker:
             key = self._key(id_, known, origin)
             wait = self._tries[key].wait(self._clock()) if key in self._tries else 0.0
             if wait:
-                raise TryLater(f"the credential {id_!r} waits: try again in {math.ceil(wait)} s", wait)
+                raise TryLater(f"the credential {id_!r} is blocked: try again in {math.ceil(wait)} s", wait)
             turn = self._checks.admit(origin)
             if turn is None:
-                raise TryLater("the box checks other PINs now: try again in 1 s", FIRST_WAIT)
+                raise TryLater("the box is checking other PINs: try again in 1 s", FIRST_WAIT)
             self._begin(key, origin)
         right = False
         try:
@@ -124,12 +123,12 @@ class Checker:
         return known.who
 
     def known_address(self, name: str) -> bool:
-        """Whether somebody signed on at this address before, since the box started."""
+        """Return whether somebody signed on from this address since the box started."""
         with self._lock:
             return self._was_accepted(origin_of(name).name)
 
     def known_id(self, id_: str) -> str | None:
-        """Return a credential as the people file writes it; None if nobody has it, or the file cannot be read."""
+        """Return an id as written in the people file; None if nobody has it or the file cannot be read."""
         with self._lock:
             try:
                 known = self._read().get(id_.casefold())
@@ -138,10 +137,10 @@ class Checker:
         return None if known is None else known.id
 
     def holds(self, id_: str, role: str, proof: str = "") -> bool:
-        """Tell whether a credential that was proved before was not revoked since, nor has another role.
+        """Return whether a signed-on credential is still valid: not revoked and with the same role.
 
-        With `proof`, nor another PIN: whoever learnt the old one is sent away by the change. A file that cannot be
-        read now revokes nobody; nobody new signs on with it either.
+        With `proof`, also with the same PIN: a changed PIN ends older sign-ons. An unreadable file revokes nobody, and
+        nobody new can sign on.
         """
         with self._lock:
             try:
@@ -153,29 +152,29 @@ class Checker:
         return not proof or proof == known.proof
 
     def read(self) -> PeopleFile:
-        """Return the file as it is now, the same object as long as it does not change; BadPeopleFile as it is."""
+        """Return the current file, the same object until it changes; raise BadPeopleFile if it cannot be read."""
         with self._lock:
             self._read()
             return self._file
 
     def _right(self, known: Credential | None, pin: str, people: Mapping[str, Credential]) -> bool:
-        """Compare, in the same time whether somebody has this id or nobody, and wherever the difference is."""
+        """Return whether the PIN is right; takes the same time for every id and every difference."""
         if known is None or known.revoked:
-            # What others here cost: whoever measures learns nothing.
+            # The cost of other credentials, so that the time reveals nothing.
             cost = max(
                 (each.cost for each in people.values()), key=lambda cost: cost.n * cost.r * cost.p, default=Cost()
             )
-            salt, wanted = bytes(SALT_SIZE), bytes(HASH_SIZE)
+            salt, expected = bytes(SALT_SIZE), bytes(HASH_SIZE)
         else:
-            salt, wanted, cost = bytes.fromhex(known.salt), bytes.fromhex(known.hash), known.cost
+            salt, expected, cost = bytes.fromhex(known.salt), bytes.fromhex(known.hash), known.cost
         with self._turns:
-            found = self._hasher(pin[: LONGEST_PIN + 1], salt, cost)
-        return hmac.compare_digest(found, wanted) and known is not None and not known.revoked
+            actual = self._hasher(pin[: LONGEST_PIN + 1], salt, cost)
+        return hmac.compare_digest(actual, expected) and known is not None and not known.revoked
 
-    # --- waits --------------------------------------------------------------------------------------------------------
+    # --- blocks -------------------------------------------------------------------------------------------------------
 
     def _known(self, origin: Origin) -> Origin:
-        """Return an origin with the rank that it has now."""
+        """Return an origin with its current rank."""
         if origin.rank is Rank.STRANGER and self._was_accepted(origin.name):
             return origin_of(origin.name, known=True)
         return origin
@@ -184,7 +183,7 @@ class Checker:
         return any(name in names for names in self._accepted.values())
 
     def _key(self, id_: str, known: Credential | None, origin: Origin) -> _Key:
-        """Return under which credential and place a try is counted."""
+        """Return the credential and the place that an attempt counts for."""
         who = (
             id_.casefold()
             if known is not None
@@ -198,7 +197,7 @@ class Checker:
         return (who, origin.name if places.has_room(origin) else _ALL_OTHERS)
 
     def _begin(self, key: _Key, origin: Origin) -> None:
-        """A try is looked at: nobody else tries at its place meanwhile."""
+        """Begin to check an attempt; its place is busy meanwhile."""
         tries = self._tries.get(key)
         if tries is None:
             tries = self._tries[key] = _Tries()
@@ -213,7 +212,7 @@ class Checker:
         return not tries.busy and self._clock() - tries.last > FORGOTTEN
 
     def _end(self, key: _Key, origin: Origin, *, right: bool) -> None:
-        """A try was looked at: count a wrong PIN; after a right one nothing is left to count."""
+        """Finish an attempt: count a wrong PIN, or forget the count after a right one."""
         tries = self._tries[key]
         tries.busy = False
         tries.last = self._clock()
@@ -226,16 +225,16 @@ class Checker:
             names[:] = [*(name for name in names if name != origin.name), origin.name][-REMEMBERED:]
 
     def _read(self) -> Mapping[str, Credential]:
-        """Return the people of the file as it is now."""
+        """Return the credentials of the current file."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             self._stamp = None
         else:
-            stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+            stamp = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
             if stamp == self._stamp:
                 return self._file.people
-            self._stamp = None  # what cannot be read now is read again next time
+            self._stamp = None  # an unreadable file is read again next time
             self._file = load_file(self.path)
             self._stamp = stamp
             return self._file.people

@@ -1,4 +1,4 @@
-"""Replaces a file that only the box's own user may read: whole or not at all, and on disk when it returns."""
+"""Atomically replaces a file that only the user of the box may read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file of mode 0600. OSError leaves the file before as it was.
+    """Replace a file, with mode 0600; it is on disk on return. On OSError the old file is unchanged.
 
-    An administrator who is root writes for the user who owns the file, or its folder: the box must be able to read it.
+    Root writes on behalf of the owner of the file or its folder, so that the box can read it.
     """
     owner = path.stat() if path.exists() else path.parent.stat()
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -1,8 +1,8 @@
-"""Who gets one of a limited number of places: for connections, streams, clients, and the waits of wrong PINs. Pure.
+"""Limits the number of connections, streams, clients and PIN blocks, with places reserved by rank.
 
-One rule for all of them. Strangers share some of the places, and one network of theirs gets few. More places are kept
-for addresses where somebody signed on before, and more again for the table's own screens. So nobody from outside, from
-however many addresses, takes the last place. A place that is not in use now is given to the next who asks for one.
+Unknown origins share some places, and one unknown network gets few of them. More places are for addresses of earlier
+sign-ons, and more again for the screens of the table, so that outsiders with many addresses cannot take all places. An
+idle place is given to the next origin that needs one.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# One network of IPv4 addresses, and one of IPv6: what one attacker can easily have (bits of the prefix).
+# The size of one network, IPv4 and IPv6: what one attacker can easily have (bits of the prefix).
 SUBNET_V4: Final = 24
 SUBNET_V6: Final = 64
-# The addresses of this very computer.
+# The loopback addresses.
 THIS_COMPUTER: Final = ("127.0.0.1", "::1")
 
 
 class Rank(IntEnum):
-    """How well the box knows who asks; a higher rank has places that no lower one gets."""
+    """How well the box knows an origin; a higher rank has places that a lower one cannot get."""
 
     STRANGER = 0
     KNOWN = 1
@@ -31,7 +31,7 @@ class Rank(IntEnum):
 
 
 class Origin(NamedTuple):
-    """Where something comes from: the address or the user, the network that it is counted with, and its rank."""
+    """The origin of a connection: its address or system user, the group that it counts for, and its rank."""
 
     name: str
     group: str
@@ -39,7 +39,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(name: str, *, own: bool = False, known: bool = False) -> Origin:
-    """Return the origin of an address. Any other name was given by the box itself, and is known and counted alone."""
+    """Return the origin of an address. Any other name comes from the box itself: it is known and its own group."""
     try:
         address = ipaddress.ip_address(name.partition("%")[0])
     except ValueError:
@@ -54,19 +54,19 @@ def origin_of(name: str, *, own: bool = False, known: bool = False) -> Origin:
 
 
 class Screens:
-    """The table's own screens: this computer, and the addresses that the configuration names."""
+    """The screens of the table: this computer, and the addresses in the configuration."""
 
     def __init__(self, addresses: Iterable[str] = ()) -> None:
         self._addresses = {origin_of(address).name for address in (*THIS_COMPUTER, *addresses)}
 
     def has(self, peer: str, local: str = "") -> bool:
-        """Whether a peer is one of them. `local`: the address that it reached; only this computer has it as its own."""
+        """Return whether a peer is one of them. `local`: the address that it reached, which is this computer."""
         name = origin_of(peer).name
         return name in self._addresses or (bool(local) and name == origin_of(local).name)
 
 
 class Seat:
-    """A place that somebody has until it is released. `idle` answers whether it may be taken away; `displace` does."""
+    """A place until its release. `idle` returns whether it may be taken away; `displace` takes it away."""
 
     __slots__ = ("displace", "idle", "origin")
 
@@ -77,42 +77,42 @@ class Seat:
 
 
 class Quota:
-    """`places`: how many there are for strangers, for them and known ones together, and for all together.
+    """`places`: the number for unknown origins, for unknown and known ones together, and for all.
 
     `each`: how many of them one group gets, by rank.
     """
 
     def __init__(self, places: tuple[int, int, int], each: tuple[int, int, int]) -> None:
-        assert list(places) == sorted(places), "a higher rank has the places of a lower one, and more"
+        assert list(places) == sorted(places), "a higher rank has at least the places of a lower one"
         self.places = places
         self.each = each
         self._seats: dict[Seat, None] = {}  # the oldest first
 
     def __len__(self) -> int:
-        """How many places are taken."""
+        """Return how many places are in use."""
         return len(self._seats)
 
     def admit(
         self, origin: Origin, *, idle: Callable[[], bool] | None = None, displace: Callable[[], object] | None = None
     ) -> Seat | None:
-        """Give a place, if need be one that is idle and not of a higher rank; None if there is none."""
+        """Return a place, if necessary an idle one of the same or a lower rank; None if there is none."""
         if self._needs_one_of(origin):
-            found = self._idle_for(origin)
-            if found is None:
+            idle_seat = self._idle_for(origin)
+            if idle_seat is None:
                 return None
-            del self._seats[found]
-            if found.displace is not None:
-                found.displace()
+            del self._seats[idle_seat]
+            if idle_seat.displace is not None:
+                idle_seat.displace()
         seat = Seat(origin, idle, displace)
         self._seats[seat] = None
         return seat
 
     def release(self, seat: Seat) -> None:
-        """Take a place back, if it was not taken before."""
+        """Release a place."""
         self._seats.pop(seat, None)
 
     def promote(self, seat: Seat, origin: Origin) -> bool:
-        """Give a place of another rank for one that is held; False if there is none, and then nothing changes."""
+        """Change the rank of a place; return False and change nothing if that rank has no room."""
         if seat.origin == origin:
             return True
         del self._seats[seat]
@@ -124,11 +124,11 @@ class Quota:
         return True
 
     def has_room(self, origin: Origin) -> bool:
-        """Whether this one would be given a place now."""
+        """Return whether this origin would get a place now."""
         return not self._needs_one_of(origin) or self._idle_for(origin) is not None
 
     def _needs_one_of(self, origin: Origin) -> bool:
-        """Whether a place must be taken from somebody for this one."""
+        """Return whether an idle place must be taken away for this origin."""
         return self._crowded(origin) or self._full(origin.rank)
 
     def _crowded(self, origin: Origin) -> bool:
@@ -139,9 +139,9 @@ class Quota:
         return any(sum(held[low] for low in Rank if low <= high) >= self.places[high] for high in Rank if high >= rank)
 
     def _idle_for(self, origin: Origin) -> Seat | None:
-        """Return the idle place to be taken away: its own group's if that has too many, or else of the lowest rank.
+        """Return the idle place to take away: of its own group if that is full, otherwise of the lowest rank.
 
-        There of the group that has most, and there the oldest.
+        Among these the largest group, and in it the oldest place.
         """
         crowded = self._crowded(origin)
         idle = [

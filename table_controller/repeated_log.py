@@ -1,6 +1,6 @@
-"""Log lines that somebody outside can cause at will: the first is written at once, the others as one number a minute.
+"""Log lines that outsiders can cause: the first is written at once, repetitions as one count a minute.
 
-No count is lost: each is written at the end of its minute, or when the box stops. The table of them has a limit.
+Each count is written at the end of its minute or when the box stops. The number of causes is limited.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class Timer(Protocol):
-    """What ends a minute."""
+    """A timer that can be canceled."""
 
     def cancel(self) -> None:
-        """Forget it."""
+        """Cancel the timer."""
 
 
-# What happens again within so long (s) is counted.
+# Repetitions within this time (s) are counted.
 MINUTE: Final = 60.0
-# So many causes are counted apart; all further ones of a kind together.
+# The most causes that are counted separately; further ones of a kind are counted together.
 CAUSES: Final = 16
 
 
@@ -42,7 +42,7 @@ class _Cause:
 
 
 class RepeatedLog:
-    """`later` calls something after so many seconds; the loop does, unless a test has another clock."""
+    """Counts repeated log lines. `later` calls a function after some seconds; tests replace it."""
 
     def __init__(self, log: logging.Logger, later: Callable[[float, Callable[[], None]], Timer] = _later) -> None:
         self._log = log
@@ -50,19 +50,19 @@ class RepeatedLog:
         self._causes: dict[Hashable, _Cause] = {}
 
     def warn(self, kind: str, cause: Hashable, text: str, *, level: int = logging.WARNING) -> None:
-        """Log a warning, or count it. `kind` is what happened, `cause` by whom or where, `text` the whole line."""
+        """Log a warning, or count it. `kind` is what happened, `cause` its origin, `text` the whole line."""
         key: Hashable = (kind, cause)
         if key not in self._causes and len(self._causes) >= CAUSES:
-            key, text = (kind, None), f"{kind}, by many others"
-        found = self._causes.get(key)
-        if found is not None:
-            found.more += 1
+            key, text = (kind, None), f"{kind}, from many other origins"
+        known = self._causes.get(key)
+        if known is not None:
+            known.more += 1
             return
         self._log.log(level, "%s", text)
         self._causes[key] = _Cause(text, level, self._later(MINUTE, lambda: self._over(key)))
 
     def _over(self, key: Hashable) -> None:
-        """A minute is over: write its count; whatever was quiet is forgotten."""
+        """Write the count of a minute, or forget a cause without repetitions."""
         cause = self._causes[key]
         if not cause.more:
             del self._causes[key]
@@ -75,7 +75,7 @@ class RepeatedLog:
         cause.more = 0
 
     def flush(self) -> None:
-        """Write every count now: the box stops, or whoever counts here does."""
+        """Write every count now, before a stop."""
         for cause in self._causes.values():
             cause.timer.cancel()
             if cause.more:
@@ -84,7 +84,7 @@ class RepeatedLog:
 
 
 def log_refused_pin(repeated: RepeatedLog, error: PitboxError, credential: str | None, place: Origin | str) -> None:
-    """Log why somebody could not sign on. An id that nobody has is not written: it may be a PIN in the wrong field."""
+    """Log why a sign-on failed. An unknown id is not written: it may be a PIN in the wrong field."""
     origin = origin_of(place) if isinstance(place, str) else place
     who = "an unknown credential" if credential is None else f"the credential {credential}"
     cause = (credential, origin.group)
@@ -93,18 +93,18 @@ def log_refused_pin(repeated: RepeatedLog, error: PitboxError, credential: str |
         repeated.warn("a PIN came too soon", cause, f"a PIN for {who} came too soon, from {where}")
     elif isinstance(error, CredentialRefused):
         repeated.warn("a PIN was refused", cause, f"a PIN for {who} was refused, from {where}")
-    else:  # the people file cannot be read: nobody can sign on, and the table goes on
-        text = f"no PIN can be checked: {error.code}: {error}"
-        repeated.warn("no PIN can be checked", error.code, text, level=logging.ERROR)
+    else:  # the people file cannot be read, so nobody can sign on
+        text = f"PINs cannot be checked: {error.code}: {error}"
+        repeated.warn("PINs cannot be checked", error.code, text, level=logging.ERROR)
 
 
 class ServerLog(logging.LoggerAdapter[logging.Logger]):
-    """The log of a web server, whose warnings are about what strangers send: they are counted."""
+    """The log of the web server. Outsiders can cause its warnings, so they are counted."""
 
     def __init__(self, logger: logging.Logger, repeated: RepeatedLog) -> None:
         super().__init__(logger)
         self._repeated = repeated
-        self.level = logger.level  # the server looks at it
+        self.level = logger.level  # the web server reads it
 
     def warning(self, msg: object, *args: object, **more: Any) -> None:
         """Count a warning."""

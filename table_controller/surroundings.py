@@ -1,4 +1,4 @@
-"""What surrounds a box and is not its table: certificates, folders, who keeps the journal's heads. Only reads."""
+"""Notices about certificates, folders and the witnesses of the journal heads."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ HEAD_STAYS: Final = code_of(HeadStays.number)
 
 
 def notices_here(config: TableConfig, now_s: float) -> list[Notice]:
-    """Return everything that `pitbox config check` and `doctor` find around a table, box or no box."""
+    """Return the notices for `pitbox config check` and `pitbox doctor`; no box needs to run."""
     return [*notices_of(configured_certificates(config), now_s), *head_notices(config), *unit_notices(config)]
 
 
 def head_notices(config: TableConfig) -> list[Notice]:
-    """Return a notice if no head of the journal leaves this computer: then nobody could prove that it was replaced."""
+    """Return a notice if no head of the journal leaves this computer, so that nobody can prove a replacement."""
     if config.mqtt is not None:
         return []
     do = "configure a broker ([mqtt]) or a second copy on another disk or host (journal.copy)"
@@ -31,16 +31,21 @@ def head_notices(config: TableConfig) -> list[Notice]:
     if copy is None:
         text = "no head of the journal leaves this computer: no broker and no second copy are configured"
     elif _same_disk(config.data, copy):
-        text = f"no head of the journal leaves this disk: there is no broker, and journal.copy ({copy}) is on it, too"
+        text = f"no head of the journal leaves this disk: there is no broker, and journal.copy ({copy}) is on it too"
     else:
         return []
     return [
-        Notice("journal heads", HEAD_STAYS, f"{text}; who controls it could replace the whole journal unnoticed", do)
+        Notice(
+            "journal heads",
+            HEAD_STAYS,
+            f"{text}; a person who controls it could replace the whole journal unnoticed",
+            do,
+        )
     ]
 
 
 def _same_disk(one: Path, other: Path) -> bool:
-    """Whether both folders are there, and on one disk."""
+    """Return whether both folders exist on one disk."""
     try:
         return one.stat().st_dev == other.stat().st_dev
     except OSError:

@@ -274,9 +274,16 @@ def constants() -> str:
 
 
 def errors() -> str:
-    """The catalogue of codes."""
-    rows = [(code, e.title, e.who, e.meaning, e.act) for code, e in sorted(catalogue().items())]
-    return _table(("code", "what", "who acts", "meaning", "what to do"), *rows)
+    """Return a section for every code."""
+    parts = []
+    for code, entry in sorted(catalogue().items()):
+        act = f"**{entry.who.capitalize()}:** {entry.act}"
+        parts += [f"### {code}: {entry.title}", _wrapped(entry.meaning), _wrapped(act)]
+    return "\n\n".join(parts)
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(wrap(text, 100, break_long_words=False, break_on_hyphens=False))
 
 
 def service_diagram() -> str:

@@ -268,10 +268,10 @@ def folders(systemd: Systemd) -> None:
     systemd.inside("systemctl", "start", unit)
     checked = systemd.python(*check)
     for key, folder in (("journal.copy", COPY), ("journal.archive", ARCHIVE)):
-        assert f"PB-855  {key}: {folder} cannot be written by {unit}" in checked, checked
+        assert f"PB-855  {key}: {unit} cannot write to {folder}" in checked, checked
         systemd.until(
             f"{key} is refused, and the log has the cause",
-            lambda words=f"PB-855 {key}: {folder} cannot be written by this box": words in systemd.log(),  # type: ignore[misc]
+            lambda words=f"PB-855 {key}: this box cannot write to {folder}": words in systemd.log(),  # type: ignore[misc]
         )
     assert "pitbox config unit /etc/pitbox/folders.toml > " in checked, checked
     systemd.inside("systemctl", "start", "pitbox@retiring")

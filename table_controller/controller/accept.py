@@ -1,4 +1,4 @@
-"""Two people accept that a table has other devices than its journal, while no box runs; then the box starts."""
+"""Records that two people accept other devices than the journal has, while no box runs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class _Reader:
-    """A journal that is only read."""
+    """Reads a journal without writing to it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def read(self, first: int, last: int | None = None) -> Iterator[Record]:
-        """Read records in order."""
+        """Return records in order."""
         return reader.read(self._folder, first, last, newest=rec.VERSION)
 
     def latest_snapshot(self) -> Snapshot | None:
@@ -41,31 +41,31 @@ class _Reader:
 
 
 def _recovered(config: TableConfig, source: Any, people: tuple[Person, Person]) -> tuple[Table, Recovered]:
-    """Recover the journal's table as the configuration has it now; DeviceChangeRefused unless its devices differ."""
+    """Recover the table with the configuration of now; raise DeviceChangeRefused if its devices do not differ."""
     kinds: dict[str, Any] = dict(config.kinds)
     table = Table(config.edition, config.submission, kinds)
-    found = recover(source, table, digests_of(config.edition, config.submission, kinds), people)
-    if found.migration is None or not found.migration.changes:
-        raise DeviceChangeRefused(f"{config.path} has the devices of the journal; there is nothing to accept")
-    return table, found
+    recovered = recover(source, table, digests_of(config.edition, config.submission, kinds), people)
+    if recovered.migration is None or not recovered.migration.changes:
+        raise DeviceChangeRefused(f"{config.path} has the same devices as the journal; there is nothing to accept")
+    return table, recovered
 
 
 def changes_to_accept(config: TableConfig, people: tuple[Person, Person]) -> tuple[str, ...]:
-    """Return what would be accepted, a line each; only reads. Raises whatever is against it.
+    """Return one line for each change to accept; raise the error that forbids it. Only reads.
 
-    `people` are those who were named; nobody needs to have proved anything yet.
+    `people` are the people that the command names; their PINs need not be checked yet.
     """
     folder = config.journal.folder
     anchor.check(config.data, folder, config.journal.copy, traces(config.data))
     if not folder.is_dir() or not reader.segments(folder):
-        raise JournalGone(f"{folder} holds no journal: a table that never ran starts with any devices")
-    _, found = _recovered(config, _Reader(folder), people)
-    assert found.migration is not None
-    return found.migration.changes
+        raise JournalGone(f"{folder} has no journal: a table that never ran starts with any devices")
+    _, recovered = _recovered(config, _Reader(folder), people)
+    assert recovered.migration is not None
+    return recovered.migration.changes
 
 
 def accept_changes(config: TableConfig, people: tuple[Person, Person]) -> Record:
-    """Record that two people accept the change; return the record. The caller holds the data folder."""
+    """Record that two people accept the change; return the record. The caller has locked the data folder."""
     changes_to_accept(config, people)
     clock = BoxClock()
     digests = digests_of(config.edition, config.submission, config.kinds)
@@ -73,12 +73,15 @@ def accept_changes(config: TableConfig, people: tuple[Person, Person]) -> Record
         config.journal.folder, version=rec.VERSION, digests=digests, policy=config.journal.policy, clocks=clock.now
     )
     try:
-        table, found = _recovered(config, store, people)
-        assert found.migration is not None
+        table, recovered = _recovered(config, store, people)
+        assert recovered.migration is not None
         now = clock.now()
-        (record,) = store.append([(rec.MIGRATION, *now, store.boot, rec.encode_body(found.migration))])
+        (record,) = store.append([(rec.MIGRATION, *now, store.boot, rec.encode_body(recovered.migration))])
         stamp = rec.Stamp(*now, clock.kernel)
-        store.snapshot(record.seq, keep(table, found.timers, digests, stamp, found.hits, found.findings, found.roll))
+        store.snapshot(
+            record.seq,
+            keep(table, recovered.timers, digests, stamp, recovered.hits, recovered.findings, recovered.roll),
+        )
     finally:
         store.close()
     last = store.last()

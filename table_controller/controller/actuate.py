@@ -1,4 +1,4 @@
-"""From a core's command to a driver's method, kind by kind. Sends nothing twice and permits nothing."""
+"""Maps each command of the core to the method of a driver, by kind of device."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from table_controller.table.decisions import Command
 
-# A display is cleared under the number of the draw that it is cleared for, with this bit: no start gives such out, and
-# no service command either (`numbers`, `locked`).
+# The id of the command that clears the display is the id of its draw with this bit: no other command has it (see
+# `numbers` and `locked`).
 _CLEARS: Final = 1 << 60
 
 
 async def _draw(driver: Any, command: Command) -> Any:
-    """Draw a number. What the last draw left on the display is cleared first: a number that is shown bars a draw."""
+    """Draw a number. Clear the display first: the generator refuses a draw while it shows a number."""
     await driver.clear(command.id | _CLEARS)
     return await driver.draw(command.id)
 
@@ -44,14 +44,14 @@ _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]]
 
 
 def begin(kind: str, driver: Any, command: Command) -> Awaitable[Any]:
-    """Start a command. A lock is written before this returns; everything else when the event loop runs it."""
-    if command.act == "return_to_service":  # it serves again once it has reported well
+    """Start a command. A lock is sent before this returns, every other command when the event loop runs it."""
+    if command.act == "return_to_service":  # a good report returns it to service
         return driver.report()  # type: ignore[no-any-return]
     return _METHODS[kind, command.act](driver, command)
 
 
 def ended(command: int, error: PitboxError | None) -> ev.CommandEnded:
-    """Return how a command ended, for the core: what certainly had no effect is revoked."""
+    """Return the end of a command for the core; a command that certainly had no effect is revoked."""
     match error:
         case None:
             return ev.CommandEnded(command, "done")

@@ -1,4 +1,4 @@
-"""What became of commands whose outcome nobody knows: asked of the device when it is back, never sent again."""
+"""Finds the result of commands whose outcome is unknown: asks the device when it is back, never sends them again."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 _ENDS: Final = {Outcome.DONE: "done", Outcome.FAILED: "failed", Outcome.REFUSED: "failed"}
-# A device that is busy, or in doubt for another reason, is read again after so long (s), and then ever more seldom.
+# A busy or unverified device is read again after this time (s), which doubles up to the longest.
 ASK_AGAIN: Final = 1.0
 SELDOM: Final = 60.0
 
 
 class Asking:
-    """Asks, and hands what it learns to `submit` as the command's one end. A device in doubt is read anew."""
+    """Asks devices for the results of commands and submits each result as the end of its command."""
 
     def __init__(self, table: Table, submit: Callable[[ev.Event], None]) -> None:
         self._table = table
@@ -33,7 +33,7 @@ class Asking:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def look_after(self, slot: Slot[Any, Any]) -> None:
-        """Something was heard of a device: if it has reported and does not serve for doubt, see to it."""
+        """After an event of a device: if it has reported but is unverified or has an open command, start to ask it."""
         if self._doubtful(slot) and slot.name not in self._tasks:
             task = asyncio.get_running_loop().create_task(self._read(slot))
             self._tasks[slot.name] = task
@@ -44,12 +44,12 @@ class Asking:
             return False
         state = self._table.state
         known = state.slots[slot.name]
-        tested = known.way is not None and known.way.testing  # what it says meanwhile is nobody's
+        tested = known.way is not None and known.way.testing  # its reports do not count for the table
         unverified = known.state == UNVERIFIED and not tested
         return unverified or (bool(state.commands) and bool(self._in_doubt(slot.name)))
 
     def settled(self, told: Settled) -> None:
-        """A device told how a command ended: the end of one in doubt, whoever asked."""
+        """Submit the end of a command whose outcome was unknown, now that the device has reported it."""
         issued = self._table.state.commands.get(told.command)
         if issued is not None and issued.unknown and told.outcome in _ENDS:
             self._submit(ev.CommandEnded(told.command, _ENDS[told.outcome], told.reason))  # type: ignore[arg-type]
@@ -58,9 +58,9 @@ class Asking:
         return [id_ for id_, issued in self._table.state.commands.items() if issued.unknown and issued.slot == slot]
 
     async def _read(self, slot: Slot[Any, Any]) -> None:
-        """Ask about what is in doubt and read the device anew, until it serves, or is faulted, or its link falls."""
+        """Ask for unknown outcomes and read the device, until it is in service or faulted, or its link fails."""
         wait = ASK_AGAIN
-        with suppress(PitboxError):  # the link fell: the next report begins anew
+        with suppress(PitboxError):  # the link failed: the next report starts this again
             while self._doubtful(slot):
                 await self._ask(slot)
                 if not self._in_doubt(slot.name):
@@ -71,13 +71,13 @@ class Asking:
 
     async def _ask(self, slot: Slot[Any, Any]) -> None:
         for id_ in self._in_doubt(slot.name):
-            answer = await slot.driver.outcome(id_)  # the listener is told it too, and that ends the command
+            answer = await slot.driver.outcome(id_)  # this also arrives as an event, which ends the command
             known = slot.driver.reported
             if answer.outcome is Outcome.UNKNOWN and known is not None and never_came(id_, known):
                 self._submit(ev.CommandEnded(id_, "revoked"))
 
     def close(self) -> list[asyncio.Task[None]]:
-        """Ask no more; return what is to be waited for."""
+        """Cancel all questions; return the tasks to wait for."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -85,9 +85,9 @@ class Asking:
 
 
 def never_came(command: int, report: Reported) -> bool:
-    """Tell whether a device that does not remember a command certainly never got it.
+    """Return whether a device that does not remember a command certainly never received it.
 
-    It remembers the last ones that it got, and ids only grow: had it come, something older would be forgotten first.
+    A device remembers its last commands, and ids only grow: it would have forgotten an older command first.
     """
     known = [settled.command for settled in report.report.commands]
     return command not in known and (len(known) < REMEMBERED or min(known) < command)

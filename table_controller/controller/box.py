@@ -1,7 +1,7 @@
-"""One start of a table's box: journal, core, slots and people as one thing, with an orderly start and stop.
+"""The box of one table: joins journal, core, slots and people, and starts and stops them in order.
 
-Everything outside comes in as an argument, so that the same box runs on real ports with a disk, or in memory in virtual
-time. Nobody is served here: whoever shows the table follows it (`followers`, `on_told`, `on_halted`).
+Ports, disk and clock are arguments, so the same class runs on real devices or in memory in virtual time. Panel, uplink
+and control socket are not part of it: they follow the table through `followers`, `on_told` and `on_halted`.
 """
 
 from __future__ import annotations
@@ -72,22 +72,22 @@ if TYPE_CHECKING:
     from table_controller.quota import Origin
     from table_controller.table.events import Person as EventPerson
 
-    # Opens the journal under these digests; a JournalError says why it cannot be taken.
+    # Opens the journal for these digests; raises JournalError if it cannot be used.
     OpenJournal = Callable[[Mapping[str, str]], tuple[Journal, Writer]]
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# A stop or a lock has its answer within milliseconds; for a machine that has none, nobody waits longer than this (s).
+# A machine answers a stop or a lock within milliseconds; the box waits no longer than this (s).
 STOP_PATIENCE: Final = 1.0
-# A table is played if a round went on within so long (s): longer than any step of a round takes.
+# A table counts as played if a round moved within this time (s): longer than any step of a round.
 PLAYED: Final = 600.0
-# What the table is told of a machine in test mode, too: that it is there, how it stands, how commands ended.
-_ALWAYS_HEARD: Final = (LinkUp, LinkDown, Reported, Misread, Settled)
+# The table receives these events of a machine in test mode too: its link, its report, the results of commands.
+_IN_TEST_MODE_TOO: Final = (LinkUp, LinkDown, Reported, Misread, Settled)
 
 
 class Box:
-    """`controller` runs the table, or `locked` says why nobody does. `cause` is what people are shown."""
+    """One box. `controller` runs the table, or `locked` keeps it safe; `cause` is the error that people see."""
 
     def __init__(
         self,
@@ -98,9 +98,10 @@ class Box:
         threads: bool = True,
         seed: int | None = None,
     ) -> None:
-        """`threads`: whether slow work, as checking a PIN, has a thread; in virtual time there is none.
+        """Prepare a box; nothing runs yet.
 
-        `seed` makes the waits between two attempts to connect the same in every run.
+        `threads`: slow work, such as checking a PIN, runs in a thread (not in virtual time). `seed` makes the waits
+        between two attempts to connect the same in every run.
         """
         self.plan = plan
         self._threads = threads
@@ -108,7 +109,7 @@ class Box:
         self._has_power = True
         self.clock = clock
         self.started_ns = clock.now()[0]
-        self.repeated = RepeatedLog(log)  # what somebody outside can cause at will
+        self.repeated = RepeatedLog(log)  # for log lines that people outside can cause
         self.controller: Controller | None = None
         self.locked: LockedBox | None = None
         self.presence: Presence | None = None
@@ -117,43 +118,43 @@ class Box:
         self.copier: Copier | None = None
         self.dossiers: Dossiers | None = None
         self.wear: WearBook | None = None
-        self.testing: dict[str, int] = {}  # slots in test mode, by the dossier: the table hears nothing of their cards
+        self.testing: dict[str, int] = {}  # slots in test mode -> fault report (0: none); the table ignores their cards
         self.slots: dict[str, Slot[Any, Any]] = {}
         self.taps: dict[str, Tap] = {}
-        self.checks: list[tuple[str, str]] = []  # what the self-check found, for people
+        self.checks: list[tuple[str, str]] = []  # results of the self-check, for people
         self.surroundings = Surroundings(lambda: clock.now()[0] / 1e9)
         self.stopping = False
         self.boot = 0
-        self.enrolling = asyncio.Lock()  # one device after the other
-        self._finishing: set[asyncio.Task[Any]] = set()  # what goes on although whoever asked for it hung up
-        self.settled: list[str] = []  # enrolments that were cut off, and what this start made of them
+        self.enrolling = asyncio.Lock()  # one enrollment at a time
+        self._finishing: set[asyncio.Task[Any]] = set()  # work that continues when its requester disconnects
+        self.settled: list[str] = []  # interrupted enrollments, and whether this start finished or undid them
         self._revoked_before = () if plan.revoked is None else key_files.read_revoked(plan.revoked)
         self.on_told: list[Callable[[str, Any], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
-        self.on_replayed: Callable[[int], None] = lambda _: None  # told the number of each record that a start replays
+        self.on_replayed: Callable[[int], None] = lambda _: None  # called with the number of each replayed record
         self.tasks = Tasks(self._died)
         kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
         self.digests = digests_of(plan.edition, plan.submission, kinds)
         self._kinds = kinds
         self._snapshot_every = snapshot_every
         self._joined: list[Sign | Keypad] = []
-        self.sign: Sign | None = None  # what the meter's signs show
-        self._round_moved = -inf  # when a round last went on (s of the loop)
-        self._damage = ""  # what was known of damage in the second copy
+        self.sign: Sign | None = None  # keeps the meter signs up to date
+        self._round_moved = -inf  # when a round last moved (loop time, s)
+        self._damage = ""  # the last known damage of the second copy
         self._store: Journal | None = None
         self._writer: Writer | None = None
 
     @property
     def cause(self) -> PitboxError | None:
-        """Why nothing goes on, if nothing does."""
+        """Why the table is stopped; None while it runs."""
         if self.locked is not None:
             return self.locked.cause
         return self.controller.halted if self.controller is not None else None
 
     @property
     def begun(self) -> bool:
-        """Whether this start found no journal and began one: nothing that was before it is known."""
+        """Whether this start found no journal and began a new one."""
         return self.controller is not None and self.boot == 1
 
     @property
@@ -168,11 +169,11 @@ class Box:
 
     @property
     def waiting(self) -> int:
-        """How many records are not yet known to be durable."""
+        """How many records are not durable yet."""
         return 0 if self._writer is None else self._writer.waiting
 
     def running(self) -> Controller:
-        """Return the controller of a table that goes on; BoxLocked if none does."""
+        """Return the controller of a running table; raise BoxLocked if the table is stopped."""
         if self.controller is None or self.cause is not None:
             cause = self.cause
             raise BoxLocked("the box has not started" if cause is None else f"{cause.code}: {cause}")
@@ -181,17 +182,17 @@ class Box:
     # --- start --------------------------------------------------------------------------------------------------------
 
     async def begin(self, open_journal: OpenJournal, copier: Callable[[Journal], Copier | None] | None = None) -> None:
-        """Take the journal and recover the table from it, then open the ports. What cannot be taken locks the box."""
+        """Recover the table from the journal, then open the ports. A journal that cannot be used locks the box."""
         self.recover(open_journal, copier)
         if self.locked is not None:
             await self._close_journal()
         self.connect()
 
     def recover(self, open_journal: OpenJournal, copier: Callable[[Journal], Copier | None] | None = None) -> None:
-        """The first half of `begin`: recover the table and record this start. No port is open after it.
+        """Do the first half of `begin`: recover the table and record this start. Open no port.
 
-        JournalBusy is raised: then another box has this table, and nothing here may touch its machines. So is
-        KeyRevoked: a slot is configured with a key that was replaced.
+        Raise JournalBusy if another box has this table: then this box must not touch its machines. Raise KeyRevoked if
+        a slot is configured with a replaced key.
         """
         try:
             self._store, self._writer = open_journal(self.digests)
@@ -216,7 +217,7 @@ class Box:
             self._check_keys(self.controller)
 
     def _settle_drafts(self) -> None:
-        """Finish or undo enrolments that a box before began, as the journal has them."""
+        """Finish the enrollments that the journal has and undo those that it does not have."""
         for place in self.plan.places if self.controller is not None else ():
             if place.key_file is None:
                 continue
@@ -227,7 +228,7 @@ class Box:
                 self._trust(place.name, new)
 
     def _check_keys(self, controller: Controller) -> None:
-        """Bring what was revoked before into the journal; KeyRevoked if a slot has another key than was enrolled."""
+        """Copy the former list of revoked keys to the journal; raise KeyRevoked if a slot has a wrong key."""
         state, path = controller.table.state, self.plan.revoked
         keys = tuple(key for key in self._revoked_before if key not in state.revoked)
         if keys:
@@ -240,12 +241,12 @@ class Box:
                 check_enrolled(state, key, place.name)
 
     def _taken_over(self, step: Step) -> None:
-        """The journal has the keys that were revoked before: nobody reads their list any more."""
+        """Retire the former list of revoked keys: the journal has them now."""
         if isinstance(step.event, ev.KeysRevoked) and self.plan.revoked is not None:
             key_files.set_aside(self.plan.revoked)
 
     def connect(self) -> None:
-        """The second half of `begin`: open the ports and keep every machine connected."""
+        """Do the second half of `begin`: open the ports and keep every machine connected."""
         for name, slot in self.slots.items():
             self.tasks.supervise(name, slot.supervisor.run)
 
@@ -262,7 +263,7 @@ class Box:
         controller.followers += [self.escalation.take, self._copy_on, self._watch_round]
 
     def _join(self, controller: Controller) -> None:
-        """Have signs show what is on disk, and keypads ask what the dealer enters."""
+        """Connect the meter signs and the keypads with the table."""
         fresh = ServiceNumbers(self.clock).fresh
         self.sign = sign = Sign(controller, self.slots, fresh)
         keypad = Keypad(controller, self.slots, self.dealer, fresh)
@@ -270,7 +271,7 @@ class Box:
         self._joined = [sign, keypad]
 
     def _lock(self, cause: JournalError) -> None:
-        """Serve all the same, and only say why."""
+        """Continue in safe mode and show the cause."""
         log.error("the box is locked: %s %s", cause.code, cause)
         self.controller, self.locked = None, LockedBox(cause, self.clock)
 
@@ -283,32 +284,32 @@ class Box:
         owner.slots = self.slots
 
     def _slot(self, place: Place, submit: Callable[[Any], None]) -> Slot[Any, Any]:
-        def take(event: Any) -> None:
+        def handle(event: Any) -> None:
             if not self._has_power:
                 return
-            if place.name not in self.testing or isinstance(event, _ALWAYS_HEARD):
+            if place.name not in self.testing or isinstance(event, _IN_TEST_MODE_TOO):
                 submit(event)
-            for told in self.on_told:
-                told(place.name, event)
+            for handler in self.on_told:
+                handler(place.name, event)
 
         hold = None if self.controller is None else self.controller.hold
         slot: Slot[Any, Any] = Slot(
-            place.name, kind_named(place.kind), place.open_port, place.trust, take, capture=self.taps[place.name],
+            place.name, kind_named(place.kind), place.open_port, place.trust, handle, capture=self.taps[place.name],
             jitter=None if self._seed is None else Random(self._seed), hold=hold,
             longest_trial=None if self.controller is None else partial(self._longest_trial, place.name),
         )  # fmt: skip
         slot.on_failed = lambda bug: self.note(
-            rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the device is read anew", slot=place.name)
+            rec.Note("died", f"the driver of {place.name} failed: {bug!r}; the box reads it again", slot=place.name)
         )
         slot.on_unsteady = lambda text: self.note(rec.Note("link", text, slot=place.name))
         return slot
 
     def _longest_trial(self, slot: str) -> float:
-        """Return for how long (s) a link that falls again and again may stay unknown to the table now.
+        """Return how long (s) an unsteady link must stay up before the table counts the device as connected.
 
-        Not at all in a round or when the box halted, for then it may have to be stopped; nor while a command of its
-        device is open: one that is in doubt is asked about as soon as anybody answers. Not for long between rounds
-        that follow each other: people wait.
+        0 during a round and when the box halted, because the device may have to be stopped; 0 while a command of the
+        device is open, because its result must be asked for at once. Short while rounds follow each other, because
+        people wait.
         """
         controller = self.controller
         if controller is None or self.cause is not None or controller.table.state.round.state != mc.IDLE:
@@ -321,7 +322,7 @@ class Box:
     # --- while it runs ------------------------------------------------------------------------------------------------
 
     def copy_changed(self, state: CopyState) -> None:
-        """Hear how the second copy is: reached, it lets rounds open; taken over by another box, it ends this one."""
+        """Handle a new state of the second copy: reached, it permits rounds; taken over by a box, it halts this one."""
         if self.controller is None:
             return
         if state.damage and state.damage != self._damage:
@@ -342,31 +343,33 @@ class Box:
 
     def _halted(self, cause: PitboxError) -> None:
         log.critical("halted: %s %s", cause.code, cause)
-        for told in self.on_halted:
-            told(cause)
+        for handler in self.on_halted:
+            handler(cause)
 
     def _died(self, task: TaskState) -> None:
-        self.note(rec.Note("died", f"{task.name} died of {task.error} and is started again ({task.restarts} so far)"))
+        self.note(
+            rec.Note("died", f"{task.name} failed: {task.error}; the box restarts it ({task.restarts} restarts so far)")
+        )
 
     def note(self, note: rec.Note) -> None:
-        """Write down what is no step of the table, if anything can be written."""
+        """Record a note, which is not a step of the table, if the journal is open."""
         if self.controller is not None:
             self.controller.note(note)
 
     def halt(self, cause: PitboxError) -> None:
-        """Stop and lock every machine for a cause that only people end; it is in the journal before."""
+        """Record a cause that only people can end, then stop and lock every machine."""
         if self.controller is not None:
             self.controller.note(rec.Note("halted", f"{cause.code}: {cause}"))
             self.controller.halt(cause)
 
     async def check_person(self, credential: str, pin: str, place: Origin | str) -> Person:
-        """Return whose credential this is; CredentialRefused if the PIN is another. The table goes on meanwhile.
+        """Return the holder of a credential; raise CredentialRefused if the PIN is wrong. The table plays on meanwhile.
 
-        Every way in comes here, so the journal has what was edited in the people file, and how often a PIN was wrong.
-        Whoever is refused is logged, once a minute for each credential and network, with the count of the others.
+        Every sign-on calls this, so the journal gets edits of the people file and the number of wrong PINs. The log
+        gets one line a minute for each credential and network, with a count of the others.
         """
         try:
-            found = await self.aside(lambda: self.plan.people.check(credential, pin, place))
+            holder = await self.aside(lambda: self.plan.people.check(credential, pin, place))
         except PitboxError as refused:
             log_refused_pin(self.repeated, refused, self.plan.people.known_id(credential), place)
             if self.credentials is not None and isinstance(refused, CredentialRefused):
@@ -375,10 +378,10 @@ class Box:
         if self.credentials is not None:
             self.credentials.compare()
             self.credentials.pins.proved(credential)
-        return found
+        return holder
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something to its end, also if whoever waits for it is cancelled; return what comes of it."""
+        """Run a coroutine to its end, even if the task that waits for it is canceled; return its result."""
         task = asyncio.ensure_future(work)
         self._finishing.add(task)
         task.add_done_callback(self._finished)
@@ -387,34 +390,34 @@ class Box:
     def _finished(self, task: asyncio.Task[Any]) -> None:
         self._finishing.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            log.info("what was asked for was not done: %s", task.exception())
+            log.info("a request failed: %s", task.exception())
 
     async def aside(self, work: Callable[[], T]) -> T:
-        """Have slow work done, as files or a hash, while the table goes on; where there are no threads, here."""
+        """Run slow work, such as files or a hash, in a thread; in virtual time run it directly."""
         return await asyncio.to_thread(work) if self._threads else work()
 
     def holds(self, who: EventPerson, proof: str = "") -> bool:
-        """Tell whether somebody who signed on still has that credential, not revoked since and with the same PIN."""
+        """Return whether the credential of a signed-on person is still valid: not revoked, and with the same PIN."""
         return self.plan.people.holds(who.credential, who.role, proof)
 
     def dealer(self) -> EventPerson | None:
-        """Who deals, as a keypad's entries name them: nobody whose credential was revoked or has another PIN since."""
+        """Return the signed-on dealer; None if nobody is, or the credential was revoked or got another PIN."""
         if self.presence is None or self.presence.dealer is None:
             return None
         return self.presence.dealer if self.holds(self.presence.dealer, self.presence.proof) else None
 
     def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run something beside the table, as an uplink or a panel: whatever becomes of it, the table goes on."""
+        """Run a background service, such as the uplink or the panel; its failure never stops the table."""
         self.tasks.supervise(name, work)
 
     def expect(self, slot: str, key: DeviceKey) -> None:
-        """From now on, only the device of this key serves in a slot."""
+        """From now on, accept only the device with this key in a slot."""
         supervisor = self.slots[slot].supervisor
         supervisor.trust = self._trust(slot, key)
-        supervisor.falls.steady()  # what fell was the other device's link
+        supervisor.falls.steady()  # the unsteady link was that of the previous device
 
     def _trust(self, slot: str, key: DeviceKey) -> Trust:
-        """Plan a slot for the device of this key; return what it must prove."""
+        """Change the plan of a slot to the device with this key; return what the device must prove."""
         places = [
             replace(place, trust=struct_replace(place.trust, keys={key.serial: key})) if place.name == slot else place
             for place in self.plan.places
@@ -425,7 +428,7 @@ class Box:
     # --- stop ---------------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
-        """End in order, also in the middle of a deal: stop and lock, close the journal, give the ports back."""
+        """End in order, even during a deal: stop and lock the machines, close the journal, close the ports."""
         self.stopping = True
         if self._finishing and self._has_power:
             await asyncio.wait(self._finishing, timeout=STOP_PATIENCE)
@@ -451,10 +454,10 @@ class Box:
         await self._close_journal()
 
     def lose_power(self) -> None:
-        """End as a power cut ends a box: from here on nothing is taken, sent, shown or recorded.
+        """Simulate a power cut: from now on nothing is received, sent, shown or recorded.
 
-        For simulated power; a real cut ends the process. What remains is collected by `stop`, which does nothing else
-        then: neither the journal nor a machine learns of it.
+        A real cut ends the process. Call `stop` afterwards to free the tasks; it then neither writes to the journal nor
+        sends to a machine.
         """
         self.stopping, self._has_power = True, False
         for task in self._finishing:
@@ -472,10 +475,10 @@ class Box:
         self.tasks.cancel()
 
     async def _until_still(self, controller: Controller) -> None:
-        """Wait until every stop and lock has its answer, or will have none."""
+        """Wait until every stop and lock is answered, or the time is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(STOP_PATIENCE):
-                while _stops(controller):  # noqa: ASYNC110 - the ends of a few commands, once in a box's life
+                while _stops(controller):  # noqa: ASYNC110 - a few commands, once per run
                     await asyncio.sleep(0.01)
 
     async def _close_journal(self) -> None:
@@ -485,7 +488,7 @@ class Box:
         if writer is not None:
             await writer.close()
         if store is not None:
-            store.end()  # before the copy is closed: a copy without it looks as if this start had been cut off
+            store.end()  # before the copy is closed: otherwise the copy looks as if this start was cut off
         if self.copier is not None:
             await self.copier.close()
         if store is not None:
@@ -493,5 +496,5 @@ class Box:
 
 
 def _stops(controller: Controller) -> bool:
-    """Tell whether a stop or a lock has not ended."""
+    """Return whether a stop or a lock is still open."""
     return any(issued.act in ("stop", "lock") for issued in controller.table.state.commands.values())

@@ -1,4 +1,4 @@
-"""Changes a credential through a running box: by who may, on disk in the people file, then in the journal."""
+"""Changes a credential through a running box: checks the right to do so, writes the people file, then the journal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def change_people(box: Box, request: p.People, by: Person | None, uid: int) -> dict[str, Any]:
-    """Carry out a change; return the credential. The journal has it when this returns."""
+    """Carry out a change and return the credential. The change is in the journal when this returns."""
     path = box.plan.people.path
     box.running()
     if path is None or box.credentials is None:
@@ -24,13 +24,13 @@ async def change_people(box: Box, request: p.People, by: Person | None, uid: int
     is_set_up = path.exists() and has_authority(box.plan.people.read().people)
     if by is None and is_set_up:
         raise ChangeNotAuthorized("this table has an auditor, who must sign for every change: use --as")
-    if not is_set_up and uid not in (0, os.geteuid()):  # whoever signs: nobody here may sign for a change yet
-        raise ChangeNotAuthorized("this table has no auditor: root, or the user of the box, adds the first one")
+    if not is_set_up and uid not in (0, os.geteuid()):  # nobody can sign for a change yet
+        raise ChangeNotAuthorized("this table has no auditor: root or the user of the box must add the first one")
     author = people.Author(by, people.user_name(uid))
-    made = await box.aside(
+    changed = await box.aside(
         lambda: change_credential(
             path, request.change, request.credential, author, role=request.role, person=request.person, pin=request.pin
         )
     )
     await box.credentials.settle()
-    return {"credential": made.id, "role": made.role, "person": made.person, "revoked": made.revoked}
+    return {"credential": changed.id, "role": changed.role, "person": changed.person, "revoked": changed.revoked}

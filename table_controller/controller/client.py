@@ -1,4 +1,4 @@
-"""How a program talks to a running box: an asyncio client, and one question for a command line. Knows no rule."""
+"""Clients of the control socket of a box: one for asyncio programs, and a blocking one for commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# A box answers at once, but for what waits for a disk or a machine (s).
+# A box answers at once, except for requests that wait for a disk or a machine (s).
 PATIENCE: Final = 30.0
 # The longest line that a box sends: a whole state.
 _MAX_LINE: Final = 8 << 20
@@ -26,7 +26,7 @@ _CHUNK: Final = 1 << 16
 
 
 class Refused(PitboxError):
-    """What a box said instead of doing it, with its own code."""
+    """A box refused a request; carries the error code of the box."""
 
     def __init__(self, text: str, code: str, act: str) -> None:
         super().__init__(text)
@@ -35,12 +35,12 @@ class Refused(PitboxError):
 
     @property
     def code(self) -> str:
-        """The code that the box gave."""
+        """The error code of the box."""
         return self._code
 
     @property
     def named(self) -> type[PitboxError]:
-        """The error of ours that has this code."""
+        """The exception class with this code."""
         return next((kind for kind in _tree(PitboxError) if code_of(kind.number) == self._code), PitboxError)
 
 
@@ -50,15 +50,15 @@ def _tree(root: type[PitboxError]) -> Iterator[type[PitboxError]]:
         yield from _tree(child)
 
 
-def _answered(told: dict[str, Any]) -> Any:
-    error = told.get("error")
+def _answered(message: dict[str, Any]) -> Any:
+    error = message.get("error")
     if error is not None:
         raise Refused(error["text"], error["code"], error.get("act", ""))
-    return told.get("ok")
+    return message.get("ok")
 
 
 class Caller:
-    """A connection that waits for each answer in turn; for commands. Use as a context."""
+    """A blocking connection for commands; a context manager."""
 
     def __init__(self, path: Path, *, patience: float = PATIENCE) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -81,19 +81,19 @@ class Caller:
         self.hello: dict[str, Any] = greeting["hello"]
 
     def ask(self, do: str, **details: Any) -> Any:
-        """Ask for one thing; return the answer, or raise what the box says instead."""
+        """Send one request and return the answer; raise Refused if the box refuses it."""
         number = next(self._numbers)
         try:
             self._socket.sendall(msgspec.json.encode({"do": do, "id": number, **details}) + b"\n")
         except OSError as error:
             raise NoBox(f"the box at {self._path} is gone: {error}") from error
         while True:
-            told = self._next()
-            if told.get("id") == number or ("error" in told and "id" not in told):
-                return _answered(told)
+            message = self._next()
+            if message.get("id") == number or ("error" in message and "id" not in message):
+                return _answered(message)
 
     def pushes(self, until: float | None = None) -> Iterator[dict[str, Any]]:
-        """Yield what the box tells by itself, until it ends or this moment (of `time.monotonic`) has come."""
+        """Yield the messages that the box sends unasked, until it ends or until this time (`time.monotonic`)."""
         waiting = bytearray()
         while until is None or time.monotonic() < until:
             self._socket.settimeout(None if until is None else max(0.001, until - time.monotonic()))
@@ -104,8 +104,8 @@ class Caller:
             if not more:
                 raise NoBox(f"the box at {self._path} has ended")
             waiting += more
-            *lines, rest = waiting.split(b"\n")
-            waiting = bytearray(rest)
+            *lines, incomplete = waiting.split(b"\n")
+            waiting = bytearray(incomplete)
             for line in lines:
                 yield msgspec.json.decode(line)
 
@@ -118,8 +118,8 @@ class Caller:
             raise NoBox(f"the box at {self._path} is gone: {error}") from error
         if not line:
             raise NoBox(f"the box at {self._path} has ended")
-        told: dict[str, Any] = msgspec.json.decode(line)
-        return told
+        message: dict[str, Any] = msgspec.json.decode(line)
+        return message
 
     def close(self) -> None:
         """Hang up."""
@@ -137,9 +137,9 @@ class Caller:
 
 
 class BoxClient:
-    """A connection for a program with a loop: `request` awaits an answer, `on_push` is told everything else.
+    """A connection for asyncio programs: `request` awaits an answer, `on_push` gets all other messages.
 
-    `gone` is set when the box has ended or hung up.
+    `gone` is set when the box has ended or closed the connection.
     """
 
     def __init__(self, on_push: Callable[[dict[str, Any]], None] | None = None) -> None:
@@ -153,7 +153,7 @@ class BoxClient:
 
     @classmethod
     async def connect(cls, path: Path, on_push: Callable[[dict[str, Any]], None] | None = None) -> BoxClient:
-        """Connect; NoBox if none answers, Refused if it does not take us."""
+        """Connect; raise NoBox if no box answers, Refused if it refuses the connection."""
         client = cls(on_push)
         try:
             reader, client._writer = await asyncio.open_unix_connection(path, limit=_MAX_LINE)
@@ -164,13 +164,13 @@ class BoxClient:
         if "hello" not in greeting:
             await client.close()
             _answered(greeting)
-            raise NoBox(f"the box at {path} hung up")
+            raise NoBox(f"the box at {path} closed the connection")
         client.hello = greeting["hello"]
         client._task = asyncio.get_running_loop().create_task(client._read(reader))
         return client
 
     async def request(self, do: str, **details: Any) -> Any:
-        """Ask for one thing; return the answer, or raise what the box says instead."""
+        """Send one request and return the answer; raise Refused if the box refuses it."""
         if self._writer is None or self.gone.is_set():
             raise NoBox("the box has ended")
         number = next(self._numbers)
@@ -184,14 +184,14 @@ class BoxClient:
     async def _read(self, reader: asyncio.StreamReader) -> None:
         try:
             while line := await reader.readline():
-                told = msgspec.json.decode(line)
-                waiting = self._waiting.get(told.get("id", 0))
+                message = msgspec.json.decode(line)
+                waiting = self._waiting.get(message.get("id", 0))
                 if waiting is not None and not waiting.done():
-                    waiting.set_result(told)
+                    waiting.set_result(message)
                 elif self.on_push is not None:
-                    self.on_push(told)
+                    self.on_push(message)
         except OSError:
-            pass  # as if it had hung up
+            pass  # the box is gone
         finally:
             self.gone.set()
             for answer in self._waiting.values():

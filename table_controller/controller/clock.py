@@ -1,4 +1,4 @@
-"""The box's clocks. The only place that reads them; everything else is told the time."""
+"""The clocks of the box. Only this module reads them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _KERNEL: Final = Path("/proc/sys/kernel/random/boot_id")
-# systemd makes this file once a time server has been heard since power came.
+# systemd-timesyncd creates this file after the first contact with a time server since the boot.
 _SYNCHRONISED: Final = Path("/run/systemd/timesync/synchronized")
-# The kernel's own word, whoever keeps its clock (adjtimex(2)): set until a time server was heard, and again when none
-# was heard for so long that the clock may be wrong by 16 s. chrony and ntpd clear it, too.
+# Status flag of adjtimex(2): set until the clock is synchronized, and again when the error may have grown to 16 s.
+# timesyncd, chrony and ntpd clear it.
 STA_UNSYNC: Final = 0x0040
 _TIME_ERROR: Final = 5
 
 
 class _Timex(ctypes.Structure):
-    """`struct timex` of the kernel, as far as it is read; the rest is room that it may write to."""
+    """The first fields of `struct timex` of the kernel, and room for the others."""
 
     _fields_ = (
         ("modes", ctypes.c_uint),
@@ -34,7 +34,7 @@ class _Timex(ctypes.Structure):
 
 
 class Discipline:
-    """What the kernel says of its clock: kept by a time server or not, and how wrong it may be (microseconds)."""
+    """The state of the kernel clock: synchronized or not, and its largest error (microseconds)."""
 
     def __init__(self, *, kept: bool, at_most_us: int) -> None:
         self.kept = kept
@@ -42,44 +42,44 @@ class Discipline:
 
 
 def discipline() -> Discipline | None:
-    """Ask the kernel, changing nothing; None where there is no such question."""
-    found = _Timex()  # modes 0: only read
+    """Return the state of the kernel clock; None if the system does not report it."""
+    timex = _Timex()  # modes 0: read only
     try:
-        state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(found))
+        state = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex))
     except (AttributeError, OSError):
         return None
     if state < 0:
         return None
-    kept = state != _TIME_ERROR and not found.status & STA_UNSYNC
-    return Discipline(kept=kept, at_most_us=int(found.maxerror))
+    kept = state != _TIME_ERROR and not timex.status & STA_UNSYNC
+    return Discipline(kept=kept, at_most_us=int(timex.maxerror))
 
 
 class Clock(Protocol):
-    """Where time comes from. `kernel` names the run of the operating system."""
+    """Source of time. `kernel` names the boot of the operating system."""
 
     kernel: str
 
     def now(self) -> tuple[int, int]:
-        """Wall and monotonic time (ns)."""
+        """Return wall and monotonic time (ns)."""
 
     def synchronised(self) -> bool:
-        """Whether the wall clock is known to be right."""
+        """Return whether the wall clock is synchronized."""
 
 
 class BoxClock:
-    """The operating system's clocks; monotonic time goes on while the computer sleeps."""
+    """The clocks of the operating system; monotonic time includes the time that the computer sleeps."""
 
     def __init__(self, *, ask: Callable[[], Discipline | None] = discipline, heard: Path = _SYNCHRONISED) -> None:
-        """`ask` the kernel; `heard` is there once systemd's own client has heard a time server."""
+        """`ask` reads the kernel clock; `heard` is the file that systemd-timesyncd creates."""
         self.kernel = _KERNEL.read_text("ascii").strip() if _KERNEL.exists() else ""
-        self._ask = ask
-        self._heard = heard
+        self._read_clock = ask
+        self._synchronized_file = heard
 
     def now(self) -> tuple[int, int]:
         """Return wall and monotonic time (ns)."""
         return time.time_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
     def synchronised(self) -> bool:
-        """Return whether a time server was heard since power came, by the kernel's word or by systemd's."""
-        told = self._ask()
-        return (told is not None and told.kept) or self._heard.exists()
+        """Return whether the clock was synchronized since the boot, by the kernel or by systemd-timesyncd."""
+        kernel = self._read_clock()
+        return (kernel is not None and kernel.kept) or self._synchronized_file.exists()

@@ -1,7 +1,7 @@
-"""The control socket: how every command, the panel and the virtual dealer talk to a running box. Decides nothing.
+"""The control socket: the server through which commands and other programs reach a running box.
 
-A client that sends nonsense gets an error; one that does not read, or sends without end, is dropped. None of them can
-make the table wait: everything here is written without waiting, into buffers that have a limit.
+An invalid request gets an error; a client that does not read or never ends its line is dropped. No client can make the
+table wait: all writes go into bounded buffers.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from table_controller.quota import Seat
 
 NAME: Final = "control.sock"
-# Bytes that may wait for a client; a panel that is this far behind does not read any more.
+# Bytes that may wait for a client; a client further behind has stopped reading.
 MAX_BACKLOG: Final = 4 << 20
-# Clients at once: a panel, an uplink, a few commands; more is a mistake. Some places are for root and the box's own
-# user alone, and one other user gets a part of the rest.
+# Clients at the same time: a few commands and programs. Some places are reserved for root and the user of the box; any
+# other single user gets a part of the others.
 MAX_CLIENTS: Final = 32
 KEPT_CLIENTS: Final = 8
 USER_CLIENTS: Final = 12
-# The path of a Unix socket has so many bytes, no more.
+# The longest path of a Unix socket (bytes).
 MAX_PATH: Final = 107
 _PEER: Final = struct.Struct("3i")
 
@@ -53,22 +53,22 @@ class Client(asyncio.Protocol):
         self._control = control
         self._transport: asyncio.Transport | None = None
         self._read = bytearray()
-        self._ended = False  # no more comes; what came is still answered
+        self._ended = False  # the client sends nothing more; its requests are still answered
         self._seat: Seat | None = None
         self.session: Session | None = None
 
     @property
     def idle(self) -> bool:
-        """Whether this client is of no use: another one may have its place."""
+        """Whether this client does nothing, so that another one may have its place."""
         return self.session is not None and self.session.idle
 
     def displace(self) -> None:
-        """Another client gets this one's place."""
+        """Drop this client, because another one gets its place."""
         self._control.clients.pop(self, None)
-        self.drop("it did nothing, and another one came")
+        self.drop("it was idle, and another client needed the place")
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Greet whoever may come in; the others are told why not, and that is all."""
+        """Greet an admitted client; send any other one the reason and close."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         try:
@@ -86,7 +86,7 @@ class Client(asyncio.Protocol):
         self.send({"hello": hello})
 
     def data_received(self, data: bytes) -> None:
-        """Keep what came until it is this client's turn; one that sends faster than that is not read meanwhile."""
+        """Buffer the data until the turn of this client; pause reading if it sends faster."""
         if self.session is None or self._transport is None:
             return
         self._read += data
@@ -96,7 +96,7 @@ class Client(asyncio.Protocol):
             self._control.wait_for_turn(self)
 
     def eof_received(self) -> bool:
-        """Nothing more comes; stay as long as something that came is not answered."""
+        """The client sends nothing more; stay open until its requests are answered."""
         self._ended = True
         return self.session is not None and self._more()
 
@@ -104,7 +104,7 @@ class Client(asyncio.Protocol):
         return len(self._read) > MAX_LINE or b"\n" in self._read
 
     def turn(self) -> bool:
-        """Take one line; tell whether more wait. What is longer than any request ends the connection."""
+        """Handle one line and return whether more wait. A line that is too long ends the connection."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return False
@@ -115,7 +115,7 @@ class Client(asyncio.Protocol):
             return False
         request = bytes(self._read[:end])
         del self._read[: end + 1]
-        self._take(request)
+        self._handle_line(request)
         if self._more():
             return True
         if self._ended:
@@ -124,7 +124,7 @@ class Client(asyncio.Protocol):
             transport.resume_reading()
         return False
 
-    def _take(self, request: bytes) -> None:
+    def _handle_line(self, request: bytes) -> None:
         assert self.session is not None
         if not request.strip():
             return
@@ -134,7 +134,7 @@ class Client(asyncio.Protocol):
             self.send({"error": error_body(refused)})
 
     def send(self, what: Any) -> None:
-        """Send one thing, as a line; a client that is too far behind is dropped instead."""
+        """Send an object as one line; drop a client that is too far behind."""
         self.send_line(what if isinstance(what, bytes) else line(what))
 
     def send_line(self, data: bytes) -> None:
@@ -148,7 +148,7 @@ class Client(asyncio.Protocol):
         transport.write(data)
 
     def drop(self, why: str, *, abort: bool = True) -> None:
-        """Be rid of a client."""
+        """Drop a client and log why."""
         text = f"a client of the control socket is dropped: {why}"
         self._control.box.repeated.warn("a client is dropped", why, text)
         if self._transport is not None:
@@ -158,7 +158,7 @@ class Client(asyncio.Protocol):
                 self._transport.close()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """Whoever was signed on here speaks here no more."""
+        """End the session of this connection."""
         self._transport = None
         self._control.clients.pop(self, None)
         if self._seat is not None:
@@ -167,7 +167,7 @@ class Client(asyncio.Protocol):
             self.session.close()
 
     def bye(self) -> None:
-        """The box ends."""
+        """Close the connection, because the box ends."""
         if self._transport is not None:
             self._transport.close()
 
@@ -184,17 +184,17 @@ class Control:
         self.watchers = watcher_places()
         self._server: asyncio.Server | None = None
         self._turns: deque[Client] = deque()
-        box.on_told.append(self._told)
+        box.on_told.append(self._on_device_event)
         box.on_halted.append(self._halted)
 
     async def start(self) -> None:
-        """Listen. The data folder's lock is held by now: a socket that lies there is of a box that is gone."""
+        """Start to listen. This process has locked the data folder, so an existing socket is left from an ended box."""
         if len(os.fsencode(self.path)) > MAX_PATH:
             raise DataFolderUnusable(f"{self.path}: a socket's path has at most {MAX_PATH} bytes")
         try:
             with suppress(FileNotFoundError):
                 if not stat.S_ISSOCK(self.path.lstat().st_mode):
-                    raise DataFolderUnusable(f"{self.path} is there and is no socket; it is left as it is")
+                    raise DataFolderUnusable(f"{self.path} exists and is not a socket; the box does not delete it")
                 self.path.unlink()
             self._server = await asyncio.get_running_loop().create_unix_server(lambda: Client(self), str(self.path))
             self.path.chmod(0o660)
@@ -208,9 +208,9 @@ class Control:
             self.box.controller.followers.append(self._step)
 
     def wait_for_turn(self, client: Client) -> None:
-        """Have a client's next line taken: one line of one client each time that the loop comes round.
+        """Schedule the next line of a client: one line of one client in each iteration of the event loop.
 
-        So whatever is sent, and by however many, machines and deadlines wait for one request at most.
+        So machines and deadlines wait for one request at most, no matter how many are sent.
         """
         if client not in self._turns:
             self._turns.append(client)
@@ -229,7 +229,7 @@ class Control:
             self.wait_for_turn(client)
 
     def admit(self, client: Client, uid: int) -> Seat:
-        """Give a client its place, if need be one of a client that is of no use; NotAllowed if there is none."""
+        """Give a client a place, if necessary that of an idle client; raise NotAllowed if there is none."""
         name = f"user {uid}"
         rank = Rank.OWN if uid in (0, os.geteuid()) else Rank.KNOWN
         seat = self.places.admit(Origin(name, name, rank), idle=lambda: client.idle, displace=client.displace)
@@ -238,26 +238,28 @@ class Control:
         return seat
 
     def user_of(self, peer: socket.socket) -> int:
-        """Return the user at the other end; NotAllowed if this box does not answer that one."""
+        """Return the user id of the client; raise NotAllowed if that user may not use the socket."""
         _, uid, gid = _PEER.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
         if uid in (0, os.geteuid()) or self._in_group(uid, gid):
             return int(uid)
-        raise NotAllowed(f"this box does not answer user {uid}; who may: its own user, root" + self._group_words())
+        raise NotAllowed(
+            f"user {uid} may not use this socket; permitted: the user of the box, root" + self._group_text()
+        )
 
-    def _group_words(self) -> str:
+    def _group_text(self) -> str:
         return f", the group {self.box.plan.group}" if self.box.plan.group else ""
 
     def _in_group(self, uid: int, gid: int) -> bool:
         if self.box.plan.group is None:
             return False
         try:
-            wanted = grp.getgrnam(self.box.plan.group).gr_gid
+            group = grp.getgrnam(self.box.plan.group).gr_gid
             user = pwd.getpwuid(uid)
         except KeyError:
             return False
-        return wanted == gid or wanted in os.getgrouplist(user.pw_name, user.pw_gid)
+        return group == gid or group in os.getgrouplist(user.pw_name, user.pw_gid)
 
-    # --- what the box tells by itself ---------------------------------------------------------------------------------
+    # --- messages to clients that follow ------------------------------------------------------------------------------
 
     def _step(self, step: Step) -> None:
         data: bytes | None = None
@@ -268,11 +270,11 @@ class Control:
             if client.session is not None:
                 client.session.durable(step)
 
-    def _told(self, slot: str, event: Any) -> None:
+    def _on_device_event(self, slot: str, event: Any) -> None:
         self._push(lambda session: session.told, lambda: {"told": {"slot": slot, **(plain(event) or {})}}, event)
 
-    def _push(self, wants: Callable[[Session], bool], what: Callable[[], Any], event: Any) -> None:
-        listeners = [c for c in tuple(self.clients) if c.session is not None and wants(c.session)]
+    def _push(self, is_listener: Callable[[Session], bool], what: Callable[[], Any], event: Any) -> None:
+        listeners = [c for c in tuple(self.clients) if c.session is not None and is_listener(c.session)]
         if listeners and plain(event) is not None:
             data = line(what())
             for client in listeners:
@@ -285,11 +287,11 @@ class Control:
             client.send({"halted": error_body(cause)})
 
     def status(self) -> Any:
-        """Return the box's picture of itself."""
+        """Return the status of the box."""
         return status_of(self.box)
 
     async def close(self) -> None:
-        """Send everybody away and take the socket back."""
+        """Disconnect all clients and remove the socket."""
         if self._server is not None:
             self._server.close()
             for client in tuple(self.clients):

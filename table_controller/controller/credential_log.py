@@ -1,7 +1,7 @@
-"""Journals what happens to credentials: who changed one, what was edited by hand, and how many wrong PINs were tried.
+"""Records in the journal every change of credentials, every manual edit of the people file, and wrong PINs.
 
-A change waits in the people file, in the same file as its result, until the journal has it. What differs from the
-journal's roll without such a change was edited by hand, and is a finding.
+The people file keeps each change until the journal has it. A difference from the credentials that the journal knows,
+without such a change, is a manual edit, and a finding.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The people file is compared with the journal so often (s), and at every sign-on.
+# How often the people file is compared with the journal (s), in addition to every sign-on.
 COMPARE_EVERY: Final = 5.0
-# Wrong PINs after the first are counted for so long (s) before the journal has their number.
+# Wrong PINs after the first are counted for this time (s) and then recorded as one number.
 COUNTED_FOR: Final = 60.0
-# Whoever waits for a disk looks so often (s) whether the journal has failed meanwhile.
+# How often a coroutine that waits for the disk checks whether the journal has failed (s).
 _PATIENCE: Final = 0.25
-# A note names so many credentials and places, and counts the others.
+# A note names this many credentials and places, and counts the others.
 _NAMED: Final = 8
-_UNKNOWN: Final = "ids that nobody has"
+_UNKNOWN: Final = "unknown ids"
 
 
 class CredentialLog:
-    """The credentials of one start. `aside` does slow work while the table goes on."""
+    """The credentials of one start. `aside` runs slow work in a thread."""
 
     def __init__(self, source: People, controller: Controller, aside: Callable[[Callable[[], None]], Any]) -> None:
         self._source = source
@@ -49,7 +49,7 @@ class CredentialLog:
         self._aside = aside
         self._seen: PeopleFile | None = None
         self._unreadable = ""
-        self._waiting = 0  # notes that are not on disk
+        self._waiting = 0  # notes that are not on disk yet
         self._on_disk = asyncio.Event()
         self._on_disk.set()
         self._recorded: set[str] = set()  # changes that are still in the file
@@ -58,23 +58,23 @@ class CredentialLog:
     # --- changes ------------------------------------------------------------------------------------------------------
 
     def compare(self) -> None:
-        """Record what the people file says and the journal does not know: changes in their order, then differences."""
+        """Record what the people file has and the journal does not: changes in their order, then manual edits."""
         if self._source.path is None:
             return
         try:
-            found = self._source.read()
+            file = self._source.read()
         except BadPeopleFile as error:
             self._cannot_read(error)
             return
-        if found is self._seen:
+        if file is self._seen:
             return
-        self._seen, self._unreadable = found, ""
+        self._seen, self._unreadable = file, ""
         is_first = self._controller.roll.known is None
-        self._record(found.changes)
-        self._differences(found, is_first=is_first)
+        self._record(file.changes)
+        self._differences(file, is_first=is_first)
 
     def _cannot_read(self, error: BadPeopleFile) -> None:
-        """Record once that a file that the journal knew cannot be read; nobody signs on with it."""
+        """Record once that the people file cannot be read, so that nobody can sign on."""
         if str(error) != self._unreadable and self._controller.roll.known:
             self._note(rec.Note("people_edited", f"the people file cannot be read: {error}"))
         self._seen, self._unreadable = None, str(error)
@@ -88,15 +88,21 @@ class CredentialLog:
             for note in [_refused_note(list(some))] if is_refused else map(_change_note, some):
                 self._note(note)
 
-    def _differences(self, found: PeopleFile, *, is_first: bool) -> None:
+    def _differences(self, file: PeopleFile, *, is_first: bool) -> None:
         known = self._controller.roll.known or {}
-        changed = differences(known, found.listed)
+        changed = differences(known, file.listed)
         if not changed and not is_first:
             return
         if is_first:
-            rest = {key: one for key, one in found.listed.items() if key in changed}
-            if rest or self._controller.roll.known is None:
-                self._note(rec.Note("people", f"the people file listed before: {listing(rest)}", listed=dict(rest)))
+            others = {key: one for key, one in file.listed.items() if key in changed}
+            if others or self._controller.roll.known is None:
+                self._note(
+                    rec.Note(
+                        "people",
+                        f"credentials in the people file before this journal: {listing(others)}",
+                        listed=dict(others),
+                    )
+                )
             return
         text = f"the people file was edited by hand: {describe(known, changed)}"
         log.error("%s", text)
@@ -113,7 +119,7 @@ class CredentialLog:
             self._on_disk.set()
 
     async def settle(self) -> None:
-        """Compare, wait until the journal has it, and remove from the file the changes that it has."""
+        """Compare, wait until the journal has every change, and remove these changes from the file."""
         self.compare()
         while not self._on_disk.is_set():
             if self._controller.halted is not None:
@@ -130,19 +136,19 @@ class CredentialLog:
             await self._aside(lambda: people.drop_changes(path, tokens))
             self._recorded.difference_update(tokens)
         except BadPeopleFile as error:
-            log.warning("changes that the journal has stay in the people file: %s", error)
+            log.warning("recorded changes cannot be removed from the people file: %s", error)
         self.compare()
 
     async def watch(self) -> None:
-        """Do so now and then, until cancelled."""
+        """Do this regularly, until canceled."""
         while True:
             await self.settle()
             await asyncio.sleep(COMPARE_EVERY)
 
     def _known(self, id_: str) -> str:
-        """Return an id as the file writes it; empty if nobody has it."""
-        found = None if self._seen is None else self._seen.people.get(id_.casefold())
-        return "" if found is None else found.id
+        """Return an id as written in the file; empty if nobody has it."""
+        credential = None if self._seen is None else self._seen.people.get(id_.casefold())
+        return "" if credential is None else credential.id
 
 
 def _change_note(change: Change) -> rec.Note:
@@ -158,8 +164,8 @@ def _change_note(change: Change) -> rec.Note:
     if change.by and change.by_role in ROLES:
         who = ev.Person(change.by_role, change.by)  # type: ignore[arg-type]
     else:
-        text += " by nobody who signed on"
-    user = f" by the system's user {change.user}" if change.user else ""
+        text += "; nobody signed for it"
+    user = f" by system user {change.user}" if change.user else ""
     return rec.Note(
         "people", f"{text}; entered {change.at}{user}", who=who, listed={one.id.casefold(): one}, change=change.token
     )  # fmt: skip
@@ -169,7 +175,7 @@ def _refused_note(refused: Sequence[Change]) -> rec.Note:
     tries = Counter[str]()
     for change in refused:
         tries[change.listed.id if change.listed is not None else ""] += change.times
-    places = dict.fromkeys(f"a command of the system's user {change.user}" for change in refused)
+    places = dict.fromkeys(f"a command of system user {change.user}" for change in refused)
     return rec.Note("wrong_pins", _wrong_text(tries, 0, list(places)), change=refused[-1].token)
 
 
@@ -177,9 +183,9 @@ def _refused_note(refused: Sequence[Change]) -> rec.Note:
 
 
 class WrongPins:
-    """Wrong PINs at every way in: the first is journaled at once, those that follow as one number a minute.
+    """Wrong PINs of all sign-ons: the first is recorded at once, the following ones as one number a minute.
 
-    An id that nobody has is counted and not written down: people type a PIN in its place now and then.
+    An unknown id is counted and not recorded, because people sometimes type their PIN there.
     """
 
     def __init__(self, controller: Controller, known: Callable[[str], str]) -> None:
@@ -191,7 +197,7 @@ class WrongPins:
         self._timer: asyncio.TimerHandle | None = None
 
     def refused(self, id_: str, place: str, why: CredentialRefused) -> None:
-        """Take one try that was refused."""
+        """Count a refused attempt."""
         if isinstance(why, TryLater):
             self._early += 1
             return
@@ -203,7 +209,7 @@ class WrongPins:
             self._timer = asyncio.get_running_loop().call_later(COUNTED_FOR, self._due)
 
     def proved(self, id_: str) -> None:
-        """Somebody signed on: what was counted for that credential before is journaled first."""
+        """Before a sign-on is recorded, record the wrong PINs of that credential."""
         if self._tries.get(self._known(id_)):
             self._flush()
 
@@ -221,12 +227,12 @@ class WrongPins:
         self._tries, self._early, self._places = Counter[str](), 0, {}
 
     def close(self) -> None:
-        """Journal what was counted, and count no more."""
+        """Record the counts and stop."""
         self._flush()
         self.cancel()
 
     def cancel(self) -> None:
-        """Count no more."""
+        """Stop without recording."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -236,5 +242,5 @@ def _wrong_text(tries: Counter[str], early: int, places: Sequence[str]) -> str:
     of = [f"{count} for {id_ or _UNKNOWN}" for id_, count in tries.most_common()]
     more = f" and {len(of) - _NAMED} more credentials" if len(of) > _NAMED else ""
     where = ", ".join(places[:_NAMED]) + (" and others" if len(places) > _NAMED else "")
-    waiting = f"; {early} more tries came before their wait was over" if early else ""
+    waiting = f"; {early} more attempts came while the credential was blocked" if early else ""
     return f"{total} wrong PIN{'s' * (total > 1)} ({', '.join(of[:_NAMED])}{more}), from {where}{waiting}"

@@ -1,4 +1,4 @@
-"""A box's folder: its lock, its journal, its socket. Where things lie, and that only one box uses them."""
+"""The data folder of a box: its lock and the paths in it. Only one box can use it at a time."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 JOURNAL: Final = "journal"
 SOCKET: Final = "control.sock"
 DOSSIERS: Final = "dossiers"
-# Made by boxes whose table ran, and by nothing before: a folder that has one of these and no journal had one.
+# Only a box whose table ran creates these: a folder with one of them and no journal has lost its journal.
 _TRACES: Final = (DOSSIERS, "revoked.json", "revoked.in-journal.json", "uplink.cursor")
 
 
 def traces(folder: Path) -> tuple[Path, ...]:
-    """Return what tells that a table was run from this folder before, journal and anchor apart."""
+    """Return the files, other than journal and anchor, that show that a table ran from this folder."""
     return tuple(folder / name for name in _TRACES if (folder / name).exists())
 
 
 class DataFolder:
-    """One table's folder, held by this process until `close`. On a disk that turned read-only nothing can hold it."""
+    """The folder of one table, locked by this process until `close`; a read-only disk cannot be locked."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder
         self._lock = -1
         self.read_only = False
         if not folder.is_dir():
-            raise DataFolderUnusable(f"{folder} is no folder; make it: mkdir -p {folder}")
+            raise DataFolderUnusable(f"{folder} is not a folder; create it: mkdir -p {folder}")
         if os.statvfs(folder).f_flag & os.ST_RDONLY:
             self.read_only = True
             return
@@ -41,18 +41,18 @@ class DataFolder:
             self._lock = take_lock(folder)
         except JournalBusy as busy:
             owner = str(busy).rpartition(": ")[2].removesuffix(" writes this journal")
-            raise BoxRuns(f"{folder}: {owner} is a box that uses it") from None
+            raise BoxRuns(f"{folder}: another box uses it: {owner}") from None
         except OSError as error:
             raise DataFolderUnusable(f"{folder}: {error.strerror}") from error
 
     @property
     def journal(self) -> Path:
-        """Where its journal is."""
+        """The folder of the journal."""
         return self.path / JOURNAL
 
     @property
     def socket(self) -> Path:
-        """Where its control socket is."""
+        """The path of the control socket."""
         return self.path / SOCKET
 
     def close(self) -> None:

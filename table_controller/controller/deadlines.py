@@ -1,4 +1,4 @@
-"""Wakes the controller when a deadline of the core has come, by whichever clock says so first. Decides nothing."""
+"""Wakes the controller when a deadline of the core has passed by the wall clock or the monotonic clock."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
     from table_controller.controller.recorder import Recorder
 
-# The wall clock can jump while the loop sleeps: an age is looked at again after at most so long (s).
+# The wall clock can jump while the loop sleeps: each deadline is checked again after at most this time (s).
 LOOK_AGAIN: Final = 60.0
-# Nearer than this (s) is now: clocks are read in nanoseconds, the loop sleeps in floating point.
+# A deadline nearer than this (s) has passed: clocks count nanoseconds, the loop sleeps in floating point.
 _NOW: Final = 1e-6
 
 
@@ -26,20 +26,20 @@ class Deadlines:
         self._handles: dict[str, asyncio.TimerHandle] = {}
 
     def set(self, timer: str) -> None:
-        """A step has set a timer anew, or forgotten it."""
+        """Follow a change of a timer: wait for it again, or no longer."""
         self._cancel(timer)
         if timer in self._recorder.timers.running:
             self._wait(timer)
 
     def resume(self) -> list[str]:
-        """Take up what ran when the box died; return the timers that have come meanwhile."""
+        """Continue the timers of the previous start; return those that have passed meanwhile."""
         now, trusted = self._recorder.stamp(), self._recorder.trusted
         timers = self._recorder.timers
-        come = [timer for timer in timers.running if timers.left(timer, now, trusted=trusted) <= _NOW]
+        passed = [timer for timer in timers.running if timers.left(timer, now, trusted=trusted) <= _NOW]
         for timer in timers.running:
-            if timer not in come:
+            if timer not in passed:
                 self._wait(timer)
-        return come
+        return passed
 
     def _wait(self, timer: str) -> None:
         left = self._recorder.timers.left(timer, self._recorder.stamp(), trusted=self._recorder.trusted)
@@ -58,6 +58,6 @@ class Deadlines:
             handle.cancel()
 
     def close(self) -> None:
-        """Wake nobody any more."""
+        """Cancel all timers."""
         for timer in list(self._handles):
             self._cancel(timer)

@@ -1,6 +1,6 @@
-"""The dossiers of a running box: a freezer at every machine that moves cards, and what the table knew beside it.
+"""The fault reports of a running box: a recorder for every machine that moves cards, and the state of the table.
 
-The way back of each fault is in `ways`: it is told here what was frozen, and what machines show.
+`ways` keeps the return to service of each fault; this module passes it new reports and the evidence of machines.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.loop import Step
 
-# Answers of people that a dossier tells.
+# How many answers of people a fault report includes.
 _ANSWERS: Final = 20
 
 
 class Dossiers:
-    """One box's dossiers in one folder."""
+    """The fault reports of one box, in one folder."""
 
     def __init__(self, box: Box, folder: Path, *, threads: bool = True) -> None:
         self.store = files.DossierStore(folder)
         self._box = box
         self._threads = threads
         self.ways = Ways(box, self.store, threads=threads)
-        self._asked: dict[int, str] = {}  # prompts, by what they ask
+        self._asked: dict[int, str] = {}  # prompt -> kind
         self._answers: deque[tuple[int, d.Answer]] = deque(maxlen=_ANSWERS)
-        self._received: dict[str, int] = {}  # when each deck came (wall clock)
-        self._pinned: dict[str, list[int]] = {}  # dossiers whose machine is not back, by slot
+        self._received: dict[str, int] = {}  # when each deck was received (wall clock)
+        self._pinned: dict[str, list[int]] = {}  # slot -> reports whose machine is not back in service
         self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in KINDS}
         for number in files.numbers(folder):
             self._take_up_again(number)
         for name in self._freezers:
             self.ways.agree(name, self._pinned.get(name, ()))
-        box.on_told.append(self._told)
+        box.on_told.append(self._on_device_event)
         if box.controller is not None:
             box.controller.followers.append(self._stepped)
 
@@ -82,18 +82,18 @@ class Dossiers:
                 self._pinned.setdefault(slot, []).append(number)
 
     def cancel(self) -> None:
-        """Ask and write nothing any more; what is half written stays half written, as after a power cut."""
+        """Stop at once, as after a power cut; partly written reports stay as they are."""
         for freezer in self._freezers.values():
             freezer.cancel()
         self.ways.cancel()
 
     async def close(self) -> None:
-        """Let what is being asked and written end."""
+        """Finish open questions and writes."""
         for freezer in self._freezers.values():
             await freezer.close()
         await self.ways.close()
 
-    # --- what the table knows -----------------------------------------------------------------------------------------
+    # --- state of the table -------------------------------------------------------------------------------------------
 
     def _stepped(self, step: Step) -> None:
         for decision in step.decisions:
@@ -106,7 +106,7 @@ class Dossiers:
                 self._received[deck] = step.wall_ns
 
     def _facts(self, name: str) -> dict[str, Any]:
-        """Return everything that a dossier tells besides the machine itself."""
+        """Return the parts of a fault report that come from the table and not from the machine."""
         box, now = self._box, self._box.clock.now()[0]
         facts: dict[str, Any] = {
             "expected": box.plan.edition.cards.count,
@@ -119,7 +119,7 @@ class Dossiers:
             return facts
         table = box.controller.table
         facts["table"] = tuple(
-            d.Neighbour(each, slot.kind.name, table.state.slots[each].state, _word(slot.view))
+            d.Neighbour(each, slot.kind.name, table.state.slots[each].state, _state_name(slot.view))
             for each, slot in box.slots.items()
         )
         facts["permits"] = tuple(
@@ -138,9 +138,9 @@ class Dossiers:
         )  # fmt: skip
         return facts
 
-    # --- the way back -------------------------------------------------------------------------------------------------
+    # --- events of machines -------------------------------------------------------------------------------------------
 
-    def _told(self, name: str, event: Any) -> None:
+    def _on_device_event(self, name: str, event: Any) -> None:
         freezer = self._freezers.get(name)
         if freezer is None:
             return
@@ -151,7 +151,7 @@ class Dossiers:
         if isinstance(event, Reported) and self.ways.serves(name):
             for number in self._pinned.pop(name, []):
                 self.ways.write(_unpin, self.store, number)
-        if self._box.stopping:  # what the box does to its links as it ends is no fault of theirs
+        if self._box.stopping:  # the end of the box is not a fault of the links
             return
         shown = (
             st.Faulted("nothing any more: its link is gone") if isinstance(event, LinkDown) else st.evidence_of(event)
@@ -164,6 +164,6 @@ def _unpin(store: files.DossierStore, number: int) -> None:
     store.pin(number, pinned=False)
 
 
-def _word(view: Any) -> str:
+def _state_name(view: Any) -> str:
     state = getattr(view, "state", None)
     return "" if state is None else str(getattr(state, "name", state)).lower()

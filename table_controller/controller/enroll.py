@@ -1,6 +1,6 @@
-"""A device takes a slot: under two people, recorded by the core, and the key of the one before is revoked for ever.
+"""Enrolls a device in a slot: two people sign, the core records it, and the previous key is revoked forever.
 
-Keys come by file and stay in files; over the socket comes a file's name, never a key.
+Keys stay in files; a request over the socket names a file and never contains a key.
 """
 
 from __future__ import annotations
@@ -26,42 +26,41 @@ _ENROLS: Final = ("technician", "floorperson")
 
 
 def check_key(state: State, key: DeviceKey, slot: str) -> None:
-    """Raise KeyRevoked for a key that another one replaced."""
+    """Raise KeyRevoked for a key that was replaced."""
     if files.identity(key) not in state.revoked:
         return
     now = state.enrolled.get(slot)
-    serves = f"; {now[0]} is enrolled there now, and its key file belongs here" if now is not None else ""
+    serves = f"; {now[0]} is enrolled there now: use its key file" if now is not None else ""
     raise KeyRevoked(f"{slot}: the key of {key.serial} was revoked when another device was enrolled{serves}")
 
 
 def check_enrolled(state: State, key: DeviceKey, slot: str) -> None:
-    """Raise KeyRevoked for a slot whose key is another than the one that two people enrolled there."""
+    """Raise KeyRevoked for a slot whose key is not the one that two people enrolled."""
     check_key(state, key, slot)
     now = state.enrolled.get(slot)
     if now is not None and now != files.identity(key):
         raise KeyRevoked(
-            f"{slot}: the key of {key.serial} was put there by hand; two people enrolled {now[0]}, and its key file "
-            "belongs here"
+            f"{slot}: somebody put the key of {key.serial} there; two people enrolled {now[0]}: use its key file"
         )
 
 
 async def enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Person) -> dict[str, Any]:
-    """Enroll the device of a key file in a slot; return its serial number and the one that was revoked, if any.
+    """Enroll the device of a key file in a slot; return its serial number and the revoked one, if any.
 
-    Without a file, or with the key that the slot has already: the slot's first device becomes the table's own. Files
-    are read and written aside: a disk that hangs holds up the enrolment, and no card.
+    Without a file, or with the key that the slot has already, the device in the slot is enrolled for the first time.
+    Files are read and written in a thread, so that a slow disk delays the enrollment and not the game.
     """
     if {who.role, second.role} != set(_ENROLS):
-        raise NotAllowed("a device is enrolled by a technician and a floorperson, both signed on")
+        raise NotAllowed("a technician and a floorperson must sign on to enroll a device")
     return await box.finish(_enroll(box, slot, file, who, second))
 
 
 async def _enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Person) -> dict[str, Any]:
-    """The box does this to its end, also if whoever asked hangs up: a revoked device must not go on serving."""
+    """Enroll; runs to its end even if the client disconnects, because a revoked device must not stay in service."""
     async with box.enrolling:
         place = next((each for each in box.plan.places if each.name == slot), None)
         if place is None or place.key_file is None:
-            raise BadRequest(f"there is no slot {slot} whose key can be changed; there are: {', '.join(box.slots)}")
+            raise BadRequest(f"there is no slot {slot} whose key can be changed; slots: {', '.join(box.slots)}")
         path, key_file = Path(file) if file else place.key_file, place.key_file
         key = await box.aside(lambda: load_key(path))
         _check(box, _permitted(box, slot), place, key)
@@ -70,7 +69,7 @@ async def _enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Per
         first = files.same_key(old, new)
         await box.aside(lambda: files.write_draft(key_file, new))
         try:
-            _permitted(box, slot)  # a round may have begun meanwhile
+            _permitted(box, slot)  # a round may have begun in the meantime
         except PitboxError:
             await box.aside(lambda: files.discard_draft(key_file))
             raise
@@ -85,7 +84,7 @@ async def _enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Per
 
 
 def _permitted(box: Box, slot: str) -> State:
-    """Return the table's state; NotAllowed if something is against an enrolment now."""
+    """Return the state of the table; raise NotAllowed if an enrollment is not permitted now."""
     controller = box.running()
     reasons = against(controller.table, slot, "enroll")
     if reasons:
@@ -94,7 +93,7 @@ def _permitted(box: Box, slot: str) -> State:
 
 
 async def _record(box: Box, event: ev.DeviceEnrolled, key_file: Path) -> None:
-    """Have the core take it, and wait until that is on disk. NotAllowed if it is refused: then nothing has changed."""
+    """Submit the enrollment and wait until it is on disk; raise NotAllowed, with nothing changed, if it is refused."""
     decisions = await box.running().taken(event)
     refused = next((each for each in decisions if isinstance(each, Refused)), None)
     if refused is not None:
@@ -103,14 +102,14 @@ async def _record(box: Box, event: ev.DeviceEnrolled, key_file: Path) -> None:
 
 
 def _check(box: Box, state: State, place: Place, key: DeviceKey) -> None:
-    """Raise what is against this key in this slot."""
+    """Raise the error that forbids this key in this slot."""
     check_key(state, key, place.name)
     if key.kind != place.kind:
-        raise BadKeyFile(f"{place.name} is the place of a {place.kind}; this is the key of a {key.kind}")
+        raise BadKeyFile(f"{place.name} is the slot of a {place.kind}; this is the key of a {key.kind}")
     if key.enrolled:
-        raise BadKeyFile(f"{key.serial} is enrolled at {key.enrolled}")
+        raise BadKeyFile(f"{key.serial} is already enrolled at {key.enrolled}")
     if any(files.same_key(key, own) and own.enrolled for own in place.trust.keys.values()):
-        raise BadKeyFile(f"{key.serial} with this key is enrolled as the device of {place.name} already")
+        raise BadKeyFile(f"{key.serial} with this key is already enrolled in {place.name}")
     for other in box.plan.places:
         if other.name != place.name and key.serial in other.trust.keys:
             raise SerialTwice(f"{other.name} has the serial number {key.serial}")

@@ -1,6 +1,6 @@
-"""Holds that nobody clears: after a while each is escalated, in the journal and in the log. Changes nothing.
+"""Escalates holds that nobody clears, in the journal and in the log, again and again.
 
-The table stands still all the same; this is for the people who should have come.
+The table stays stopped; the escalation calls the people who should have come.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 
 class Escalation:
-    """`escalated` is how often each open hold was escalated; `since` when it was first seen in this start (loop time).
+    """`escalated` counts the escalations of each open hold; `since` is when this start first saw it (loop time).
 
-    A hold that is older than the start of the box begins anew: how long nobody came while the box was off says nothing.
+    The time that the box was off does not count.
     """
 
     def __init__(self, after: float, table: Table, note: Callable[[rec.Note], None]) -> None:
@@ -39,7 +39,7 @@ class Escalation:
             self._watch(hold)
 
     def take(self, step: Step) -> None:
-        """See what was found and what was cleared."""
+        """Follow new and cleared holds."""
         for decision in step.decisions:
             if isinstance(decision, Found):
                 self._watch(decision.hold)
@@ -59,19 +59,20 @@ class Escalation:
         self.since.pop(hold, None)
 
     def _due(self, hold: int) -> None:
-        found = self._table.state.holds.get(hold)
-        if found is None:
+        open_hold = self._table.state.holds.get(hold)
+        if open_hold is None:
             self._forget(hold)
             return
         self.escalated[hold] = times = self.escalated.get(hold, 0) + 1
         minutes = (self._loop.time() - self.since[hold]) / 60
-        text = f"irregularity {hold} ({found.trigger}) waits for the {found.acknowledges} for {minutes:.0f} minutes"
+        who = open_hold.acknowledges
+        text = f"irregularity {hold} ({open_hold.trigger}) has waited for the {who} for {minutes:.0f} minutes"
         log.error("escalated: %s", text)
-        self._note(rec.Note("escalated", f"{text}; escalated {times} times", slot=found.slot, hold=hold))
+        self._note(rec.Note("escalated", f"{text}; escalated {times} times", slot=open_hold.slot, hold=hold))
         self._timers[hold] = self._loop.call_later(self._after, self._due, hold)
 
     def close(self) -> None:
-        """Wait for nobody any more."""
+        """Cancel all timers."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()

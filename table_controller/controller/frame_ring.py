@@ -1,8 +1,8 @@
-"""The frames of the last seconds of one port, and how what they belong to began. Bounded; no card, no key, no MAC.
+"""The frames of the last seconds of one port, and the start of their session. Bounded; without cards, keys and MACs.
 
-A fault comes in the middle of a session that may be a day old. So that its frames can be played into a driver again,
-what a session begins with is kept when it leaves the window: the hello, the newest answered report and inventory, and
-the newest command. A machine that was asked at its last rest is known from there on.
+A fault may happen a day after the session began. To replay its frames into a driver, the ring keeps the frames that a
+session begins with when they leave the window: the hello, the newest answered report and status, and the newest
+command.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from table_controller.diagnosis.dossier import Frame
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# How far back frames are kept (s), and how many at most: a busy shuffler sends about fifty a second.
+# The window (s), and the most frames in it: a busy shuffler sends about fifty a second.
 SECONDS: Final = 30.0
 _MOST_FRAMES: Final = 4000
 _MOST_ASKED: Final = 16
 _HELLO: Final = tag_of(DeviceHello)
 _SETTLED: Final = tag_of(Settled)
-# Questions whose newest answer says where a machine stood.
-_STANDS: Final = frozenset(tag_of(question) for question in (GetReport, shuffler.GetStatus, shoe.GetStatus))
+# Questions whose newest answer has the state of the machine.
+_STATE_QUESTIONS: Final = frozenset(tag_of(question) for question in (GetReport, shuffler.GetStatus, shoe.GetStatus))
 _ACTUATIONS: Final = frozenset(
     tag_of(command) for machine in (shuffler, shoe) for command in members(machine.Actuation)
 )
@@ -40,19 +40,19 @@ _Kept = tuple[float, bool, bytes]  # when, outgoing, header and payload
 
 
 class FrameRing:
-    """Takes every frame of one port, blanked as a capture blanks it."""
+    """Keeps every frame of one port, with cards blanked as in a capture."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._frames: deque[_Kept] = deque()
         self._blanker = Blanker(all_messages())
         self._hello: _Kept | None = None
-        self._asked: dict[int, tuple[int, _Kept]] = {}  # by sequence number: questions that have left the window
-        self._stood: dict[int, tuple[_Kept, _Kept]] = {}  # by the question's tag: it, and its answer
+        self._asked: dict[int, tuple[int, _Kept]] = {}  # sequence number -> question that has left the window
+        self._stood: dict[int, tuple[_Kept, _Kept]] = {}  # tag of a question -> question and answer
         self._command: _Kept | None = None
 
     def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:  # noqa: ARG002 - not kept, see below
-        """Take a frame; the port's capture calls this. A MAC is not kept: over a blanked payload it would tell it."""
+        """Add a frame; the capture of the port calls this. The MAC is dropped: it would reveal the blanked payload."""
         payload = signed[fr.HEADER_SIZE :]
         if self._blanker.objection(payload):
             signed = signed[: fr.HEADER_SIZE] + self._blanker.blank(payload)
@@ -63,14 +63,14 @@ class FrameRing:
             self._leaves(frames.popleft())
 
     def _leaves(self, kept: _Kept) -> None:
-        """A frame leaves the window; what a session begins with is kept."""
+        """Drop a frame that leaves the window, unless its session begins with it."""
         _, outgoing, signed = kept
         if len(signed) == fr.HEADER_SIZE:
             return
         _, kind, seq, _, answers, _ = fr.HEADER.unpack_from(signed)
         if kind == fr.REQUEST and outgoing:
             tag, _ = read_tag(signed[fr.HEADER_SIZE :])
-            if tag in _STANDS:
+            if tag in _STATE_QUESTIONS:
                 self._asked[seq] = (tag, kept)
                 if len(self._asked) > _MOST_ASKED:  # the oldest was never answered
                     del self._asked[next(iter(self._asked))]
@@ -80,31 +80,31 @@ class FrameRing:
             tag, question = self._asked.pop(answers)
             self._stood[tag] = (question, kept)
         elif kind in (fr.REPLY, fr.EVENT) and self._command is not None and _settles(signed, self._command[2]):
-            self._command = None  # it had ended: nothing of it is to be played again
+            self._command = None  # it has ended: a replay does not need it
         elif kind == fr.HANDSHAKE and not outgoing and read_tag(signed[fr.HEADER_SIZE :])[0] == _HELLO:
             self._hello, self._command = kept, None
             self._asked.clear()
             self._stood.clear()
 
     def opening(self) -> tuple[Frame, ...]:
-        """Return what the session had begun with before the window, the oldest first; nothing if it is in it."""
+        """Return the first frames of the session, oldest first; empty if they are in the window."""
         now = self._now()
         pairs = [each for pair in self._stood.values() for each in pair]
         kept = [each for each in (self._hello, *pairs, self._command) if each is not None]
         return tuple(_frame(now, *each) for each in sorted(kept, key=lambda each: each[0]))
 
     def frames(self) -> tuple[Frame, ...]:
-        """Return the window, the oldest first."""
+        """Return the frames of the window, oldest first."""
         now = self._now()
         return tuple(_frame(now, *each) for each in self._frames if each[0] >= now - SECONDS)
 
 
 def _settles(answer: bytes, command: bytes) -> bool:
-    """Tell whether a frame is the end of a command."""
-    said, asked = answer[fr.HEADER_SIZE :], command[fr.HEADER_SIZE :]
-    if read_tag(said)[0] != _SETTLED:
+    """Return whether a frame reports the end of a command."""
+    reply, asked = answer[fr.HEADER_SIZE :], command[fr.HEADER_SIZE :]
+    if read_tag(reply)[0] != _SETTLED:
         return False
-    end = msgspec.msgpack.decode(said, type=Settled)
+    end = msgspec.msgpack.decode(reply, type=Settled)
     return end.outcome is not Outcome.RUNNING and msgspec.msgpack.decode(asked)[1] == end.command
 
 

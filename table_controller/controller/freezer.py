@@ -1,6 +1,6 @@
-"""Freezes the evidence when a machine that moves cards faults: what is known in that instant, then what it answers.
+"""Records the evidence of a fault of a machine that moves cards: the known state at once, then its answers.
 
-One freezer per slot. It listens beside the controller, asks the machine only questions, and decides nothing.
+One recorder per slot. It receives the same events as the controller and sends the machine only questions.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# How many earlier ends of motions are told.
+# How many earlier motions a report includes.
 _ENDS: Final = 8
-# The kinds of machines that move cards along a path.
+# Kinds of machines that move cards along a path.
 KINDS: Final = ("shuffler", "shoe")
-# States in which a machine waits to be cleared: why has been told.
+# States in which a machine waits to be cleared; it has already reported the cause.
 _HALTED: Final = ("HALTED", "DOUBTFUL")
 
 
 class Freezer:
-    """`facts` gives what the table knows besides: fields of a Dossier, and `expected` cards. `keep` is the store."""
+    """`facts` returns fields of a Dossier that the table knows, and `expected` cards. `keep` is the store."""
 
     def __init__(
         self,
@@ -54,10 +54,10 @@ class Freezer:
         threads: bool = False,
         on_kept: Callable[[Dossier], None] | None = None,
     ) -> None:
-        """`threads`: write in a thread, as a real disk wants it. `on_kept` is told a dossier once it is closed."""
+        """`threads`: write in a thread, for real disks. `on_kept` gets a report when it is closed."""
         assert kind.name in KINDS, f"a {kind.name} has no card path"
         self.ring = ring
-        self.dossiers: deque[Dossier] = deque(maxlen=_ENDS)  # the newest ones, as far as they are complete
+        self.dossiers: deque[Dossier] = deque(maxlen=_ENDS)  # the newest complete ones
         self._slot, self._kind, self._driver, self._keep = slot, kind, driver, keep
         self._facts, self._wall_ns = facts, wall_ns
         self._threads, self._on_kept = threads, on_kept
@@ -66,17 +66,17 @@ class Freezer:
         self._ends: deque[Ended] = deque(maxlen=_ENDS)
         self._history: tuple[Times, ...] = ()
         self._open: Dossier | None = None
-        self._told_of_path = False  # a machine refuses as often as it is asked, until it was cleared or has moved
-        self._told_of_power = False  # a machine says at every connect that power was lost, until it was cleared
+        self._path_reported = False  # a blocked machine refuses every command until it is cleared or moves
+        self._power_reported = False  # a machine reports a power loss at every connection until it is cleared
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def busy(self) -> bool:
-        """True from a fault until its dossier is closed."""
+        """Whether a fault is being recorded."""
         return self._open is not None
 
     def take(self, event: Any) -> None:
-        """Take what the driver tells, in its order."""
+        """Handle an event of the driver, in order."""
         if isinstance(event, self._kind.pictures):
             self._view = self._kind.fold(self._view, event)
             return
@@ -84,26 +84,26 @@ class Freezer:
             self._hello = event.hello
         halt = evidence.halt_of(self._kind.name, event)
         if halt is not None and not self._known(halt):
-            self._told_of_power = halt.what == "power_lost"
-            self._told_of_path = halt.what == "path_blocked"
+            self._power_reported = halt.what == "power_lost"
+            self._path_reported = halt.what == "path_blocked"
             self._halted(event, halt)
         elif isinstance(event, evidence.ENDED_WELL):
             self._start(self._read_history())
         ended = evidence.ended_of(event)
         if ended is not None:
-            self._told_of_power = self._told_of_path = False
+            self._power_reported = self._path_reported = False
             self._ends.append(ended)
         self._view = self._kind.fold(self._view, event)
 
     def _known(self, halt: Halt) -> bool:
-        """Tell whether a halt is one that a dossier tells of already."""
-        if halt.what == "path_blocked":  # after a halt the path is dark because of that one
+        """Return whether a report about this halt exists already."""
+        if halt.what == "path_blocked":  # after a halt the sensors stay blocked for the same reason
             state = getattr(self._view.state, "name", "")
-            return self._told_of_path or self._told_of_power or self.busy or state in _HALTED
-        return halt.what == "power_lost" and self._told_of_power
+            return self._path_reported or self._power_reported or self.busy or state in _HALTED
+        return halt.what == "power_lost" and self._power_reported
 
     def _halted(self, event: Any, halt: Halt) -> None:
-        if self._open is not None:  # the same fault goes on
+        if self._open is not None:  # the same fault continues
             self._open = msgspec.structs.replace(self._open, halts=(*self._open.halts, halt))
             return
         name, facts = self._kind.name, dict(self._facts())
@@ -123,7 +123,7 @@ class Freezer:
         )
         self._start(self._complete(self._open))
 
-    # --- what the machine is asked ------------------------------------------------------------------------------------
+    # --- questions to the machine -------------------------------------------------------------------------------------
 
     def _start(self, what: Any) -> None:
         task = asyncio.get_running_loop().create_task(what)
@@ -131,48 +131,48 @@ class Freezer:
         task.add_done_callback(self._tasks.discard)
 
     async def _read_history(self) -> None:
-        """Ask a machine that has come to rest for its times, and where it stands: a recording can begin there."""
+        """Ask a machine that has stopped for its transit times and its status: a replay can begin there."""
         transits = await self._ask("transits")
         await self._ask("status")
         if transits is not None and self._open is None:
             self._history = evidence.times_of(self._kind.name, transits.segments)
 
     async def _ask(self, question: str) -> Any:
-        """Ask the machine; None if it does not answer."""
+        """Ask the machine; return None if it does not answer."""
         try:
             return await getattr(self._driver, question)()
         except PitboxError:
             return None
 
     async def _write(self, call: Callable[..., Any], *args: Any) -> Any:
-        """Bring something to disk; what cannot be written is said, and the table goes on."""
+        """Write to disk; log a failure and continue."""
         try:
             return await asyncio.to_thread(call, *args) if self._threads else call(*args)
         except (OSError, PitboxError) as error:
-            log.error("%s: its dossier could not be written: %s", self._slot, error)  # noqa: TRY400 - told, not traced
+            log.error("%s: its fault report could not be written: %s", self._slot, error)  # noqa: TRY400 - no traceback
             return None
 
     async def _complete(self, first: Dossier) -> None:
-        """Keep what is known, ask what the machine remembers, and close the dossier with whatever came."""
+        """Store the known evidence, ask the machine for more, and close the report with its answers."""
         number = (await self._write(self._keep.add, first) if self._keep is not None else None) or 0
         name = self._kind.name
-        found: dict[str, Any] = {}
+        answers: dict[str, Any] = {}
         capable = self._hello is not None and TRAIL in self._hello.capabilities
         trail = await self._ask("trail") if capable else None
         sensors, transits = await self._ask("sensors"), await self._ask("transits")
-        assert self._open is not None, "only this closes it"
+        assert self._open is not None, "only this method closes it"
         blocked = self._open.halt.what == "path_blocked"
         if blocked and trail is not None and trail.halted is not None:
-            trail = None  # it tells of an earlier halt
+            trail = None  # it is about an earlier halt
         if trail is not None:
-            found["edges"], found["waited_us"] = evidence.edges_of(name, trail), trail.waited
+            answers["edges"], answers["waited_us"] = evidence.edges_of(name, trail), trail.waited
         if trail is not None and not self._open.currents:
-            found["currents"] = evidence.currents_of(name, trail.currents)
+            answers["currents"] = evidence.currents_of(name, trail.currents)
         if sensors is not None and not self._open.levels:
-            found["levels"] = evidence.levels_of(name, sensors.levels)
+            answers["levels"] = evidence.levels_of(name, sensors.levels)
         if transits is not None:
-            found["times"] = evidence.times_of(name, transits.segments)
-        closed = msgspec.structs.replace(self._open, complete=True, number=number, **found)
+            answers["times"] = evidence.times_of(name, transits.segments)
+        closed = msgspec.structs.replace(self._open, complete=True, number=number, **answers)
         self._open = None
         self.dossiers.append(closed)
         if self._keep is not None and number:
@@ -181,11 +181,11 @@ class Freezer:
             self._on_kept(closed)
 
     def cancel(self) -> None:
-        """Ask and write nothing any more."""
+        """Stop at once."""
         for task in self._tasks:
             task.cancel()
 
     async def close(self) -> None:
-        """Let what is being asked end."""
+        """Finish open questions."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""From a table's configuration to what its box is built from. Reads nothing more and opens nothing."""
+"""Builds the plan of a box from the configuration of its table. Opens no port."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Fail-safe first: while machines are being made safe, what they confirm is only read, and the disk waits.
+"""Fail-safe first: while machines confirm a stop or a lock, all other work and the disk wait.
 
-A lock is confirmed within a millisecond, and between the first confirmation and the sixth the loop has one thing to do:
-read the next. The call is written down, and what they mean is taken, once all of them are there, in the order in which
-they came. The disk's thread shares the interpreter with the loop; held back, it takes no turns from it, and the call
-and its confirmations are one commit. Decides nothing.
+A sensor confirms a lock within a millisecond. Until the last of six sensors has confirmed, the event loop should only
+read frames. So the step and its confirmations are handled together when all have arrived, in their order. The thread of
+the journal shares the interpreter with the loop, so it waits too; the step and its confirmations are one commit.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ if TYPE_CHECKING:
 
     from table_controller.journal.port import JournalWriter
 
-# Nothing waits longer than this (s) for a machine. Until then machines were only stopped and locked, as every start
-# does first: a box that dies in between has lost nothing that it permitted.
+# The longest time (s) that work is deferred. Until then machines were only stopped and locked, as at every start: a box
+# that fails in between has lost nothing that it permitted.
 LONGEST: Final = 0.002
 
 
 class Hold:
-    """From the first fail-safe command that is written until the last of them has its answer, or takes too long."""
+    """Defers work from the first fail-safe command until the last one is answered or the time is over."""
 
     def __init__(self, writer: JournalWriter) -> None:
         self._writer = writer
@@ -32,14 +31,14 @@ class Hold:
         self._catching_up = False
 
     def begun(self, work: asyncio.Future[Any]) -> None:
-        """A fail-safe command was written, and its answer is waited for."""
+        """Wait for the answer to a fail-safe command that was just sent."""
         self._unanswered.add(work)
         if self._timer is None:
             self._writer.hold()
             self._timer = asyncio.get_running_loop().call_later(LONGEST, self._end)
 
     def answered(self, work: asyncio.Future[Any], then: Callable[[], None]) -> None:
-        """A command has its answer; `then` is done with the others, or now if nothing waits."""
+        """Handle the answer to a command: run `then` with the rest of the batch, or now if there is no batch."""
         self._unanswered.discard(work)
         if not self.later(then):
             then()
@@ -47,7 +46,7 @@ class Hold:
             self._end()
 
     def later(self, work: Callable[[], None]) -> bool:
-        """Keep something until all have answered; False if nothing waits: then it is to be done now."""
+        """Defer work until all commands are answered; return False without a batch: then the caller does it now."""
         if self._timer is None:
             return False
         self._kept.append(work)
@@ -55,11 +54,11 @@ class Hold:
 
     @property
     def keeps(self) -> bool:
-        """Whether anything is kept back, as a step that has no record yet."""
+        """Whether work is deferred, such as a step that has no record yet."""
         return bool(self._kept) or self._catching_up
 
     def catch_up(self) -> None:
-        """Do what was kept: something else has come, and it stays behind what came before it."""
+        """Run the deferred work now, so that a new event keeps its place after it."""
         if self._kept:
             kept, self._kept = self._kept, []
             before, self._catching_up = self._catching_up, True
@@ -72,7 +71,7 @@ class Hold:
     def _end(self) -> None:
         self._stop()
         self.catch_up()
-        if self._timer is None:  # else what was kept has made something safe in its turn
+        if self._timer is None:  # otherwise the deferred work has started a new batch
             self._writer.release()
 
     def _stop(self) -> None:
@@ -82,6 +81,6 @@ class Hold:
         self._unanswered.clear()
 
     def close(self) -> None:
-        """Be as if power had gone: what was kept is never done."""
+        """Behave as after a power cut: drop the deferred work."""
         self._stop()
         self._kept.clear()

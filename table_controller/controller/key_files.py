@@ -1,11 +1,11 @@
-"""The key files of a table's devices while an enrolment changes them, and the list of revoked keys of software before.
+"""The key files of the devices of a table during an enrollment, and the list of revoked keys of earlier software.
 
-Which keys are revoked is in the journal (`State.revoked`), and so in its snapshots and its second copy. An enrolment
-writes the new key to a draft (`.NAME.new`), then the journal's record, then renames the draft to the key file. If the
-box ends in between, the next start asks the journal: recorded, it finishes the enrolment; not recorded, it undoes it.
+The journal has the revoked keys (`State.revoked`). An enrollment writes the new key to a draft (`.NAME.new`), then its
+record to the journal, then renames the draft to the key file. If the box ends in between, the next start looks into the
+journal: it finishes a recorded enrollment and undoes any other.
 
-Software before this one kept revoked keys in `revoked.json`, and marked a recorded enrolment by `.NAME.enrolled`. A
-start finishes those marks, takes the list over into the journal and renames it.
+Earlier software kept revoked keys in `revoked.json` and marked a recorded enrollment with `.NAME.enrolled`. A start
+finishes the marked enrollments, copies the list to the journal and renames it.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from table_controller.table.state import State
 
 REVOKED: Final = "revoked.json"
-# What `revoked.json` is called once the journal has it.
+# The name of `revoked.json` when the journal has its keys.
 TAKEN_OVER: Final = "revoked.in-journal.json"
 
 
 def fingerprint(key: DeviceKey) -> str:
-    """Return what tells keys apart and does not help to find one."""
+    """Return a digest that identifies a key without revealing it."""
     return blake2s(key.key, person=b"revoked", digest_size=16).hexdigest()
 
 
 def identity(key: DeviceKey) -> tuple[str, str]:
-    """Return what the journal knows a key by: the device's serial number and the key's fingerprint."""
+    """Return how the journal names a key: the serial number of the device and the fingerprint of the key."""
     return key.serial, fingerprint(key)
 
 
 def same_key(one: DeviceKey, other: DeviceKey) -> bool:
-    """Return whether two key files are about one device with one key, enrolled or not."""
+    """Return whether two key files have the same device and the same key, enrolled or not."""
     return (one.serial, one.key) == (other.serial, other.key)
 
 
-# --- the list that boxes once kept ------------------------------------------------------------------------------------
+# --- the list of earlier software -------------------------------------------------------------------------------------
 
 
 def read_revoked(path: Path) -> tuple[tuple[str, str], ...]:
-    """Return the keys of a list that software before this one kept; none if there is no such file."""
+    """Return the keys in the list of earlier software; none if there is no list."""
     try:
         return tuple(msgspec.json.decode(path.read_bytes(), type=list[tuple[str, str]]))
     except FileNotFoundError:
@@ -62,7 +62,7 @@ def read_revoked(path: Path) -> tuple[tuple[str, str], ...]:
 
 
 def write_revoked(path: Path, keys: tuple[tuple[str, str], ...]) -> None:
-    """Write such a list, for the next start to take over; on disk when this returns."""
+    """Write such a list for the next start; it is on disk when this returns."""
     draft = path.with_suffix(".part")
     with draft.open("wb") as file:
         file.write(msgspec.json.encode(keys))
@@ -73,7 +73,7 @@ def write_revoked(path: Path, keys: tuple[tuple[str, str], ...]) -> None:
 
 
 def set_aside(path: Path) -> None:
-    """Rename a list that the journal has now. One that stays where it is, is taken over again and changes nothing."""
+    """Rename a list that the journal has. If that fails, the next start copies it again, which changes nothing."""
     with suppress(OSError):
         path.rename(path.with_name(TAKEN_OVER))
         sync_folder(path.parent)
@@ -87,7 +87,7 @@ def _drafted(file: Path) -> Path:
 
 
 def write_draft(file: Path, new: DeviceKey) -> None:
-    """Bring the new key to the disk, beside the old one. BadKeyFile if it cannot be written: nothing has changed."""
+    """Write the new key next to the old one; raise BadKeyFile, with nothing changed, if that fails."""
     draft = _drafted(file)
     try:
         draft.unlink(missing_ok=True)
@@ -98,49 +98,49 @@ def write_draft(file: Path, new: DeviceKey) -> None:
     except OSError as error:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-        raise BadKeyFile(f"{draft}: {error.strerror}; nobody was enrolled, and the old key still serves") from error
+        raise BadKeyFile(f"{draft}: {error.strerror}; nothing was enrolled, and the old key is still valid") from error
 
 
 def discard_draft(file: Path) -> None:
-    """Undo an enrolment that was not recorded."""
+    """Undo an enrollment that was not recorded."""
     with suppress(OSError):
         _drafted(file).unlink(missing_ok=True)
         sync_folder(file.parent)
 
 
 def finish_draft(file: Path) -> None:
-    """The enrolment is recorded: put the new key in its place."""
+    """Put the new key in place, after the enrollment is recorded."""
     try:
         _drafted(file).rename(file)
         sync_folder(file.parent)
     except OSError as error:
         raise BadKeyFile(
-            f"{file}: {error.strerror}; the enrolment is in the journal, and the next start finishes it: "
-            "free the disk and restart the box"
+            f"{file}: {error.strerror}; the enrollment is in the journal, and the next start finishes it: "
+            "make room on the disk and restart the box"
         ) from error
 
 
 def settle_draft(state: State, slot: str, file: Path) -> tuple[DeviceKey | None, str]:
-    """At a start: finish or undo an enrolment that was cut off, as the journal has it.
+    """At a start, finish an interrupted enrollment if the journal has it, otherwise undo it.
 
-    Return the key that the slot's file has now, if it was finished, and a sentence; "" if nothing was to be done.
+    Return the new key if it was finished, and a sentence; None and "" if there was nothing to do.
     """
     draft = _drafted(file)
     if not draft.exists():
         return None, ""
     try:
         new = load_key(draft)
-    except BadKeyFile:  # cut off while it was written, and so before the record
+    except BadKeyFile:  # interrupted during the write, and so before the record
         discard_draft(file)
-        return None, f"{slot}: an enrolment that was cut off was undone"
+        return None, f"{slot}: an interrupted enrollment was undone"
     if state.enrolled.get(slot) != identity(new):
         discard_draft(file)
-        return None, f"{slot}: an enrolment that was cut off was undone"
+        return None, f"{slot}: an interrupted enrollment was undone"
     finish_draft(file)
-    return new, f"{slot}: an enrolment that was cut off was finished; {new.serial} serves"
+    return new, f"{slot}: an interrupted enrollment was finished; {new.serial} is enrolled"
 
 
-# --- marks of software before -----------------------------------------------------------------------------------------
+# --- marks of earlier software ----------------------------------------------------------------------------------------
 
 
 def _marked(file: Path) -> Path:
@@ -148,9 +148,9 @@ def _marked(file: Path) -> Path:
 
 
 def settle_marks(config: TableConfig) -> list[str]:
-    """At a start: finish enrolments that software before this one recorded and marked; a sentence for each.
+    """At a start, finish the enrollments that earlier software marked; return a sentence for each.
 
-    The configuration must be read again if there was one.
+    The caller must read the configuration again if there was one.
     """
     done = []
     for slot in config.slots:
@@ -164,6 +164,6 @@ def settle_marks(config: TableConfig) -> list[str]:
             mark.rename(slot.key_file)
             sync_folder(slot.key_file.parent)
         except OSError as error:
-            raise BadKeyFile(f"{slot.key_file}: {error.strerror}; an enrolment waits to be finished") from error
-        done.append(f"{slot.name}: an enrolment that was cut off was finished; {new.serial} serves")
+            raise BadKeyFile(f"{slot.key_file}: {error.strerror}; an enrollment is not finished") from error
+        done.append(f"{slot.name}: an interrupted enrollment was finished; {new.serial} is enrolled")
     return done

@@ -1,4 +1,4 @@
-"""The dealer's keypad: shows what the dealer is asked to enter, and takes keys as the dealer's word. No rule here."""
+"""The dealer keypad: shows what the dealer must enter, and submits the entries as answers of the dealer."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Which questions a keypad can ask, and what it asks then; the first that stands open is asked.
-_ASKS: Final = {"seats": m.Prompt.SEATS, "stub": m.Prompt.STUB_COUNT, "chips": m.Prompt.CHIP_COUNT}
-_WORDS: Final = {
+# Kind of prompt -> prompt of the keypad; the keypad shows the first open one.
+_PROMPTS: Final = {"seats": m.Prompt.SEATS, "stub": m.Prompt.STUB_COUNT, "chips": m.Prompt.CHIP_COUNT}
+_TEXTS: Final = {
     "seats": ["SEATS WITH A WAGER", "press seats", "then CONFIRM"],
     "stub": ["CARDS IN THE STUB", "type the count", "then ENTER"],
     "chips": ["PROGRESSIVE CHIPS", "type the count", "then ENTER"],
@@ -32,9 +32,9 @@ _WORDS: Final = {
 
 
 class Keypad:
-    """Every keypad of one table. `dealer` says who is signed on; `fresh` gives commands their numbers.
+    """All keypads of one table. `dealer` returns the signed-on dealer; `fresh` returns command ids.
 
-    Only the lock-out is taken when nobody is signed on: whoever closes bets is never sent away.
+    Without a signed-on dealer only the lock-out works: closing bets is never refused.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Keypad:
         self._pads = {name: slot for name, slot in slots.items() if slot.kind.name == m.KIND}
         self._dealer = dealer
         self._fresh = fresh
-        self._asked: dict[str, tuple[int, int]] = {}  # slot -> (question, the Show that asks it)
+        self._asked: dict[str, tuple[int, int]] = {}  # slot -> (prompt, id of the Show command for it)
         self._lit: dict[str, frozenset[m.Lamp]] = {}
         self._busy: dict[str, asyncio.Task[None]] = {}
-        self._opened: float | None = None  # when this round's bets were opened, if this box has seen it
+        self._opened: float | None = None  # when the bets of this round were opened in this start
         if self._pads:
             controller.followers.append(self._step)
 
-    # --- what it shows ------------------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------------------
 
     def _step(self, _: Step) -> None:
         betting = self._controller.table.state.round.state == mc.BETTING
@@ -68,7 +68,7 @@ class Keypad:
 
     def _question(self) -> Prompt | None:
         open_ = self._controller.table.state.prompts.values()
-        return next((prompt for kind in _ASKS for prompt in open_ if prompt.kind == kind), None)
+        return next((prompt for kind in _PROMPTS for prompt in open_ if prompt.kind == kind), None)
 
     def _lamps(self) -> frozenset[m.Lamp]:
         state = self._controller.table.state
@@ -82,35 +82,35 @@ class Keypad:
     def _show(self, name: str) -> None:
         if name in self._busy or not self._pads[name].view.connected or self._controller.halted is not None:
             return
-        wanted = self._question()
-        if self._asked.get(name, (0, 0))[0] != (wanted.id if wanted else 0) or self._lit.get(name) != self._lamps():
+        prompt = self._question()
+        if self._asked.get(name, (0, 0))[0] != (prompt.id if prompt else 0) or self._lit.get(name) != self._lamps():
             self._busy[name] = asyncio.get_running_loop().create_task(self._order(name))
 
     async def _order(self, name: str) -> None:
-        """Bring one keypad to what it must show, until it shows that; one that fails is tried when it is back."""
+        """Send commands until one keypad shows the current prompt and lamps; give up when one fails."""
         driver = self._pads[name].driver
         try:
             while True:
-                wanted, lamps = self._question(), self._lamps()
-                if self._asked.get(name, (0, 0))[0] != (wanted.id if wanted else 0):
+                prompt, lamps = self._question(), self._lamps()
+                if self._asked.get(name, (0, 0))[0] != (prompt.id if prompt else 0):
                     number = self._fresh()
-                    self._asked[name] = (wanted.id if wanted else 0, number)
-                    kind = wanted.kind if wanted else ""
-                    await driver.show(number, _ASKS.get(kind, m.Prompt.NOTHING), _WORDS.get(kind, []))
+                    self._asked[name] = (prompt.id if prompt else 0, number)
+                    kind = prompt.kind if prompt else ""
+                    await driver.show(number, _PROMPTS.get(kind, m.Prompt.NOTHING), _TEXTS.get(kind, []))
                 elif self._lit.get(name) != lamps:
                     self._lit[name] = lamps
                     await driver.set_lamps(self._fresh(), *lamps)
                 else:
                     return
         except PitboxError as error:
-            log.warning("%s does not show what is asked: %s %s", name, error.code, error)
+            log.warning("%s does not show the prompt: %s %s", name, error.code, error)
         finally:
             del self._busy[name]
 
-    # --- what it tells ------------------------------------------------------------------------------------------------
+    # --- entries ------------------------------------------------------------------------------------------------------
 
     def told(self, slot: str, event: Any) -> None:
-        """Take what a keypad tells, if it is one."""
+        """Handle an event of a keypad; ignore other devices."""
         if slot not in self._pads:
             return
         match event:
@@ -130,7 +130,7 @@ class Keypad:
                 self._entered(slot, event.asked, number=event.count)
 
     def _lock_out(self, slot: str, press: m.Pressed) -> None:
-        """A lock-out has no age, but it must be of this round: one that was pressed before the bets opened is not."""
+        """Close bets. A press has no age limit but must belong to this round: not from before the bets opened."""
         if self._opened is None or press.age_ms / 1000 > asyncio.get_running_loop().time() - self._opened:
             return
         self._controller.submit(ev.NoMoreBets(self._dealer() or ev.Person("dealer", slot)))
@@ -142,27 +142,27 @@ class Keypad:
                 return
 
     def _entered(self, slot: str, asked: int, *, number: int | None = None, seats: tuple[int, ...] = ()) -> None:
-        """An entry answers the Show that asked for it; to any other it is no answer."""
+        """Submit an entry, if it answers the prompt that the keypad showed."""
         question, show = self._asked.pop(slot, (0, 0))
         prompt = self._controller.table.state.prompts.get(question)
         if prompt is not None and asked == show:
             self._answer(slot, prompt, number, seats)
-        self._show(slot)  # what is still asked is shown again
+        self._show(slot)  # show an open prompt again
 
     def _answer(self, slot: str, prompt: Prompt, number: int | None = None, seats: tuple[int, ...] = ()) -> None:
         who = self._dealer()
         if who is None:
-            log.warning("%s: an entry, and no dealer is signed on", slot)
+            log.warning("%s: an entry was ignored because no dealer is signed on", slot)
             return
         self._controller.submit(ev.Answer(prompt.id, prompt.choices[0], who, number, seats))
 
     def cancel(self) -> None:
-        """Show nothing any more; `close` waits until nothing runs."""
+        """Stop all displays; `close` waits for them."""
         for task in self._busy.values():
             task.cancel()
 
     async def close(self) -> None:
-        """Show nothing any more."""
+        """Stop all displays and wait."""
         self.cancel()
         if tasks := list(self._busy.values()):
             await asyncio.wait(tasks)

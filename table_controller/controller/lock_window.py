@@ -1,4 +1,4 @@
-"""While sensors are being locked the event loop is theirs: signs and pages wait for that window, and no longer."""
+"""The time in which bet sensors are being locked: signs and pages wait, so that the event loop is free."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from table_controller.table import machines as mc
 if TYPE_CHECKING:
     from table_controller.table.state import State
 
-# So long (s) at most: each sensor confirms within milliseconds. After a restart with open bets a round stays in this
-# state until its time is over or somebody decides, who must see the table.
+# The longest window (s): each sensor confirms within milliseconds. After a restart with open bets a round stays in this
+# state until its time is over or a person decides, and that person must see the table.
 LONGEST_S: Final = 1.0
 
 
 class LockWindow:
-    """The window of the round in hand, as one viewer of the table sees it."""
+    """The window of the current round, for one viewer of the table."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

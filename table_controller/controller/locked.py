@@ -1,6 +1,6 @@
-"""A box whose journal cannot be taken: it stops and locks every machine that answers, says why, and does nothing else.
+"""Safe mode, for a box whose journal cannot be used: stops and locks every machine that answers.
 
-No core, no journal: nothing that needs a record can happen here.
+It runs without core and journal, so nothing that needs a record can happen.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from table_controller.controller.clock import Clock
     from table_controller.controller.slot import Slot
 
-# Numbers that no journal knows: far above all that starts give out, told apart by the time (microseconds).
+# Command ids that no journal has: far above all others; the time (microseconds) makes them different.
 BARE: Final = 1 << 61
 _OPEN: Final = (bet_sensor.State.AWAITING, bet_sensor.State.PLACED)
 
 
 def bare_stop(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
-    """Tell a machine that answers to stand still, without any core; None if it has nothing to stop, or is not there."""
+    """Stop or lock a connected machine without the core; return None if there is nothing to stop."""
     driver, kind = slot.driver, slot.kind.name
     if driver.reported is None:
         return None
@@ -36,12 +36,12 @@ def bare_stop(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] 
         if kind == bet_sensor.KIND:
             return driver.lock(round_, number)  # type: ignore[no-any-return]
     except PitboxError:
-        return None  # its link is down: it is met again as a device that nobody lets serve
+        return None  # its link is down: it starts out of service when it returns
     return None
 
 
 class LockedBox:
-    """`cause` is what people are shown, with its code; `stopped` is what was made safe so far."""
+    """`cause` is the error that people see; `stopped` are the slots that were made safe."""
 
     def __init__(self, cause: PitboxError, clock: Clock) -> None:
         self.cause = cause
@@ -51,11 +51,11 @@ class LockedBox:
         self._tasks: set[asyncio.Future[Any]] = set()
 
     def listener(self, name: str) -> Callable[[Any], None]:
-        """Return who takes a slot's events: only its reports matter."""
+        """Return the function that handles the events of a slot; only reports matter."""
         return lambda event: self._reported(name, event) if isinstance(event, Reported) else None
 
     def _reported(self, name: str, event: Reported) -> None:
-        """A device is there: whatever it does, it is told to stop; a sensor that takes bets is locked."""
+        """Stop a device that has reported; lock a sensor that takes bets."""
         driver, kind = self.slots[name].driver, self.slots[name].kind.name
         self._next += 1
         work: Awaitable[Any]
@@ -78,7 +78,7 @@ class LockedBox:
             self.stopped.append(name)
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Cancel all commands."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:

@@ -1,4 +1,4 @@
-"""The box's log: one JSON object a line on standard error, with the priority that systemd's journal understands."""
+"""The log of the box: one JSON object a line on standard error, with the priority that the systemd journal reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TextIO
 
 import msgspec
 
-# RFC 5424: what the journal sorts and colours by.
+# Severities of RFC 5424.
 _PRIORITIES = {
     logging.CRITICAL: 2,
     logging.ERROR: 3,
@@ -21,7 +21,7 @@ _PRIORITIES = {
 
 
 class Lines(logging.Formatter):
-    """A record as one line. `priorities`: whether somebody reads them who understands `<N>` in front."""
+    """Formats a record as one line. `priorities`: put `<N>` in front, which the systemd journal reads."""
 
     def __init__(self, table: str, *, priorities: bool) -> None:
         super().__init__()
@@ -29,24 +29,24 @@ class Lines(logging.Formatter):
         self._priorities = priorities
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line: table, level, where from, what, and what it died of."""
-        said = {
+        """Return the line: level, table, logger, message and traceback."""
+        fields = {
             "level": record.levelname.lower(),
             "table": self._table,
             "from": record.name,
             "said": record.getMessage(),
         }
-        if not self._priorities:  # the journal has a clock of its own
-            said = {"at": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), **said}
+        if not self._priorities:  # the systemd journal adds the time itself
+            fields = {"at": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), **fields}
         if record.exc_info and record.exc_info[1] is not None:
-            said["error"] = "".join(traceback.format_exception(record.exc_info[1]))
+            fields["error"] = "".join(traceback.format_exception(record.exc_info[1]))
         priority = next((number for level, number in _PRIORITIES.items() if record.levelno >= level), 7)
         prefix = f"<{priority}>" if self._priorities else ""
-        return prefix + msgspec.json.encode(said).decode()
+        return prefix + msgspec.json.encode(fields).decode()
 
 
 def start_logging(table: str, stream: TextIO | None = None, level: int = logging.INFO) -> logging.Handler:
-    """Send everything that is logged to standard error, a line each; return the handler."""
+    """Send every log record to standard error, one line each; return the handler."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(Lines(table, priorities="JOURNAL_STREAM" in os.environ))
     root = logging.getLogger()

@@ -1,8 +1,8 @@
-"""The single writer: `submit` is the only caller of `step`, and what was decided is carried out in its order.
+"""The single writer: `submit` is the only caller of the core, and decisions are carried out in their order.
 
-Fail-safe commands are written in the call that decided them, and `hold` gives them the loop until they are confirmed.
-Everything else waits until the step is on disk: people are told then, and permissive commands go out then, if they are
-still permitted at that moment.
+Fail-safe commands are sent in the same call that decided them; `hold` then keeps the event loop free until the machines
+have confirmed. Everything else waits until the step is on disk: followers get the step, and permissive commands are
+sent if they are still permitted at that moment.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A disk takes milliseconds; after so long (s) whoever waits looks whether the journal has failed meanwhile.
+# A disk needs milliseconds; a coroutine that waits for it checks this often (s) whether the journal has failed.
 NOTE_PATIENCE: Final = 0.25
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A step that is on disk: its number in the journal, when it was taken, what happened and what was decided.
+    """A step that is on disk: its journal number, its time, its event and its decisions.
 
-    `head` is the journal's head after it.
+    `head` is the head of the journal after it.
     """
 
     seq: int
@@ -66,8 +66,8 @@ class Step(msgspec.Struct, frozen=True):
 class Controller:
     """Joins the core of one table with its slots and its journal.
 
-    `followers` see every event with its decisions, in order, once they are durable and what they permit was sent.
-    `halted` is why nothing goes on.
+    `followers` get every durable step in order, after the commands that it permits were sent. `halted` is the error
+    that stopped the table, or None.
     """
 
     def __init__(self, table: Table, recorder: Recorder) -> None:
@@ -76,12 +76,12 @@ class Controller:
         self.followers: list[Callable[[Step], None]] = []
         self.halted: PitboxError | None = None
         self.durable = 0  # the number of the last step of this start that is on disk
-        self.shown_money = money_of(table)  # after that step; whoever shows an amount shows this
+        self.shown_money = money_of(table)  # after that step; all displays use it
         self.on_halted: Callable[[PitboxError], None] | None = None
         self.on_noted: list[Callable[[], None]] = []  # called when a note is on disk
         self._recorder = recorder
         self._waiting: deque[ev.Event] = deque()
-        self._gone: set[str] = set()  # slots whose link the core has as down, in this start
+        self._gone: set[str] = set()  # slots that the core knows as disconnected in this start
         self._stepping = False
         self._closed = False
         self._stopping = False
@@ -93,22 +93,22 @@ class Controller:
         recorder.writer.on_ballast_freed = self._disk_full
 
     def begin(self) -> None:
-        """Say that the box has started, and what fell due while it was off. Ports are opened after this."""
+        """Record the start, and every deadline that passed while the box was off. Ports are opened after this."""
         self._recorder.begin(self.table)
         come = self._deadlines.resume()
         self.submit(ev.BoxStarted(self._recorder.boot, self._recorder.back))
         for timer in come:
-            if timer in self._recorder.timers.running:  # the start itself may have set it anew
+            if timer in self._recorder.timers.running:  # the start itself may have restarted it
                 self._due_at_start(timer)
 
     def listener(self, name: str) -> Callable[[Any], None]:
-        """Return who takes a slot's events."""
-        return lambda event: self._told(name, event)
+        """Return the function that handles the events of a slot."""
+        return lambda event: self._on_device_event(name, event)
 
-    def _told(self, name: str, event: Any) -> None:
+    def _on_device_event(self, name: str, event: Any) -> None:
         slot = self.slots[name]
-        rules_hear = not isinstance(event, slot.kind.pictures)
-        for each in translate(name, slot.kind.name, slot.kind.trigger(event), event) if rules_hear else ():
+        is_for_core = not isinstance(event, slot.kind.pictures)
+        for each in translate(name, slot.kind.name, slot.kind.trigger(event), event) if is_for_core else ():
             if self._is_gone_already(each):
                 continue
             if isinstance(each, ev.SlotChanged) or not self._tested(name):
@@ -120,7 +120,7 @@ class Controller:
         self._asking.look_after(slot)
 
     def _is_gone_already(self, event: ev.Event) -> bool:
-        """Tell whether a link is reported down that is down, for another cause: that changes nothing at the table."""
+        """Return whether a link is reported down that the core already knows as down; such a report changes nothing."""
         if not isinstance(event, ev.SlotChanged) or event.trigger not in ("appear", "vanish"):
             return False
         was_gone = event.slot in self._gone
@@ -128,16 +128,16 @@ class Controller:
         return was_gone and event.trigger == "vanish"
 
     def _tested(self, name: str) -> bool:
-        """Tell whether a machine is in test mode: the cards of its reports are no deck's."""
-        way = self.table.state.slots[name].way
-        return way is not None and way.testing
+        """Return whether a machine is in test mode: the cards in its reports belong to no deck."""
+        procedure = self.table.state.slots[name].way
+        return procedure is not None and procedure.testing
 
-    # --- the one way in -----------------------------------------------------------------------------------------------
+    # --- events -------------------------------------------------------------------------------------------------------
 
     def submit(self, event: ev.Event) -> None:
-        """Take an event: synchronously, one after the other, never inside another one's step.
+        """Handle an event: synchronously, one after the other, never inside the step of another event.
 
-        Once halted, or closed, nothing is taken any more: what cannot be recorded does not happen.
+        After a halt or close, events are ignored: nothing happens that cannot be recorded.
         """
         self.hold.catch_up()
         self._waiting.append(event)
@@ -154,9 +154,9 @@ class Controller:
         self._snapshot_if_due()
 
     def _snapshot_if_due(self) -> None:
-        """Keep the state if enough was recorded since it was kept last: also in a round, and while people wait.
+        """Write a snapshot if enough records were written since the last one, even during a round.
 
-        The state is that of the newest record only if no step is held back.
+        The state matches the newest record only if no step is deferred.
         """
         if self.halted is None and not self._closed and not self._stepping and not self.hold.keeps:
             self._recorder.snapshot_if_due(self.table)
@@ -165,9 +165,9 @@ class Controller:
         now = self._recorder.stamp()
         try:
             taken = len(first := self.table.take(event))
-            self._make_safe(first)  # before anything else that follows is so much as looked for
+            self._make_safe(first)  # before the rest of the step is computed
             decisions = self.table.go_on(event)
-        except Exception as bug:  # noqa: BLE001 - whatever it is, the machines are made safe
+        except Exception as bug:  # noqa: BLE001 - any failure must make the machines safe
             self._core_failed(event, bug)
             return
         self._make_safe(decisions[taken:])
@@ -176,7 +176,7 @@ class Controller:
             record()
 
     def _record(self, event: ev.Event, decisions: list[Decision], now: Stamp, money: ShownMoney | None) -> None:
-        """Hand a step to the journal, and keep what it says of time."""
+        """Pass a step to the journal, and update its deadlines."""
         if isinstance(event, ev.Due):
             self._recorder.timers.came(event.timer)
         self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions, money))
@@ -185,13 +185,13 @@ class Controller:
                 self._deadlines.set(decision.timer)
 
     def _make_safe(self, decisions: list[Decision]) -> None:
-        """Write what makes things safe, in this very call."""
+        """Send the fail-safe commands in this call."""
         for decision in decisions:
             if isinstance(decision, Command) and decision.safe:
                 self._send(decision)
 
     def _durable(self, record: Record, event: ev.Event, decisions: list[Decision], money: ShownMoney | None) -> None:
-        """A step is on disk: send what it permits and what is still permitted, then tell followers."""
+        """Handle a step that is now on disk: send its commands that are still permitted, then call the followers."""
         if self._closed:
             return
         self.durable, self.shown_money = record.seq, money
@@ -202,31 +202,31 @@ class Controller:
                 else:
                     self.submit(ev.CommandEnded(decision.id, "revoked"))
         if self.followers:
-            self._tell(Step(record.seq, record.wall_ns, event, decisions, record.head))
+            self._call_followers(Step(record.seq, record.wall_ns, event, decisions, record.head))
 
-    def _tell(self, step: Step) -> None:
-        """Tell whoever follows; one that fails is reported and stands in nobody's way."""
+    def _call_followers(self, step: Step) -> None:
+        """Call every follower; report one that fails and continue with the next."""
         for follower in tuple(self.followers):
             try:
                 follower(step)
-            except Exception as error:  # noqa: BLE001 - a panel's mistake must never reach the table
-                context = {"message": f"who follows the table failed at record {step.seq}", "exception": error}
+            except Exception as error:  # noqa: BLE001 - a failure of the panel must never reach the table
+                context = {"message": f"a follower of the table failed at record {step.seq}", "exception": error}
                 asyncio.get_running_loop().call_exception_handler(context)
 
     @property
     def newest(self) -> int:
-        """The number of the step that was taken last in this start; it may not be on disk yet (`durable`)."""
-        self.hold.catch_up()  # what is held back has no number yet
+        """The number of the last step of this start; it may not be on disk yet (`durable`)."""
+        self.hold.catch_up()  # a deferred step has no number yet
         return self._recorder.newest
 
     @property
     def last_hits(self) -> HitLog:
-        """The last hits of each level, also of starts before this one."""
+        """The last hits of each level, including those of earlier starts."""
         return self._recorder.hits
 
     @property
     def findings(self) -> FindingLog:
-        """What people must be able to find again, also of starts before this one."""
+        """The findings that people look up later, including those of earlier starts."""
         return self._recorder.findings
 
     @property
@@ -235,35 +235,35 @@ class Controller:
         return self._recorder.roll
 
     def time_left(self) -> dict[str, float]:
-        """How long (s) until each deadline that runs; for whoever shows it."""
+        """Return the time (s) until each running deadline."""
         now, timers = self._recorder.stamp(), self._recorder.timers
         return {timer: timers.left(timer, now, trusted=self._recorder.trusted) for timer in timers.running}
 
     def note(self, note: Note, on_disk: Callable[[], None] | None = None) -> None:
-        """Write down what is no step of the table; once halted or closed nothing is written."""
+        """Record a note, which is not a step of the table; ignored after a halt or close."""
         if self.halted is None and not self._closed:
             self.hold.catch_up()
             self._recorder.note(note, lambda _: self._note_durable(on_disk))
             self._snapshot_if_due()
 
     def _note_durable(self, on_disk: Callable[[], None] | None) -> None:
-        """A note is on disk: call who waits for it, then who shows notes."""
+        """Handle a note that is now on disk: call its own callback, then all `on_noted`."""
         if not self._closed:
             for noted in (*((on_disk,) if on_disk is not None else ()), *self.on_noted):
                 noted()
 
     async def noted(self, note: Note) -> None:
-        """Write something down and wait until it is on disk; JournalFailed if it never will be."""
+        """Record a note and wait until it is on disk; raise JournalFailed if that is impossible."""
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.note(note, lambda: None if durable.done() else durable.set_result(None))
         while self.halted is None and not self._closed:
             done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
             if done:
                 return
-        raise JournalFailed("the journal failed before this was written down")
+        raise JournalFailed("the journal failed before this was recorded")
 
     async def taken(self, event: ev.Event) -> list[Decision]:
-        """Take an event and wait until it is on disk; return what was decided. JournalFailed if it never will be."""
+        """Submit an event, wait until it is on disk, return its decisions; raise JournalFailed if that fails."""
         durable: asyncio.Future[list[Decision]] = asyncio.get_running_loop().create_future()
 
         def follow(step: Step) -> None:
@@ -279,7 +279,7 @@ class Controller:
                     return durable.result()
         finally:
             self.followers.remove(follow)
-        raise JournalFailed("the journal failed before this was written down")
+        raise JournalFailed("the journal failed before this was recorded")
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
@@ -307,7 +307,7 @@ class Controller:
         self._end(command, error)
 
     def _end(self, command: Command, error: PitboxError | None) -> None:
-        """A command has ended. One that was in doubt may have been asked about and settled already."""
+        """Submit the end of a command, unless the reconciler has already settled it."""
         if command.id in self.table.state.commands:
             self.submit(ended(command.id, error))
 
@@ -317,7 +317,7 @@ class Controller:
         self.submit(ev.Due(timer))
 
     def _due_at_start(self, timer: str) -> None:
-        self._deadlines.set(timer)  # nobody waits for it twice
+        self._deadlines.set(timer)  # so that no second handle waits for it
         self._recorder.timers.came(timer)
         self._deadlines.set(timer)
         self.submit(ev.Due(timer))
@@ -325,11 +325,11 @@ class Controller:
     # --- the end ------------------------------------------------------------------------------------------------------
 
     def journal_failed(self, error: Exception) -> None:
-        """Nothing can be recorded any more: halt."""
+        """Halt, because the journal can record nothing more."""
         self.halt(error if isinstance(error, PitboxError) else JournalFailed(f"the journal failed: {error!r}"))
 
     def halt(self, known: PitboxError) -> None:
-        """Stop and lock everything, show why, and accept nothing until the restart."""
+        """Stop and lock everything, publish the cause, and accept nothing until the restart."""
         if self.halted is not None or self._closed:
             return
         stopping = self.table.step(ev.BoxHalted(known.number))
@@ -340,7 +340,7 @@ class Controller:
             self.on_halted(known)
 
     def _core_failed(self, event: ev.Event, bug: Exception) -> None:
-        """The core itself failed, and nobody knows what its state is worth: make every machine safe without it."""
+        """Make every machine safe without the core, because the core failed and its state is not reliable."""
         context = {"message": f"the core failed at {type(event).__name__}", "exception": bug}
         asyncio.get_running_loop().call_exception_handler(context)
         failed = BoxFailed(f"the core failed at {type(event).__name__}: {bug!r}")
@@ -358,7 +358,7 @@ class Controller:
             self.on_halted(failed)
 
     def _watch(self, work: asyncio.Future[Any]) -> None:
-        """See a stop through to its end, whatever that is."""
+        """Wait for the result of a stop and log a failure."""
         self._tasks.add(work)
 
         def ended(done: asyncio.Future[Any]) -> None:
@@ -369,30 +369,30 @@ class Controller:
         work.add_done_callback(ended)
 
     def _disk_full(self) -> None:
-        self.journal_failed(DiskFull("the journal's disk is full; the ballast gave room to say so"))
+        self.journal_failed(DiskFull("the disk of the journal is full; the ballast was freed to record this"))
 
     def keep(self) -> None:
-        """Before the box is stopped in order: between rounds, leave the state as the journal's last word.
+        """Between rounds, write a snapshot as the last record before the box stops.
 
-        From there an upgrade may begin; in the middle of a round there is nothing to begin from.
+        An upgrade can begin from it; during a round an upgrade is not possible.
         """
         self.hold.catch_up()
         if self.halted is None and not self._closed and self.table.state.round.state == mc.IDLE:
             self._recorder.snapshot(self.table)
 
     def stop(self) -> None:
-        """The box is stopped in order: stop what moves, lock what is open, and permit nothing from here on."""
+        """Stop every moving machine, lock every open sensor, and permit nothing from now on."""
         self._stopping = True
         self.submit(ev.BoxHalted(0))
 
     def dead(self) -> None:
-        """Be as if power had gone: nothing is taken, sent or told from here on."""
+        """Behave as after a power cut: receive, send and publish nothing from now on."""
         self._closed = True
         self._deadlines.close()
         self.hold.close()
 
     async def close(self) -> None:
-        """Stop listening to time and commands; the slots are whoever's who opened them."""
+        """Cancel deadlines and commands; the slots stay open, because the box owns them."""
         self.dead()
         tasks: set[asyncio.Future[Any]] = {*self._tasks, *self._asking.close()}
         for task in tasks:

@@ -1,6 +1,6 @@
-"""What systemd wants to hear of a service: that it is ready, alive, stopping. Its own protocol, without a library.
+"""Notifies systemd that the service is ready, alive or stopping (sd_notify protocol).
 
-Without NOTIFY_SOCKET nobody listens, and nothing is sent.
+Without NOTIFY_SOCKET nothing is sent.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# While a long journal is read, systemd is asked for so much more time (s), once in so long (s): a start that goes on is
-# not ended in the middle, and one that stands still is.
+# While a start reads a long journal, it asks systemd for this much more time (s), this often (s): systemd ends a start
+# only if it hangs.
 MORE_TIME: Final = 60.0
 ASK_EVERY: Final = 5.0
 
 
 class Notifier:
-    """Tells systemd. `watchdog` pings from the event loop: a loop that stands still is a box that must be restarted."""
+    """Sends notifications to systemd. `watchdog` sends from the event loop: systemd restarts a box whose loop hangs."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         env = os.environ if environment is None else environment
@@ -33,7 +33,7 @@ class Notifier:
         self._ask_at = 0.0
 
     def tell(self, *words: str) -> None:
-        """Send words such as READY=1; a systemd that does not listen is no reason to stop."""
+        """Send assignments such as READY=1; ignore a systemd that does not receive them."""
         if not self._address:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as sender:
@@ -44,21 +44,21 @@ class Notifier:
                 return
 
     def reading(self, record: int) -> None:
-        """A record of the journal was read at the start: ask for more time, now and then."""
+        """Ask for more time, at intervals, while the start reads the journal."""
         if self._address and (now := time.monotonic()) >= self._ask_at:
             self._ask_at = now + ASK_EVERY
             self.tell(f"EXTEND_TIMEOUT_USEC={MORE_TIME * 1e6:.0f}", f"STATUS=reading the journal: record {record}")
 
     def ready(self, status: str) -> None:
-        """The box runs, or is locked and says so."""
+        """Report that the box runs, or is locked."""
         self.tell("READY=1", f"STATUS={status}")
 
     def stopping(self) -> None:
-        """The box ends in order."""
+        """Report that the box stops."""
         self.tell("STOPPING=1", "STATUS=stopping")
 
     async def watchdog(self) -> None:
-        """Say that the loop is alive, twice in every limit; returns at once where nobody watches."""
+        """Report that the event loop is alive, twice in every limit; return at once if systemd sets no limit."""
         while self._limit:
             self.tell("WATCHDOG=1")
             await asyncio.sleep(self._limit / 2)

@@ -1,4 +1,4 @@
-"""Numbers for commands that no rule gives: signs, keypads, a technician's orders. Far above all numbers of the core."""
+"""Ids for commands that the core does not issue: for signs, keypads and technicians. Far above the ids of the core."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ _FIRST: Final = 1 << 62
 
 
 class ServiceNumbers:
-    """Rising also across restarts, as long as the clock is not set back: told apart by the time (microseconds).
+    """Ids from the time (microseconds), so they rise across restarts unless the clock is set back.
 
-    A device remembers its last numbers only; after a clock that was set back, one that repeats is answered as done, and
-    nothing is moved twice.
+    If an id repeats after that, a device that remembers it answers "done" and moves nothing twice.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -22,6 +21,6 @@ class ServiceNumbers:
         self._last = 0
 
     def fresh(self) -> int:
-        """Return a number that was not given before."""
+        """Return a new id."""
         self._last = max(self._last + 1, _FIRST + self._clock.now()[0] // 1000)
         return self._last

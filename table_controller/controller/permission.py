@@ -1,4 +1,4 @@
-"""Asks for a permissive command once more, at the moment of sending. Changes nothing."""
+"""Checks the permit of a command again at the moment of sending."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 
 
 def still_permitted(table: Table, command: Command) -> bool:
-    """Tell whether a command that was decided some time ago may go out now. It is no reason against itself."""
+    """Return whether an earlier decided command is still permitted. The command itself does not count as open."""
     state = table.state
     issued = state.commands.get(command.id)
     if issued is None:
-        return False  # given up meanwhile
-    if command.act == "open_bets":  # its permit opened the round: that very round must still take bets
+        return False  # it has ended already
+    if command.act == "open_bets":  # its permit opened the round: that round must still take bets
         return state.progressive.state == mc.OPEN and state.round.number == command.number
-    everything = state.commands
-    state.commands = {id_: other for id_, other in everything.items() if id_ != command.id}
+    all_commands = state.commands
+    state.commands = {id_: other for id_, other in all_commands.items() if id_ != command.id}
     try:
         act = cast("Actuation", command.act)
         if act == "light":
             return not table.permit(act, command.slot, seat=seat_of(command.slot))
         deck = None
         if act != "return_to_service":
-            deck = issued.deck or table.deck_at(command.slot) or _on_the_way(table, command)
+            deck = issued.deck or table.deck_at(command.slot) or _expected_deck(table, command)
         return not table.permit(act, command.slot, deck, cards=command.number)
     finally:
-        state.commands = everything
+        state.commands = all_commands
 
 
-def _on_the_way(table: Table, command: Command) -> str | None:
-    """The deck that a machine without one is about to get, or that the round in hand is dealt from."""
+def _expected_deck(table: Table, command: Command) -> str | None:
+    """Return the deck that a machine without one is about to get, or the deck of the current round."""
     state = table.state
     if command.act == "load":
         return next((deck.name for deck in state.decks.values() if deck.place == HANDS), None)

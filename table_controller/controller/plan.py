@@ -1,4 +1,4 @@
-"""What a box is built from: the table's rules, its places, its people. Data only; nothing is opened here."""
+"""The plan of a box: the rules of the table, its slots and its people, as data."""
 
 from __future__ import annotations
 
@@ -15,52 +15,49 @@ if TYPE_CHECKING:
     from table_controller.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
-# A hold that nobody has cleared after so long (s) is escalated: long enough for a floorperson to come and decide. The
-# configuration may say otherwise.
+# A hold that nobody has cleared after this time (s) is escalated: long enough for a floorperson to come and decide. The
+# configuration can change it.
 ESCALATE_AFTER: Final = 300.0
 
 
 class People(Protocol):
-    """Who may say something at this table. `path` is the people file, if there is one."""
+    """The credentials of a table. `path` is the people file, if there is one."""
 
     @property
     def path(self) -> Path | None:
         """The people file."""
 
     def read(self) -> PeopleFile:
-        """Return the file as it is now, the same object as long as it does not change; BadPeopleFile if it is bad."""
+        """Return the current file, the same object until it changes; raise BadPeopleFile if it cannot be read."""
 
     def check(self, id_: str, pin: str, place: Origin | str = "") -> Person:
-        """Return the person; CredentialRefused if there is none, or the PIN is another. May take a while."""
+        """Return the holder; raise CredentialRefused if the id or the PIN is wrong. Slow."""
 
     def known_address(self, name: str) -> bool:
-        """Whether somebody signed on at this address before."""
+        """Return whether somebody signed on from this address before."""
 
     def known_id(self, id_: str) -> str | None:
-        """Return a credential as it is written in the people file; None if nobody has it."""
+        """Return an id as it is written in the people file; None if nobody has it."""
 
     def holds(self, id_: str, role: str, proof: str = "") -> bool:
-        """Tell whether somebody who signed on in this role still has that credential, and the PIN that proved it.
-
-        Takes no time worth a thread.
-        """
+        """Return whether a credential still has this role and the PIN that `proof` names. Fast; needs no thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One slot before it is filled: which kind of device, how its port is opened, and what it must prove."""
+    """The plan of one slot: its kind of device, how to open its port, and what the device must prove."""
 
     name: str
     kind: str
     open_port: Callable[[], Awaitable[Transport]]
     trust: Trust
-    port: str = ""  # its address, for people
-    key_file: Path | None = None  # where the key of the enrolled device lies, if another one may be enrolled
+    port: str = ""  # the address of the port, for people
+    key_file: Path | None = None  # key file of the enrolled device; None: its device cannot be exchanged
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A table before its box runs. `group` is the system group that may use the control socket besides the owner."""
+    """The plan of a box. `group` is the system group that may use the control socket in addition to the owner."""
 
     name: str
     edition: Edition
@@ -68,6 +65,6 @@ class Plan:
     places: tuple[Place, ...]
     people: People
     escalate_after: float = ESCALATE_AFTER
-    revoked: Path | None = None  # the list of revoked keys that software before kept; a start takes it over
+    revoked: Path | None = None  # list of revoked keys of earlier software; a start copies it to the journal
     group: str | None = None
-    development: bool = False  # nobody approved what runs here; every page shows UNVERIFIED
+    development: bool = False  # runs without an approval; every page shows UNVERIFIED

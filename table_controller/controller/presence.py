@@ -1,4 +1,4 @@
-"""Who is at the table: the dealer that is signed on, and who dealt before. No credential is checked here."""
+"""The signed-on dealer of the table, and the last one. Credentials are checked elsewhere."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
     from table_controller.journal.port import Journal
 
-# So many records back the last dealer is looked for; a round is about a hundred, and each has its dealer's word.
+# How many records back to look for the last dealer; a round has about a hundred, and each names its dealer.
 LOOK_BACK: Final = 5000
-# Whose word shows who deals.
-_DEALERS_WORD: Final = (ev.OpenRound, ev.DealerChanged)
+# Events that name the dealer.
+_DEALER_EVENTS: Final = (ev.OpenRound, ev.DealerChanged)
 
 
 def last_dealer(store: Journal) -> str | None:
-    """Return the credential of the dealer who dealt or signed on last, if that was not too long ago."""
+    """Return the credential of the dealer who dealt or signed on last, if recent records have one."""
     last = store.last()
     if last is None:
         return None
-    found = None
+    dealer = None
     for record in store.read(max(1, last.seq - LOOK_BACK)):
         body = rec.current_body(record.kind, record.body)
         if record.kind in (rec.STEP, rec.NOTE) and b'"dealer"' in body:
-            found = _dealer_in(record.kind, body) or found
-    return found
+            dealer = _dealer_in(record.kind, body) or dealer
+    return dealer
 
 
 def _dealer_in(kind: str, body: bytes) -> str | None:
@@ -41,12 +41,12 @@ def _dealer_in(kind: str, body: bytes) -> str | None:
         event = rec.decode_step(body).event
     except UNDECODABLE:
         return None
-    spoke = isinstance(event, _DEALERS_WORD) and event.who.role == "dealer"
-    return event.who.credential if spoke else None  # type: ignore[attr-defined]
+    is_dealer = isinstance(event, _DEALER_EVENTS) and event.who.role == "dealer"
+    return event.who.credential if is_dealer else None  # type: ignore[attr-defined]
 
 
 class Presence:
-    """`dealer` is signed on now, or None; `last` dealt last, also before a restart."""
+    """`dealer` is signed on now, or None; `last` is the last dealer, also from before a restart."""
 
     def __init__(self, last: str | None, submit: Callable[[ev.Event], None], note: Callable[[rec.Note], None]) -> None:
         self.dealer: ev.Person | None = None
@@ -56,7 +56,7 @@ class Presence:
         self._note = note
 
     def signed_on(self, who: ev.Person, proof: str = "") -> None:
-        """Somebody proved who they are by the PIN of `proof`. Another dealer than the last one takes the table over."""
+        """Sign a person on, with the proof of their PIN. A new dealer takes over the table."""
         if who.role != "dealer":
             self._note(rec.Note("signed_on", f"{who.role} {who.credential} signed on", who=who))
             return
@@ -70,7 +70,7 @@ class Presence:
         self.last = who.credential
 
     def signed_off(self, who: ev.Person, proof: str = "") -> None:
-        """Somebody leaves. A dealer who signed on anew, by another PIN, stays: only the sign-on before it is over."""
+        """Sign a person off. If the dealer has signed on again with another PIN, only the older sign-on ends."""
         if self.dealer == who and proof != self.proof:
             return
         if who.role != "dealer" or self.dealer == who:
@@ -79,9 +79,9 @@ class Presence:
             self.dealer = None
 
     def check(self, event: ev.Event) -> None:
-        """Raise NotAllowed for what only the table's own dealer may say. Whoever closes bets is never sent away."""
-        if isinstance(event, ev.OpenRound) and event.who.role == "dealer":  # the core tells others whose call it is
+        """Raise NotAllowed for an event that only the signed-on dealer may submit. Closing bets is never refused."""
+        if isinstance(event, ev.OpenRound) and event.who.role == "dealer":  # the core refuses other roles
             if self.dealer is None:
                 raise NotAllowed("no dealer is signed on at this table")
             if self.dealer != event.who:
-                raise NotAllowed(f"dealer {self.dealer.credential} is signed on at this table")
+                raise NotAllowed(f"another dealer, {self.dealer.credential}, is signed on at this table")

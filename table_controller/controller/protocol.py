@@ -1,6 +1,6 @@
-"""What may be said over the control socket: requests, answers and what the box tells by itself. One JSON a line.
+"""The requests of the control socket and the events that people may submit. One JSON object a line.
 
-docs/box.md describes it for whoever writes a client. No socket here.
+docs/box.md describes it for authors of clients.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from firmware_bridge.errors import BadRequest, PitboxError
 from table_controller.catalogue import catalogue
 from table_controller.table import events as ev
 
-# Bytes in a line; far more than any request needs.
+# The longest line (bytes); far more than any request needs.
 MAX_LINE: Final = 64 * 1024
-# What people say is bounded: no number that another program could not carry exactly, no text that is more than a line.
+# Bounds for entries of people: numbers that every program can represent exactly, texts of one line.
 MOST: Final = 1 << 53
 LONGEST_TEXT: Final = 200
 MOST_ITEMS: Final = 16
@@ -29,30 +29,30 @@ class Request(msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields
 
 
 class AskStatus(Request, frozen=True, tag="status"):
-    """How does the box stand?"""
+    """Return the status of the box."""
 
 
 class Follow(Request, frozen=True, tag="follow"):
-    """Send the table's state now, then every step once it is on disk; with `told`, what the machines tell, too."""
+    """Send the state of the table now, then every step that is on disk; with `told`, also the events of machines."""
 
     told: bool = False
 
 
 class SignOn(Request, frozen=True, tag="sign_on"):
-    """Somebody proves who they are; from then on this connection may speak for them."""
+    """Sign a person on; from then on this connection may act for them."""
 
     credential: str
     pin: str
 
 
 class SignOff(Request, frozen=True, tag="sign_off"):
-    """Somebody leaves."""
+    """Sign a person off."""
 
     credential: str
 
 
 class Say(Request, frozen=True, tag="say"):
-    """Somebody says something: one of the people's events, without `who`. `by` and `second` are signed on here."""
+    """Submit an event of a person, without `who`. `by` and `second` are signed on over this connection."""
 
     event: dict[str, Any]
     by: str | None = None
@@ -60,7 +60,7 @@ class Say(Request, frozen=True, tag="say"):
 
 
 class Device(Request, frozen=True, tag="device"):
-    """A technician asks or orders one device, through the box."""
+    """Ask a device a question, or give it an order of a technician, through the box."""
 
     slot: str
     call: str
@@ -69,7 +69,7 @@ class Device(Request, frozen=True, tag="device"):
 
 
 class Enroll(Request, frozen=True, tag="enroll"):
-    """A technician and a floorperson enroll a device in a slot; the key before it, if there is one, is revoked."""
+    """Enroll a device in a slot, signed by a technician and a floorperson; a previous key is revoked."""
 
     slot: str
     by: str
@@ -78,9 +78,9 @@ class Enroll(Request, frozen=True, tag="enroll"):
 
 
 class People(Request, frozen=True, tag="people"):
-    """Add a credential, revoke one, or give one another PIN; `by` is signed on here and may do that.
+    """Add or revoke a credential, or change its PIN; `by` is signed on here and has the right to do it.
 
-    Without an auditor in the people file there is nobody to sign: then the box's own user, or root, may do it.
+    While the people file has no auditor, nobody can sign: then the user of the box, or root, may do it.
     """
 
     change: Literal["add", "pin", "revoke"]
@@ -92,22 +92,22 @@ class People(Request, frozen=True, tag="people"):
 
 
 class Trace(Request, frozen=True, tag="trace"):
-    """Send every frame of these slots (none named: of all) from now on."""
+    """Send every frame of these slots (of all slots, if none is named) from now on."""
 
     slots: list[str] = []
 
 
 class Jam(Request, frozen=True, tag="jam"):
-    """How far has the way back of a dossier come? With a `step`: begin it, or tick one, by who is signed on."""
+    """Return the progress of the return to service of a fault report; with `step`, begin it or complete a step."""
 
     dossier: int
-    step: str | None = None  # begin, leave, path_empty, count, return; what a machine shows ticks by itself
+    step: str | None = None  # begin, leave, path_empty, count, return; other steps complete when the machine reports
     cards: int | None = None  # with count
     by: str | None = None
 
 
 class Mended(Request, frozen=True, tag="mended"):
-    """Rollers or sensors of a machine were seen to: its wear begins anew. A technician says it."""
+    """Restart the wear history of a machine after a technician serviced its rollers or sensors."""
 
     serial: str
     by: str | None = None
@@ -116,7 +116,7 @@ class Mended(Request, frozen=True, tag="mended"):
 REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, People, Trace, Jam, Mended)
 _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
 
-# Everything that people may say; the box adds who said it.
+# Every event that people may submit; the box adds the person.
 PEOPLES: Final = (
     ev.DeckReceived, ev.OpenRound, ev.NoMoreBets, ev.Answer, ev.Declared, ev.Ordered, ev.DealerChanged, ev.SlotOrdered,
     ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.CoverCardOut, ev.MeterClosed, ev.MeterOpened,
@@ -130,29 +130,29 @@ _TWO: Final = (
 
 
 def read_request(line: bytes) -> Request:
-    """Return the request on a line; BadRequest says what is wrong with it."""
+    """Return the request on a line; raise BadRequest with the problem."""
     try:
-        found: Request = _REQUESTS.decode(line)
+        decoded: Request = _REQUESTS.decode(line)
     except UNDECODABLE as error:
         known = ", ".join(request.__struct_config__.tag for request in REQUESTS)  # type: ignore[misc]
-        raise BadRequest(f"not a request: {error}; there are: {known}") from error
-    return found
+        raise BadRequest(f"not a request: {error}; requests: {known}") from error
+    return decoded
 
 
 def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) -> ev.Event:
-    """Return what was said as the core's event, said by these people and nobody else."""
+    """Return an event for the core, submitted by these people and nobody else."""
     claimed = [key for key in ("who", "second") if key in raw]
     if claimed:
-        raise BadRequest(f"an event over this socket has no {claimed[0]!r}: whoever is signed on says it")
+        raise BadRequest(f"an event over this socket has no {claimed[0]!r}: the box adds the signed-on person")
     kind = _BY_NAME.get(str(raw.get("type")))
     if kind is None:
-        raise BadRequest(f"{raw.get('type')!r} is nothing that people say; there are: {', '.join(_BY_NAME)}")
+        raise BadRequest(f"{raw.get('type')!r} is not an event that people submit; events: {', '.join(_BY_NAME)}")
     if kind is ev.CoverCardOut and raw.get("slot") is not None:
-        raise BadRequest("CoverCardOut has a slot where a shoe saw it; people say before which seat, or nothing")
+        raise BadRequest("CoverCardOut has a slot only when a shoe reports it; people may name the seat")
     people: dict[str, Any] = {"who": who}
     if kind in _TWO:
         if second is None:
-            raise BadRequest(f"{kind.__name__} is said by two people: name the other one as 'second'")
+            raise BadRequest(f"{kind.__name__} needs two people: name the other one as 'second'")
         people["second"] = second
     unknown = [key for key in raw if key not in (*kind.__struct_fields__, "type")]
     if unknown:
@@ -160,31 +160,31 @@ def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) ->
     for key, value in raw.items():
         _check_bounds(f"{kind.__name__}: {key}", value)
     try:
-        made: ev.Event = msgspec.convert({**raw, **msgspec.to_builtins(people)}, kind)
+        event: ev.Event = msgspec.convert({**raw, **msgspec.to_builtins(people)}, kind)
     except UNDECODABLE as error:
         raise BadRequest(f"{kind.__name__}: {error}") from error
-    return made
+    return event
 
 
 def _check_bounds(what: str, value: Any) -> None:
-    """Refuse what no person means: the journal keeps it for ever, people read it, and every snapshot carries it."""
+    """Refuse values that are too large: the journal and its snapshots would keep them forever."""
     if isinstance(value, int) and not -MOST <= value <= MOST:
-        raise BadRequest(f"{what}: a number is {MOST} at most")
+        raise BadRequest(f"{what}: a number is at most {MOST}")
     if isinstance(value, str) and not (len(value) <= LONGEST_TEXT and value.isprintable()):
         raise BadRequest(f"{what}: a text has one line and at most {LONGEST_TEXT} characters")
     if isinstance(value, list | tuple):
         if len(value) > MOST_ITEMS:
-            raise BadRequest(f"{what}: {MOST_ITEMS} of them at most")
+            raise BadRequest(f"{what}: a list has at most {MOST_ITEMS} items")
         for each in value:
             _check_bounds(what, each)
 
 
 def error_body(error: PitboxError) -> dict[str, Any]:
-    """Return an error as a client gets it: code, sentence, and what to do."""
+    """Return an error for a client: code, sentence, and what to do."""
     entry = catalogue().get(error.code)
     return {"code": error.code, "text": str(error), "act": entry.act if entry else ""}
 
 
 def line(what: Any) -> bytes:
-    """Return one thing as a line of the socket."""
+    """Return an object as a line of the socket."""
     return msgspec.json.encode(what) + b"\n"

@@ -1,4 +1,4 @@
-"""Hands a table's steps to the journal's writer, with both clocks, and keeps what recovery needs besides the state."""
+"""Passes the steps of a table to the writer of the journal, with both clocks, and keeps the data for snapshots."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
     from table_controller.table.events import Event
 
-# A snapshot after so many records of whatever kind, also in a round: so a restart replays fewer than 1,000, whatever
-# people and machines did since. The rest is room for what one step brings with it, and for the start's own records.
+# A snapshot after this many records of any kind, even during a round, so that a restart replays fewer than 1,000. The
+# difference is room for the records of one step and of the start itself.
 SNAPSHOT_EVERY: Final = 900
-# Between rounds one is kept from three quarters of that on: then one in a round is rare, where the loop has more to do.
+# Between rounds a snapshot is written at three quarters of that: during a round, when the loop is busy, it is rare.
 _BETWEEN_ROUNDS: Final = 0.75
-# A clock that is back by less than this (ns) since the last record was only put right.
+# A clock that went back by less than this (ns) since the last record was only corrected.
 BACK_NS: Final = 1_000_000_000
 
 
 class Writer(JournalWriter, Protocol):
-    """The journal's writer, and whom it tells when it fails."""
+    """The writer of the journal, with callbacks for its failures."""
 
     on_failed: Callable[[Exception], None]
     on_ballast_freed: Callable[[], None] | None
 
 
 def _nothing(_: Record) -> None:
-    """Nobody waits for this record."""
+    """Do nothing: nobody waits for this record."""
 
 
 class Recorder:
-    """One start's records. `back`: the wall clock shows less than the newest record of the start before."""
+    """Writes the records of one start. `back`: the wall clock is behind the newest record of the previous start."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Recorder:
         self._digests = dict(digests)
         self._every = every
         self._since = recovered.records
-        self.newest = 0  # the number of the step that was handed over last in this start
+        self.newest = 0  # the number of the last step of this start
         now = self.stamp()
         self.back = recovered.stamp is not None and back_since(recovered.stamp.wall_ns, now.wall_ns) > BACK_NS
         self.set = clock.synchronised()
@@ -78,7 +78,7 @@ class Recorder:
 
     @property
     def trusted(self) -> bool:
-        """Whether the wall clock may say how long the box was off."""
+        """Whether the wall clock can measure how long the box was off."""
         return self.set and not self.back
 
     def stamp(self) -> rec.Stamp:
@@ -86,19 +86,19 @@ class Recorder:
         return rec.Stamp(*self._clock.now(), self._clock.kernel)
 
     def begin(self, table: Table) -> None:
-        """Write down what time is worth in this start, and what the table plays by."""
+        """Record the state of the clock in this start, and the terms of the table."""
         body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context), rec.ACCOUNTING)
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
     def migrated(self, table: Table, migration: rec.Migrated) -> None:
-        """Write down how the state was taken over from other versions, and keep it: replay begins from here on."""
+        """Record the migration of the state from other versions, and write a snapshot: replay begins here."""
         self._append(rec.MIGRATION, self._last, rec.encode_body(migration), _nothing)
         self.snapshot(table)
 
     def step(
         self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[Record], None]
     ) -> None:
-        """Hand a step over; `on_durable` is called with its record once it is on disk."""
+        """Record a step; call `on_durable` with its record when it is on disk."""
         self._anchor, by = watch(self._anchor, Reading(now.wall_ns, now.mono_ns))
         if by:
             self._append(rec.CLOCK, now, rec.encode_body(rec.ClockStep(by)), _nothing)
@@ -109,20 +109,20 @@ class Recorder:
         self.findings.take(self.newest, now.wall_ns, decisions)
 
     def note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> None:
-        """Write down what is no step of the table."""
+        """Record a note, which is not a step of the table."""
         now = self.stamp()
         seq = self._append(rec.NOTE, now, rec.encode_body(note), on_durable)
         self.findings.take_note(seq, now.wall_ns, note)
         self.roll.take(note.listed, note.change)
 
     def snapshot_if_due(self, table: Table) -> None:
-        """Keep the state after the step recorded last, if enough was recorded since: fewer between rounds."""
+        """Write a snapshot if enough records were written since the last one; between rounds fewer are enough."""
         is_idle = table.state.round.state == mc.IDLE
         if self._since >= self._every * (_BETWEEN_ROUNDS if is_idle else 1):
             self.snapshot(table)
 
     def snapshot(self, table: Table) -> None:
-        """Keep the state after the step recorded last. A new segment of the journal begins only between rounds."""
+        """Write a snapshot of the state after the last step. The journal begins a new segment only between rounds."""
         self._since = 0
         body = keep(table, self.timers, self._digests, self._last, self.hits, self.findings, self.roll)
         self.writer.snapshot(body, _nothing, may_rotate=table.state.round.state == mc.IDLE)

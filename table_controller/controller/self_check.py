@@ -1,7 +1,7 @@
-"""Before anything moves: is this the software, the configuration, the folder and the disk that a box may run with?
+"""The self-check before anything moves: are software, configuration, folder and disk those that a box may run with?
 
-What forbids a start is raised; what people should know is returned, a line each. Nothing is changed. What takes too
-long for a start is looked at beside the running table.
+A problem that forbids the start is raised; other results are returned for people. Nothing is changed. Checks that take
+too long for a start run while the table plays.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# What a development table is marked with, wherever it is shown.
-UNVERIFIED: Final = "UNVERIFIED: a development table (table.development = true); nobody approved what runs here"
-# The approved manifest is looked at again after so long (s): a file that was deleted or replaced locks the table.
+# Shown on every page of a development table.
+UNVERIFIED: Final = "UNVERIFIED: a development table (table.development = true) that runs without an approval"
+# How often the approved manifest is checked (s): if it was deleted or replaced, the table locks.
 LOOK_EVERY: Final = 30.0
-# So many differences are told one by one; more is another computer altogether.
+# The most differences that are listed.
 MOST_DIFFERENCES: Final = 20
-# The same `pitbox`, behind everything else that runs: the table comes first.
-_LOOK: Final = "import os, sys; os.nice(19); from table_controller.cli import main; sys.exit(main())"
-# Less room than this (bytes) is worth a word long before the ballast is needed.
+# The same `pitbox`, at the lowest priority: the table comes first.
+_COMPARE: Final = "import os, sys; os.nice(19); from table_controller.cli import main; sys.exit(main())"
+# Below this free space (bytes) the self-check warns, long before the ballast is needed.
 LITTLE_ROOM: Final = 256 << 20
 
 
 def describe_files(config: TableConfig) -> str:
-    """Return what identifies the configuration file and each slot's key, so that the journal shows every exchange."""
+    """Return the digests of the configuration file and of each key, so that the journal shows every exchange."""
     digest = next(part.digest for part in configuration(config) if part.name == FILE)
     keys = ", ".join(f"{slot.name} {slot.key.serial} {fingerprint(slot.key)[:16]}" for slot in config.slots)
     return f"{config.path.name} {digest[:16]}; keys by serial number and fingerprint: {keys}"
 
 
 def check_software(config: TableConfig, digests: Mapping[str, str]) -> tuple[str, str]:
-    """Compare what decides at the table with the manifest that two people approved; return the finding.
+    """Compare software and configuration with the manifest that two people approved; return the result.
 
-    NoManifest without one. SoftwareNotApproved if the software is another, or the choices of the Rules Submission, the
-    edition or the list of approved firmware. The rest takes longer than a start may: `compare_whole`, once the box
-    runs. A development table needs no manifest.
+    Raise NoManifest without one; raise SoftwareNotApproved if the software, the choices of the Rules Submission, the
+    edition or the list of approved firmware differs. `compare_whole` compares everything else while the box runs. A
+    development table needs no manifest.
     """
     approval = check_approval(config)
     if approval is None:
@@ -65,13 +65,13 @@ def check_software(config: TableConfig, digests: Mapping[str, str]) -> tuple[str
     runs = {part.name: part.digest for part in configuration(config) if part.name != FILE}
     for name, digest in {SOFTWARE: digests[SOFTWARE], **runs}.items():
         if named.get(name) != digest:
-            wanted = named.get(name, "none")
-            raise SoftwareNotApproved(f"{path} names {name} {wanted[:16]}, and this is {digest[:16]}")
+            approved = named.get(name, "none")
+            raise SoftwareNotApproved(f"{path} names {name} {approved[:16]}, but this is {digest[:16]}")
     return "software", f"software and configuration as approved: {approval.sentence}"
 
 
 async def watch_approval(box: Box, config: TableConfig) -> None:
-    """Lock the table when its approved manifest is deleted or replaced while it runs. Until cancelled."""
+    """Lock the table when its approved manifest is deleted or replaced while it runs. Runs until canceled."""
     while not config.development:
         await asyncio.sleep(LOOK_EVERY)
         try:
@@ -82,49 +82,53 @@ async def watch_approval(box: Box, config: TableConfig) -> None:
 
 
 async def compare_whole(box: Box, config: TableConfig) -> None:
-    """Compare everything that is installed with the manifest, in a process of its own; what differs locks the table.
+    """Compare everything that is installed with the manifest, in a separate process; a difference locks the table.
 
-    Another text of table.toml with the same choices, as a port that was moved, is a note in the journal.
+    A table.toml with other text but the same choices, for example another port, is only a note in the journal.
     """
     path = manifest_path(config)
     if config.development:
         return
-    look = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _LOOK, "version", "--diff", path, "here", "--config", config.path,
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _COMPARE, "version", "--diff", path, "here", "--config", config.path,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     try:
-        told, _ = await look.communicate()
+        output, _ = await process.communicate()
     except asyncio.CancelledError:
-        if look.returncode is None:
-            look.kill()
-            await look.wait()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
         raise
-    lines = told.decode("utf-8", "replace").splitlines()
-    if look.returncode == 0:
-        box.checks.append(("manifest", f"everything is as {path} names it"))
+    lines = output.decode("utf-8", "replace").splitlines()
+    if process.returncode == 0:
+        box.checks.append(("manifest", f"everything matches {path}"))
         return
     shown = lines[:MOST_DIFFERENCES] + [f"and {len(lines) - MOST_DIFFERENCES} more"] * (len(lines) > MOST_DIFFERENCES)
     for line in shown:
         box.checks.append(("manifest", line))
-        log.warning("not as %s names it: %s", path, line)
-    box.note(rec.Note("manifest", f"{len(lines)} not as {path.name} names it: " + "; ".join(shown)))
+        log.warning("differs from %s: %s", path, line)
+    box.note(rec.Note("manifest", f"{_differences(lines)} from {path.name}: " + "; ".join(shown)))
     locking = [line for line in lines if not line.startswith(f"~ {FILE} ")]
     if locking:
-        box.halt(SoftwareNotApproved(f"{len(locking)} not as {path} names it, the first: {locking[0]}"))
+        box.halt(SoftwareNotApproved(f"{_differences(locking)} from {path}, the first: {locking[0]}"))
+
+
+def _differences(lines: list[str]) -> str:
+    return "1 difference" if len(lines) == 1 else f"{len(lines)} differences"
 
 
 def look_around(plan: Plan, folder: Path, digests: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return what was looked at and found: (what, finding)."""
-    found = [(f"{name} digest", digest) for name, digest in sorted(digests.items())]
-    missing = [f"{place.name} ({place.port})" for place in plan.places if not _there(place.port)]
-    found.append(("ports", f"not there: {', '.join(missing)}" if missing else "all there"))
+    """Return the results of the check of ports and disk: (what, result)."""
+    results = [(f"{name} digest", digest) for name, digest in sorted(digests.items())]
+    missing = [f"{place.name} ({place.port})" for place in plan.places if not _is_present(place.port)]
+    results.append(("ports", f"missing: {', '.join(missing)}" if missing else "all present"))
     disk = os.statvfs(folder)
     room = disk.f_bavail * disk.f_frsize
-    little = "" if room >= LITTLE_ROOM else "; that is little: make room, or the table locks when it is used up"
-    found.append(("data folder", f"{folder}, {room >> 20} MB free{little}"))
-    return found
+    little = "" if room >= LITTLE_ROOM else "; that is little: make room, or the table locks when the disk is full"
+    results.append(("data folder", f"{folder}, {room >> 20} MB free{little}"))
+    return results
 
 
-def _there(port: str) -> bool:
+def _is_present(port: str) -> bool:
     return not is_path(port) or Path(port).exists()

@@ -1,7 +1,7 @@
-"""A box on a real computer: data folder, journal on disk, control socket, signals, from start to stop.
+"""Runs a box as a process: data folder, journal on disk, control socket and signals, from start to stop.
 
-What runs beside the table (an uplink, a panel) is given as `besides`, by name. It is kept alive, and can never stop the
-table.
+`besides` names the background services, such as uplink and panel. They are restarted when they fail, and their failures
+never stop the table.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
     from table_controller.journal.copier import CopyState
 
-    # What runs beside the table, given the box and its configuration.
+    # Background services by name; each gets the box and its configuration.
     Besides = Mapping[str, Callable[[Box, TableConfig], Coroutine[Any, Any, None]]]
 
 log = logging.getLogger(__name__)
 
-# The anchor is written anew after so long (s) if anything was recorded; one sync, aside.
+# How often the anchor is written (s), if anything was recorded.
 ANCHOR_EVERY: Final = 30.0
-# Nothing remembers a journal here: a new table, most likely, but only people know.
+# Probably a new table, but only people know.
 _NEW_JOURNAL: Final = (
-    "no journal found: a new one begins here, and every meter at its seed; if this table was played before, stop the "
-    "box and mount its disk, or restore its journal from the copy (pitbox journal restore)"
+    "there was no journal: a new one begins, and every meter starts at its seed; if this table was played before, stop "
+    "the box and mount its disk, or restore its journal from the copy (pitbox journal restore)"
 )
 
 
 def _failed_early(error: Exception) -> None:
-    """The journal failed before the controller listens to it, which it does before any record is made."""
+    """Log a failure of the journal from before the controller handles it."""
     log.error("the journal failed before the table started: %s", error)
 
 
@@ -71,7 +71,7 @@ def _copied(state: CopyState) -> None:
 
 
 def _copier(box: Box, config: TableConfig, store: Any) -> Copier:
-    """Return who keeps the second copy; the box hears how it is, for it decides whether rounds open."""
+    """Return the copier of the second copy; it reports its state to the box, which decides whether rounds may open."""
 
     def copied(state: CopyState) -> None:
         _copied(state)
@@ -84,7 +84,7 @@ def _copier(box: Box, config: TableConfig, store: Any) -> Copier:
 
 
 async def serve(config: TableConfig, besides: Besides | None = None) -> None:
-    """Run one box until it is told to stop. What forbids the start is raised before any machine is touched."""
+    """Run one box until a signal stops it. A problem that forbids the start is raised before any machine is touched."""
     for problem in unusable_here(config):
         raise problem
     data = DataFolder(config.data)
@@ -97,7 +97,7 @@ async def serve(config: TableConfig, besides: Besides | None = None) -> None:
         data.close()
 
 
-async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settled: Sequence[str]) -> None:
+async def _serve(config: TableConfig, data: DataFolder, services: Besides, settled: Sequence[str]) -> None:
     stop = _on_signal()
     notifier = Notifier()
     clock = BoxClock()
@@ -106,13 +106,15 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
     box.checks = [check_software(config, box.digests)]
     box.checks += [("keys", sentence) for sentence in settled]
     box.checks += look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
-    for what, found in box.checks:
-        log.info("self-check: %s: %s", what, found)
+    for what, result in box.checks:
+        log.info("self-check: %s: %s", what, result)
 
     def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
         policy, folder = config.journal.policy, config.journal.folder
         if data.read_only:
-            raise DiskReadOnly(f"{data.path} is on a disk that is mounted read-only; a disk that fails is often so")
+            raise DiskReadOnly(
+                f"{data.path} is on a disk that is mounted read-only; this often happens when a disk fails"
+            )
         anchor.check(data.path, folder, config.journal.copy, traces(data.path))
         store = Store.open(
             folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now, on_record=notifier.reading
@@ -130,15 +132,15 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
     try:
         await box.begin(open_journal, partial(_copier, box, config))
         _note_start(box, config, settled)
-        # A locked box leaves no trace of its own.
+        # A locked box creates no folder for fault reports.
         if box.controller is not None or ((data.path / DOSSIERS).is_dir() and not data.read_only):
             box.dossiers = Dossiers(box, data.path / DOSSIERS)
         await _open(control, box)
-        for name, work in besides.items():
+        for name, work in services.items():
             box.supervise(name, partial(work, box, config))
         phase = "running" if box.cause is None else f"locked: {box.cause.code} {box.cause}"
         gc.collect()
-        gc.freeze()  # what is there now stays; the collector need not walk it in the middle of a deal
+        gc.freeze()  # these objects stay; the garbage collector need not scan them during a deal
         notifier.ready(phase)
         box.supervise("watchdog", notifier.watchdog)
         for store in opened:
@@ -148,7 +150,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
             box.supervise("people", box.credentials.watch)
         log.info("ready: %s, %s; control socket %s", config.name, phase, control.path)
         await stop.wait()
-        log.info("stopping: told to")
+        log.info("stopping: received a signal")
     finally:
         notifier.stopping()
         await box.stop()
@@ -159,7 +161,7 @@ async def _serve(config: TableConfig, data: DataFolder, besides: Besides, settle
 
 
 def _note_start(box: Box, config: TableConfig, settled: Sequence[str]) -> None:
-    """Write into the journal what this start found: a new journal, its approval, enrolments finished or undone."""
+    """Record what this start did: a new journal, the approval, enrollments that it finished or undid."""
     if box.begun:
         log.warning("%s", _NEW_JOURNAL)
         box.checks.append(("journal", _NEW_JOURNAL))
@@ -171,7 +173,7 @@ def _note_start(box: Box, config: TableConfig, settled: Sequence[str]) -> None:
 
 
 def _on_signal() -> asyncio.Event:
-    """Return what SIGTERM or SIGINT sets."""
+    """Return an event that SIGTERM or SIGINT sets."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -179,13 +181,13 @@ def _on_signal() -> asyncio.Event:
 
 
 def _watch_software(box: Box, config: TableConfig) -> None:
-    """Compare what is installed with the approved manifest, and keep looking whether that is still there."""
+    """Compare the installation with the approved manifest, and keep checking that the manifest is there."""
     box.supervise("manifest", lambda: compare_whole(box, config))
     box.supervise("approval", lambda: watch_approval(box, config))
 
 
 def _anchored(store: Store, data: Path) -> None:
-    """Remember outside the journal's folder how far the journal reaches."""
+    """Write the anchor: the last record of the journal, kept outside its folder."""
     last = store.last()
     assert last is not None
     if anchor.read_anchor(data) is None:
@@ -195,7 +197,7 @@ def _anchored(store: Store, data: Path) -> None:
 
 
 def _anchored_at_last(store: Store, data: Path) -> None:
-    """The same at the end of a box, which a disk that failed does not hold up: an older anchor is still true."""
+    """Write the anchor at the end of a box; log a failed disk, because the older anchor is still valid."""
     try:
         _anchored(store, data)
     except JournalError as error:
@@ -203,9 +205,9 @@ def _anchored_at_last(store: Store, data: Path) -> None:
 
 
 async def _keep_anchor(box: Box, store: Store, data: Path) -> None:
-    """Remember it again now and then: what lies between is what a box that is switched off could be made to forget.
+    """Write the anchor at intervals: somebody could remove the records since the last anchor while the box is off.
 
-    A journal whose file was deleted or replaced under the box halts it: what is written there is lost.
+    Halt the box if a file of the journal was deleted or replaced: new records there would be lost.
     """
     last = store.last()
     while True:
@@ -221,7 +223,7 @@ async def _keep_anchor(box: Box, store: Store, data: Path) -> None:
 
 
 async def _open(control: Control, box: Box) -> None:
-    """Open the control socket. A box that is locked goes on without it: its machines are safe, its log says why."""
+    """Open the control socket. A locked box continues without it, because its machines are safe."""
     try:
         await control.start()
     except DataFolderUnusable as error:

@@ -1,6 +1,6 @@
-"""One client's conversation with the box: who is signed on here, what is followed, and what each request does.
+"""The session of one client of the control socket: who is signed on, what it follows, and how requests are handled.
 
-Whatever is said is said by somebody who signed on over this very connection.
+Every event is submitted by a person who signed on over this connection.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# After so many wrong PINs a connection speaks for nobody; the people file's own waits are besides.
+# After this many wrong PINs nobody can sign on over a connection; the credential itself is also blocked for some time.
 WRONG_PINS: Final = 5
-# Requests of one connection that wait for something; more is a client that does not listen.
+# The most unanswered requests of one connection.
 MAX_WAITING: Final = 64
-# Clients that follow or trace: a panel, an uplink, a few screens of technicians. Without a credential, and of one user.
+# The most clients that follow or trace: in all, without a signed-on person, and of one system user.
 WATCHERS: Final = 24
 UNPROVED_WATCHERS: Final = 12
 USER_WATCHERS: Final = 8
 
 
 def watcher_places() -> Quota:
-    """Return the places for those who are sent what happens: few without a credential, and fewer of one user."""
+    """Return the quota of clients that follow the box: few without a signed-on person, fewer of one system user."""
     return Quota((UNPROVED_WATCHERS, WATCHERS, WATCHERS), (USER_WATCHERS, WATCHERS, WATCHERS))
 
 
 class Session:
-    """`told` and `following` say what this client is sent."""
+    """`following`: this client gets every step; `told`: it also gets the events of devices."""
 
     def __init__(self, box: Box, send: Callable[[Any], None], uid: int, watchers: Quota | None = None) -> None:
-        """`watchers`: the places of all who are sent what happens; a client without a socket needs none of them."""
+        """`watchers`: the shared quota of clients that follow; a client without a socket has its own."""
         self._box = box
         self._watchers = watcher_places() if watchers is None else watchers
         self._seat: Seat | None = None
@@ -55,24 +55,24 @@ class Session:
         self._uid = uid
         self.following = False
         self.told = False
-        self._from = 0  # steps up to this one are in the state that the client was sent
-        self._state: tuple[int, bytes] | None = None  # (request, state) that waits for its step to be on disk
+        self._from = 0  # the state that the client got includes steps up to this one
+        self._state: tuple[int, bytes] | None = None  # (request, state) waiting until its step is on disk
         self._people: dict[str, ev.Person] = {}
-        self._proved: dict[str, Person] = {}  # whose credential each is, for one person may have two; and by which PIN
+        self._proved: dict[str, Person] = {}  # holder of each credential, with the proof of the PIN
         self._wrong = 0
-        self._said: dict[int, tuple[int, ev.Event]] = {}
+        self._submitted: dict[int, tuple[int, ev.Event]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._traced: list[str] = []
 
     @property
     def idle(self) -> bool:
-        """Nobody is signed on here, nothing is followed and nothing waits for an answer."""
-        return not (self._people or self.following or self._traced or self._tasks or self._said)
+        """Whether nobody is signed on, nothing is followed and no request is open."""
+        return not (self._people or self.following or self._traced or self._tasks or self._submitted)
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
     def take(self, request: p.Request) -> None:
-        """Carry out one request; what cannot be done is answered with an error and changes nothing."""
+        """Handle one request; a refused request gets an error and changes nothing."""
         try:
             match request:
                 case p.AskStatus():
@@ -84,7 +84,7 @@ class Session:
                 case p.SignOff():
                     self._sign_off(request)
                 case p.Say():
-                    self._say(request)
+                    self._submit(request)
                 case p.Device():
                     self._later(request, self._device(request))
                 case p.Enroll():
@@ -116,9 +116,9 @@ class Session:
                 await work
             except PitboxError as error:
                 self._refuse(request, error)
-            except Exception as bug:  # whoever asked is answered, whatever it is
+            except Exception as bug:  # the client must get an answer
                 log.exception("a request failed")
-                self._refuse(request, BadRequest(f"it could not be carried out: {bug!r}"))
+                self._refuse(request, BadRequest(f"the request failed: {bug!r}"))
 
         task = asyncio.get_running_loop().create_task(guarded())
         self._tasks.add(task)
@@ -127,11 +127,11 @@ class Session:
     # --- following ----------------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        """Take a place among those that are sent what happens; few are for clients that nobody is signed on at."""
+        """Take a place in the quota of clients that follow."""
         if self._seat is None:
             self._seat = self._watchers.admit(self._watcher())
         if self._seat is None:
-            raise NotAllowed("as many clients follow this box as may without a credential: sign on first, or end one")
+            raise NotAllowed("too many clients follow this box without a signed-on person: sign on first, or end one")
 
     def _watcher(self) -> Origin:
         name = f"user {self._uid}"
@@ -150,31 +150,31 @@ class Session:
             self._send_state()
 
     def _send_state(self) -> None:
-        """Send the state that was asked for, now that it is on disk."""
+        """Send the requested state, which is now on disk."""
         assert self._state is not None
         (request, state), self._state = self._state, None
         self._send({"id": request, "ok": {"seq": self._from, "state": state}})
 
     def wants(self, step: Step) -> bool:
-        """Tell whether a step is sent to this client: not if the state that it got, or will get, contains it."""
+        """Return whether this client gets a step: not if the state that it got, or will get, includes it."""
         return self.following and step.seq > self._from
 
     def durable(self, step: Step) -> None:
-        """A step is on disk: whoever said it is told what came of it."""
+        """Answer the request whose step is now on disk."""
         if self._state is not None and step.seq >= self._from:
             self._send_state()
-        said = self._said.pop(id(step.event), None)
-        if said is not None:
-            self._send({"id": said[0], "ok": {"seq": step.seq, "decisions": step.decisions}})
+        request = self._submitted.pop(id(step.event), None)
+        if request is not None:
+            self._send({"id": request[0], "ok": {"seq": step.seq, "decisions": step.decisions}})
 
     def halted(self, cause: PitboxError) -> None:
-        """Nothing goes on: whoever waits is told so."""
+        """Answer every open request with the cause of the halt."""
         refused = p.error_body(BoxLocked(f"{cause.code}: {cause}"))
-        waiting = [request for request, _ in self._said.values()]
+        waiting = [request for request, _ in self._submitted.values()]
         if self._state is not None:
             waiting.append(self._state[0])
         self._state = None
-        self._said.clear()
+        self._submitted.clear()
         for request in waiting:
             self._send({"id": request, "error": refused})
 
@@ -182,76 +182,76 @@ class Session:
 
     async def _sign_on(self, request: p.SignOn) -> None:
         if self._wrong >= WRONG_PINS:
-            raise NotAllowed(f"{WRONG_PINS} wrong PINs came over this connection; it speaks for nobody any more")
+            raise NotAllowed(f"{WRONG_PINS} wrong PINs came over this connection; nobody can sign on here any more")
         try:
-            found = await self._box.check_person(request.credential, request.pin, f"user {self._uid}")
+            holder = await self._box.check_person(request.credential, request.pin, f"user {self._uid}")
         except PitboxError:
             self._wrong += 1
             raise
         self._box.running()
         assert self._box.presence is not None
-        who = found.speaker
+        who = holder.speaker
         self._people[who.credential] = who
-        self._proved[who.credential] = found
+        self._proved[who.credential] = holder
         self._watch_as_signed_on()
-        self._box.presence.signed_on(who, found.proof)
+        self._box.presence.signed_on(who, holder.proof)
         self._answer(request, who)
 
     def _sign_off(self, request: p.SignOff) -> None:
-        who = self._person(request.credential)  # one that was revoked is signed off by that
+        who = self._person(request.credential)  # a revoked credential is signed off here
         self._forget(who)
         self._answer(request, who)
 
     def _forget(self, who: ev.Person) -> None:
-        """Somebody speaks here no more."""
+        """End the sign-on of a person on this connection."""
         del self._people[who.credential]
         if self._box.presence is not None:
             self._box.presence.signed_off(who, self._proved[who.credential].proof)
 
     def _person(self, credential: str | None) -> ev.Person:
-        """Return who speaks: the one named, or the only one who is signed on here."""
+        """Return the named person, or the only one who is signed on over this connection."""
         if credential is None and len(self._people) == 1:
             return self._valid(next(iter(self._people.values())))
-        found = self._people.get(credential or "")
-        if found is None:
+        person = self._people.get(credential or "")
+        if person is None:
             named = "nobody" if credential is None else credential
             here = ", ".join(self._people) or "nobody"
-            raise NotAllowed(f"{named} is not signed on over this connection; {here} is")
-        return self._valid(found)
+            raise NotAllowed(f"{named} is not signed on over this connection; signed on: {here}")
+        return self._valid(person)
 
     def _valid(self, who: ev.Person) -> ev.Person:
-        """Return somebody whose credential was not revoked since they signed on, nor given another PIN."""
+        """Return a person whose credential is still valid: not revoked and with the same PIN."""
         if not self._box.holds(who, self._proved[who.credential].proof):
             self._forget(who)
             if self._box.holds(who):
-                raise NotAllowed(f"the credential {who.credential} has another PIN since; sign on with that")
-            raise NotAllowed(f"the credential {who.credential} was revoked; it speaks no more")
+                raise NotAllowed(f"the credential {who.credential} has a new PIN: sign on with the new PIN")
+            raise NotAllowed(f"the credential {who.credential} was revoked")
         return who
 
     def _two(self, first: str | None, second: str) -> tuple[ev.Person, ev.Person]:
-        """Return two people who are signed on here, and who are two."""
+        """Return two different people who are signed on over this connection."""
         who, other = self._person(first), self._person(second)
         if self._proved[other.credential].same(self._proved[who.credential]):
-            raise NotAllowed(f"{who.credential} and {other.credential} are one person; two are asked for")
+            raise NotAllowed(f"{who.credential} and {other.credential} belong to one person; two people are required")
         return who, other
 
-    def _say(self, request: p.Say) -> None:
+    def _submit(self, request: p.Say) -> None:
         controller = self._box.running()
         second = None if request.second is None else self._person(request.second)
         who = self._person(request.by) if request.second is None else self._two(request.by, request.second)[0]
         event = p.read_event(request.event, who, second)
         if self._box.presence is not None:
             self._box.presence.check(event)
-        if len(self._said) >= MAX_WAITING:
+        if len(self._submitted) >= MAX_WAITING:
             raise BadRequest(f"{MAX_WAITING} requests of this connection are not answered yet")
-        self._said[id(event)] = (request.id, event)  # the event is kept, so that its id stays its own
+        self._submitted[id(event)] = (request.id, event)  # keeps the event alive, so that its id() stays unique
         controller.submit(event)
 
     # --- machines -----------------------------------------------------------------------------------------------------
 
     async def _device(self, request: p.Device) -> None:
-        told = await call(self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by))
-        self._answer(request, told)
+        answer = await call(self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by))
+        self._answer(request, answer)
 
     async def _enroll(self, request: p.Enroll) -> None:
         who, second = self._two(request.by, request.second)
@@ -266,9 +266,9 @@ class Session:
     async def _jam(self, request: p.Jam) -> None:
         kept = self._box.dossiers
         if kept is None:
-            raise BadRequest("this box keeps no dossiers")
+            raise BadRequest("this box keeps no fault reports")
         if request.step is None:
-            await kept.ways.written()  # whoever asks may read the dossier's own file next
+            await kept.ways.written()  # the client may read the file of the report next
             self._answer(request, kept.ways.told(request.dossier))
             return
         who = self._person(request.by)
@@ -283,16 +283,16 @@ class Session:
         self._answer(request, {"serial": request.serial})
 
     def _trace(self, request: p.Trace) -> None:
-        wanted = request.slots or list(self._box.taps)
-        for name in wanted:
+        slots = request.slots or list(self._box.taps)
+        for name in slots:
             if name not in self._box.taps:
-                raise BadRequest(f"there is no slot {name}; there are: {', '.join(self._box.taps)}")
+                raise BadRequest(f"there is no slot {name}; slots: {', '.join(self._box.taps)}")
         self._watch()
         self._untrace()
-        self._traced = wanted
-        for name in wanted:
+        self._traced = slots
+        for name in slots:
             self._box.taps[name].watchers.append(self._frame)
-        self._answer(request, {"slots": wanted})
+        self._answer(request, {"slots": slots})
 
     def _frame(self, slot: str, outgoing: bool, signed: bytes, mac: bytes) -> None:
         signed, mac, why = without_cards(signed, mac)
@@ -307,11 +307,11 @@ class Session:
         self._traced = []
 
     def close(self) -> None:
-        """The client is gone."""
+        """End the session, because the client is gone."""
         self._untrace()
         if self._seat is not None:
             self._watchers.release(self._seat)
         self.following = self.told = False
-        self._said.clear()
+        self._submitted.clear()
         for task in self._tasks:
             task.cancel()

@@ -1,6 +1,6 @@
-"""The money of the meter as people may see it: as it was after the last step that is on disk. Computes nothing.
+"""The amounts of the meter that people may see: those after the last step on disk.
 
-The core is ahead of the disk by the steps whose sync is under way. What a power cut can take back is shown to nobody.
+The core is ahead of the disk by the steps that are being written. Amounts that a power cut could undo are not shown.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class ShownMoney(msgspec.Struct, frozen=True):
-    """The amounts, how many entries led there, the hits of the round that stand, and the rules in force.
+    """The amounts, the number of entries, the hits of the round that are not withdrawn, and the rules of the meter.
 
-    `final`: the numbers of the hits whose amount no earlier claim can change any more.
+    `final`: the hits whose amount no earlier claim can change any more.
     """
 
     meters: Meters
@@ -32,12 +32,12 @@ class ShownMoney(msgspec.Struct, frozen=True):
     closed: str = ""  # why the meter is closed to play; empty while it is open
 
     def is_final(self, hit: Hit) -> bool:
-        """Tell whether a hit's amount can be paid."""
+        """Return whether the amount of a hit is final and can be paid."""
         return hit.id in self.final
 
 
 def money_of(table: Table) -> ShownMoney | None:
-    """Return a copy of what the table knows now; None where it has no meter. What comes later does not change it."""
+    """Return a copy of the amounts of now; None if the table has no meter."""
     rules, money = table.context.meter, table.state.money
     if rules is None:
         return None

@@ -1,7 +1,7 @@
-"""Keeps the meter signs at what the ledger holds on disk, and reports to the core which of them show it.
+"""Shows the durable amounts of the meter on the meter signs, and reports to the core which signs show them.
 
-Shows amounts; computes none, and moves no cent. A sign is a device that reads its own glass, or the panel's page that
-reads its own document; what neither has confirmed for `STALE_AFTER` counts as not shown.
+A sign is a device that reads back its display, or the /sign page of the panel that reads back its document. An amount
+that a sign has not confirmed for `STALE_AFTER` counts as not shown.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Amounts are shown again after so long (s), also unchanged: often enough that one lost order makes no sign stale.
+# How often the amounts are sent again (s), even unchanged: often enough that one lost command makes no sign stale.
 AGAIN: Final = 2.0
-# A sign that has not confirmed the amount for so long (s) does not show it.
+# A sign that has not confirmed the amount for this time (s) does not show it.
 STALE_AFTER: Final = 5.0
-# How often the age of what was confirmed is looked at (s).
+# How often the age of the confirmations is checked (s).
 LOOK: Final = 1.0
 STALE: Final = "stale"
 
 
 class Amounts(msgspec.Struct, frozen=True):
-    """What a sign shows, in whole cents: what the meter holds beyond them stays in the meter."""
+    """The amounts on a sign, in whole cents; fractions of a cent stay in the meter."""
 
     value: int
     pending: int
@@ -46,10 +46,7 @@ class Amounts(msgspec.Struct, frozen=True):
 
 
 def amounts(controller: Controller) -> Amounts:
-    """Return what a sign must show now: the meter, hits that are not paid yet, and the last final one of this round.
-
-    As they are on disk: the core may be ahead of it.
-    """
+    """Return the durable amounts for a sign: the meter, unpaid hits, and the last final hit of this round."""
     money = controller.shown_money
     assert money is not None, "a table without a meter has no amounts"
     final = [hit for hit in money.hits if money.is_final(hit)]
@@ -58,7 +55,7 @@ def amounts(controller: Controller) -> Amounts:
 
 
 class Sign:
-    """Every meter sign of one table. One order to a sign at a time; when it ends, the newest amounts follow."""
+    """All meter signs of one table. Each sign gets one command at a time; when it ends, the newest amounts follow."""
 
     def __init__(self, controller: Controller, slots: Mapping[str, Slot[Any, Any]], fresh: Callable[[], int]) -> None:
         self._controller = controller
@@ -66,25 +63,25 @@ class Sign:
         self._fresh = fresh
         self._loop = asyncio.get_running_loop()
         self._shown: dict[str, Amounts] = {}
-        self._confirmed: dict[str, float] = {}  # when each sign last confirmed the amount
+        self._confirmed: dict[str, float] = {}  # sign -> when it last confirmed the amount
         self._busy: dict[str, asyncio.Task[None]] = {}
         self._seq = 0
-        self._sequence: dict[str, int] = {}  # the last one that each sign was given; it rises with every order
+        self._sequence: dict[str, int] = {}  # sign -> its last sequence number; rises with every command
         self._shown_at = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
         self._lock_window = LockWindow()
-        if controller.table.context.meter is not None:  # without a meter there is nothing to show
+        if controller.table.context.meter is not None:  # without a meter there are no amounts
             controller.followers.append(self._step)
             self._look()
 
     def _step(self, step: Step) -> None:
-        """Something is on disk: only that is ever shown."""
+        """Show the amounts of a durable step."""
         self._seq = step.seq
         self._show_all()
 
     def told(self, slot: str, event: Any) -> None:
-        """A sign has reported: whatever it showed before, it is told anew."""
+        """After a sign has reported or is stale, send it the amounts again."""
         if slot not in self._signs:
             return
         if isinstance(event, Reported):
@@ -97,25 +94,25 @@ class Sign:
             self._show(slot)
 
     def page_shown(self, text: str) -> bool:
-        """The panel's page reports what can be read in its document; return whether that is the amount of the meter."""
+        """Handle the text that the /sign page reads in its document; return whether it is the amount of the meter."""
         right = text == dollars(amounts(self._controller).value * CENT)
         if right and not self._closed and self._controller.table.context.meter is not None:
             self._confirm(PAGE)
         return right
 
-    # --- what the core hears ------------------------------------------------------------------------------------------
+    # --- reports to the core ------------------------------------------------------------------------------------------
 
     def _confirm(self, sign: str) -> None:
         self._confirmed[sign] = self._loop.time()
         self._report(sign, "")
 
     def _report(self, sign: str, cause: str) -> None:
-        """Report what a sign shows, where that is news."""
+        """Report a change of what a sign shows."""
         if not self._closed and self._controller.table.state.signs.get(sign) != cause:
             self._controller.submit(ev.SignShown(sign, cause))
 
     def _look(self) -> None:
-        """Show the amounts again when it is time, and find the signs that have grown stale."""
+        """Send the amounts again when it is time, and find stale signs."""
         now = self._loop.time()
         if now - self._shown_at >= AGAIN:
             self._shown_at = now
@@ -128,7 +125,7 @@ class Sign:
                     self._report(sign, STALE)
         self._timer = self._loop.call_later(LOOK, self._look)
 
-    # --- what the signs are given -------------------------------------------------------------------------------------
+    # --- commands to the signs ----------------------------------------------------------------------------------------
 
     def _show_all(self) -> None:
         for name in self._signs:
@@ -138,22 +135,22 @@ class Sign:
         if not self._seq or name in self._busy or self._closed or self._controller.halted is not None:
             return
         if name not in self._sequence:
-            return  # it has not reported yet: by which number it goes, only it knows
+            return  # it has not reported yet, so its sequence number is unknown
         if not self._signs[name].view.connected or self._lock_window.is_open(self._controller.table.state):
             return
-        wanted = amounts(self._controller)
-        if self._shown.get(name) != wanted:
-            self._busy[name] = self._loop.create_task(self._order(name, wanted))
+        required = amounts(self._controller)
+        if self._shown.get(name) != required:
+            self._busy[name] = self._loop.create_task(self._order(name, required))
 
-    async def _order(self, name: str, wanted: Amounts) -> None:
+    async def _order(self, name: str, required: Amounts) -> None:
         self._sequence[name] = sequence = self._sequence.get(name, 0) + 1
         try:
-            await self._signs[name].driver.show(self._fresh(), sequence, wanted.value, wanted.pending, wanted.won)
+            await self._signs[name].driver.show(self._fresh(), sequence, required.value, required.pending, required.won)
         except PitboxError as error:
             log.warning("%s does not show the meter: %s %s", name, error.code, error)
             failed = error.code
         else:
-            self._shown[name] = wanted
+            self._shown[name] = required
             failed = ""
         finally:
             del self._busy[name]
@@ -161,13 +158,13 @@ class Sign:
             self._confirm(name)
         elif self._signs[name].view.connected:
             self._report(name, failed)
-        if self._shown.get(name) == wanted != amounts(self._controller):
+        if self._shown.get(name) == required != amounts(self._controller):
             self._show(name)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
     def cancel(self) -> None:
-        """Show and report nothing from here on; `close` waits until nothing runs."""
+        """Stop showing and reporting; `close` waits for open commands."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -175,7 +172,7 @@ class Sign:
             task.cancel()
 
     async def close(self) -> None:
-        """Show nothing any more."""
+        """Stop showing and wait for open commands."""
         self.cancel()
         if tasks := list(self._busy.values()):
             await asyncio.wait(tasks)

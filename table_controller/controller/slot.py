@@ -1,4 +1,4 @@
-"""A slot: one device's place at the table. Keeps its link, folds its events, moves its service. No rules."""
+"""A slot: the place of one device at the table. Keeps its link, its view and its service state."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from firmware_bridge.wire import Capture, Transport
     from table_controller.controller.hold import Hold
 
-# From so many falls of a link on trial on, each doubling of their number is reported once more.
+# From this number of losses of an unsteady link on, only each doubling of the number is reported.
 QUIET: Final = 8
 
 
 class Slot(Generic[D, V]):
-    """`driver` to ask and command, `view` what is known, `service` whether it may serve, `cause` why it is not there.
+    """`driver` sends commands, `view` is the known state, `service` the service state, `cause` why it is not connected.
 
-    `on_event` is called after view and service state have taken the event. With a `hold`, what only confirms is taken
-    once everything that was made safe together has confirmed. With `longest_trial`, a link that falls again and again
-    must hold before it counts, at most for as long (s) as that returns; `on_unsteady` is told so in words.
+    `on_event` is called after `view` and `service` were updated. With a `hold`, confirmations of fail-safe commands are
+    handled together when all have arrived. With `longest_trial`, an unsteady link must stay up before it counts, at
+    most for the time (s) that it returns; `on_unsteady` gets the report.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Slot(Generic[D, V]):
         self.view = kind.blank
         self.service = Service()
         self.cause: PitboxError | None = None
-        self.driver = kind.driver(self._take)
+        self.driver = kind.driver(self._handle)
         self._longest_trial = longest_trial
         self.supervisor = Supervisor(
             name, open_port, trust, kind.decoder, self.driver, capture=capture, jitter=jitter or Random(),
@@ -60,22 +60,22 @@ class Slot(Generic[D, V]):
         )  # fmt: skip
         self._on_event = on_event
         self._hold = hold
-        self.on_failed: Callable[[Exception], None] | None = None  # told when the driver's own code failed
+        self.on_failed: Callable[[Exception], None] | None = None  # called when the code of the driver failed
         self.on_unsteady: Callable[[str], None] | None = None
 
-    def _take(self, event: Any) -> None:
-        """Take an event, now or with the others that confirm; the order of the wire stays."""
+    def _handle(self, event: Any) -> None:
+        """Handle an event, now or with the other confirmations; events keep their order."""
         if self._hold is not None:
-            if isinstance(event, self.kind.confirms) and self._hold.later(partial(self._take_now, event)):
+            if isinstance(event, self.kind.confirms) and self._hold.later(partial(self._handle_now, event)):
                 return
             self._hold.catch_up()
-        self._take_now(event)
+        self._handle_now(event)
 
-    def _take_now(self, event: Any) -> None:
-        """Take an event. What was not taken is not known: then the link is dropped, and the device is read anew."""
+    def _handle_now(self, event: Any) -> None:
+        """Handle an event. If that fails, drop the link: the device is read again after the reconnection."""
         try:
             self._fold(event)
-        except Exception as bug:  # noqa: BLE001 - one machine's driver must not stop the others
+        except Exception as bug:  # noqa: BLE001 - the driver of one machine must not stop the others
             context = {"message": f"{self.name}: its driver failed at {type(event).__name__}", "exception": bug}
             asyncio.get_running_loop().call_exception_handler(context)
             if self.on_failed is not None:
@@ -96,30 +96,30 @@ class Slot(Generic[D, V]):
             self.cause = None
         self._on_event(event)
 
-    # --- a link that falls again and again ----------------------------------------------------------------------------
+    # --- unsteady links -----------------------------------------------------------------------------------------------
 
     def longest_trial(self) -> float:
-        """Return for how long (s) this device's link may be on trial now; 0: somebody waits for the device."""
+        """Return how long (s) the link must stay up before it counts; 0: the device is needed at once."""
         return 0.0 if self._longest_trial is None else self._longest_trial()
 
     def flapping(self, falls: Falls, cause: PitboxError) -> None:
-        """Report a link on trial: when that begins, and then whenever its falls have doubled."""
+        """Report an unsteady link: at first, and then each time the number of its losses has doubled."""
         self.cause = self._shown(cause)
         if falls.counted == 0 or (falls.counted >= QUIET and falls.counted & (falls.counted - 1) == 0):
             self._report(str(self.cause))
 
     def steady(self, falls: Falls) -> None:
-        """Report that the link holds again, and what was not reported one by one."""
-        self._report(f"{self.name}: its link holds again; {falls.counted} falls were counted and not recorded")
+        """Report that the link is steady again, with the number of losses that were not reported."""
+        self._report(f"{self.name}: the link is steady again; {falls.counted} losses were counted and not recorded")
 
     def _shown(self, cause: PitboxError) -> PitboxError:
-        """Return why the device is not there, as people read it."""
+        """Return why the device is not connected, for people."""
         falls = self.supervisor.falls
         if not falls.is_flapping or not isinstance(cause, LinkError) or isinstance(cause, PortMissing | PortBusy):
-            return cause  # another device or no port at all is worse news than a link that falls
+            return cause  # a wrong device or a missing port is more important than an unsteady link
         return LinkUnsteady(
-            f"{self.name}: its link falls again and again ({falls.counted} falls counted, not recorded); it must hold "
-            f"for up to {falls.trial():.0f} s before the table counts it as there; the last fall: {cause.code} {cause}"
+            f"{self.name}: the link is unsteady ({falls.counted} losses counted, not recorded); it must stay up for "
+            f"up to {falls.trial():.0f} s before the table counts it as connected; last loss: {cause.code} {cause}"
         )
 
     def _report(self, text: str) -> None:
@@ -127,9 +127,9 @@ class Slot(Generic[D, V]):
             self.on_unsteady(text)
 
     def start(self) -> None:
-        """Begin to keep the device connected."""
+        """Start to keep the device connected."""
         self.supervisor.start()
 
     async def close(self) -> None:
-        """Give the port back."""
+        """Close the port."""
         await self.supervisor.close()

@@ -1,4 +1,4 @@
-"""A box's start: recover the table from its journal, say that the box has started, go on. Opens no port."""
+"""Builds the controller of a table from its journal."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def start(
     snapshot_every: int = SNAPSHOT_EVERY,
     on_record: Callable[[int], None] = lambda _: None,
 ) -> Controller:
-    """Return a controller whose table is what the journal says, in the hands of this start.
+    """Return a controller whose table has the state of the journal.
 
-    `begin` is still to be called, once its slots are known. Whatever of the journal cannot be taken is raised before
-    anything is written by this start. `on_record` is called with the number of each record that is replayed.
+    The caller adds the slots and calls `begin`. A journal that cannot be used raises before this start writes anything.
+    `on_record` is called with the number of each replayed record.
     """
     recovered = recover(store, table, digests, on_record=on_record)
     recorder = Recorder(writer, clock, store.boot, digests, recovered, every=snapshot_every)

@@ -1,6 +1,6 @@
-"""What a box says of itself: one picture of table, slots, permits, meters and copy. Only reads.
+"""The status of a box: table, slots, permits, meters and second copy.
 
-The panel, the CLI, the metrics page and a dossier show this same picture.
+The panel, the CLI, the metrics page and fault reports all show this status.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
 
-# The number of the control socket's protocol, raised when an old client would misunderstand.
+# The version of the protocol of the control socket; raised when an old client would misunderstand.
 PROTOCOL: Final = 1
-# The state of a slot that would serve if the box were not locked or halted.
+# The state of a slot that would be in service if the box were not locked or halted.
 LOCKED: Final = "locked"
-# What is asked of the permits, by kind of device.
+# The permits that are checked, by kind of device.
 _ACTS: Final[dict[str, tuple[Any, ...]]] = {
     "shuffler": ("shuffle", "eject", "clear_out", "return_to_service", "test"),
     "shoe": ("load", "dispense", "start_round", "give_stub", "return_to_service", "test"),
@@ -44,26 +44,26 @@ _ANY: Final = ("return_to_service", "test")
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """An error as people see it."""
+    """An error for people."""
 
     code: str
     text: str
 
 
 class LinkStatus(msgspec.Struct, frozen=True):
-    """The quality of a link since it is up: round trip (us), frames, those sent again, and what was no frame at all."""
+    """The quality of a link since it came up: round trip (us), frames, retransmissions and noise."""
 
     round_trip_us: int
     sent: int
     received: int
     retransmitted: int
     gaps: int
-    noise: int  # frames that did not come whole
+    noise: int  # damaged frames
     dropped: int  # bytes
 
 
 class SlotStatus(msgspec.Struct, frozen=True):
-    """One slot: what the table knows of it, and what its link knows."""
+    """One slot: its state at the table, and its link."""
 
     name: str
     kind: str
@@ -73,13 +73,13 @@ class SlotStatus(msgspec.Struct, frozen=True):
     serial: str = ""
     firmware: str = ""
     deck: str | None = None
-    cause: Problem | None = None  # why it is not there
+    cause: Problem | None = None  # why it is not connected
     link: LinkStatus | None = None
-    testing: int | None = None  # in test mode: the dossier whose way back is gone, or 0 without one
+    testing: int | None = None  # in test mode: the fault report of the return to service, or 0 without one
 
 
 class Permit(msgspec.Struct, frozen=True):
-    """One actuation and every reason against it; none means granted."""
+    """One actuation and every reason against it; no reason means permitted."""
 
     act: str
     reasons: tuple[Reason, ...]
@@ -96,20 +96,20 @@ class MeterStatus(msgspec.Struct, frozen=True):
     paid_by_table: int
     paid_by_attendant: int
     overflow: int = 0
-    closed: str = ""  # why it is closed to play; empty while it is open
-    seed: int = 0  # what a reset brings it to
-    signs: dict[str, str] = {}  # why each sign does not show it; empty if it does
+    closed: str = ""  # why the meter is closed to play; empty while it is open
+    seed: int = 0  # the amount after a reset
+    signs: dict[str, str] = {}  # why each sign does not show the amount; empty if it does
 
 
 class HoldStatus(msgspec.Struct, frozen=True):
-    """An irregularity that is not cleared, and how often it was escalated."""
+    """An open hold, and how often it was escalated."""
 
     hold: Hold
     escalated: int
 
 
 class CopyStatus(msgspec.Struct, frozen=True):
-    """The second copy, and the sentence about it."""
+    """The second copy, with a sentence for people."""
 
     configured: bool
     words: str
@@ -119,7 +119,7 @@ class CopyStatus(msgspec.Struct, frozen=True):
 
 
 class TableStatus(msgspec.Struct, frozen=True):
-    """What the core knows, as far as it concerns people."""
+    """The state of the table, for people."""
 
     round: Round
     decks: dict[str, Deck]
@@ -131,13 +131,13 @@ class TableStatus(msgspec.Struct, frozen=True):
     dealing: str
     shuffling: str
     start: str | None
-    commands: int  # that have not ended
-    last_hits: dict[str, list[LoggedHit]] = {}  # of each level, the oldest first
-    findings: list[LoggedFinding] = []  # the important ones first
+    commands: int  # open commands
+    last_hits: dict[str, list[LoggedHit]] = {}  # level -> hits, oldest first
+    findings: list[LoggedFinding] = []  # important ones first
 
 
 class Status(msgspec.Struct, frozen=True):
-    """A whole box. `phase`: running, locked (its journal cannot be taken), halted (it failed meanwhile), stopping."""
+    """A whole box. `phase`: running, locked (its journal cannot be used), halted (it failed later), stopping."""
 
     protocol: int
     version: str
@@ -156,29 +156,29 @@ class Status(msgspec.Struct, frozen=True):
     checks: list[tuple[str, str]]
     digests: dict[str, str]
     state: TableStatus | None
-    unverified: bool = False  # a development table: nobody approved what runs here
-    notices: list[Notice] = []  # what a technician must see to although the table plays on
+    unverified: bool = False  # a development table, which runs without an approval
+    notices: list[Notice] = []  # for the technician, while the table plays on
     certificates: list[Certificate] = []
     uplink: UplinkStatus | None = None  # None: no broker is configured
 
 
 def problem(error: PitboxError | None) -> Problem | None:
-    """Return an error as people see it."""
+    """Return an error for people."""
     return None if error is None else Problem(error.code, str(error))
 
 
 def status_of(box: Box) -> Status:
-    """Look at a box."""
+    """Return the status of a box."""
     controller = box.controller
     copy = box.copy
-    trouble = None if copy.problem is None else Problem(*copy.problem)
+    copy_problem = None if copy.problem is None else Problem(*copy.problem)
     reach = 0 if copy.ack is None else copy.ack.seq
     dealer, around = box.dealer(), box.surroundings
     return Status(
         PROTOCOL, VERSION, box.plan.name, box.plan.edition.game, _phase(box), problem(box.cause), box.boot,
         0 if controller is None else controller.durable, box.started_ns, box.clock.now()[0],
         None if dealer is None else dealer.credential, [_slot(box, slot) for slot in box.slots.values()],
-        CopyStatus(copy.configured, copy.words, reach, copy.behind, trouble), list(box.tasks.states.values()),
+        CopyStatus(copy.configured, copy.words, reach, copy.behind, copy_problem), list(box.tasks.states.values()),
         box.checks, box.digests, None if controller is None else _table(box, controller), box.plan.development,
         around.notices, around.certificates, None if around.uplink is None else around.uplink(),
     )  # fmt: skip
@@ -198,7 +198,7 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     port = next(place.port for place in box.plan.places if place.name == slot.name)
     state = slot.service.state if known is None else known.state
     if state == IN_SERVICE and box.cause is not None:
-        state = LOCKED  # the machine could serve, and nobody lets it
+        state = LOCKED  # the machine is good, but the box is locked
     return SlotStatus(
         slot.name, slot.kind.name, state, slot.view.connected, port,
         "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
@@ -207,7 +207,7 @@ def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
 
 
 def link_of(driver: Driver) -> LinkStatus | None:
-    """Return the quality of a driver's link; None while there is none."""
+    """Return the quality of the link of a driver; None without a link."""
     link = driver.link
     if link is None:
         return None
@@ -236,13 +236,13 @@ def _table(box: Box, controller: Controller) -> TableStatus:
 
 
 def permits_of(table: Table) -> list[Permit]:
-    """Ask for every actuation that could come next: the round, and what each slot can do with what it holds."""
+    """Return the permits of every possible next actuation: of the round, and of each slot."""
     coming = table.context.next_deck()
     deck = None if coming is None else coming.name
-    found = [Permit("open_bets", table.permit("open_bets", deck=deck), deck=deck)]
+    permits = [Permit("open_bets", table.permit("open_bets", deck=deck), deck=deck)]
     for name, slot in table.state.slots.items():
         for act in _ACTS.get(slot.kind, _ANY):
             held = table.deck_at(name)
             seat = int(name.rpartition(".")[2]) if slot.kind == "bet_sensor" else None
-            found.append(Permit(act, table.permit(act, name, held, seat=seat), name, held))
-    return found
+            permits.append(Permit(act, table.permit(act, name, held, seat=seat), name, held))
+    return permits

@@ -1,4 +1,4 @@
-"""Keeps tasks alive beside the table: what dies is started again, ever more seldom, and the owner is told. No table."""
+"""Restarts background tasks that fail, with growing waits, and reports each failure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# What died is started again after so long (s), doubling up to the longest: at once for a slip, quiet for a lasting one.
+# A failed task is restarted after this time (s), which doubles up to the longest.
 FIRST: Final = 0.5
 LONGEST: Final = 60.0
-# A life of this length (s) was a good one: the next death waits for the short time again.
+# After a run of this length (s) the next wait is the first one again.
 GOOD: Final = 60.0
 
 
 class TaskState(msgspec.Struct):
-    """One task as people see it: `running`, `waiting` to be started again, or `ended` by itself."""
+    """One task for people: `running`, `waiting` for a restart, or `ended`."""
 
     name: str
     state: str = "running"
@@ -31,12 +31,12 @@ class TaskState(msgspec.Struct):
     error: str = ""
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{error.code} {error}" if isinstance(error, PitboxError) else f"{type(error).__name__}: {error}"
 
 
 class Tasks:
-    """Tasks by name. `on_died` is told each death with what it died of and how often that happened."""
+    """Runs tasks by name. `on_died` gets the state of a task after each failure."""
 
     def __init__(self, on_died: Callable[[TaskState], None]) -> None:
         self.states: dict[str, TaskState] = {}
@@ -44,7 +44,7 @@ class Tasks:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run `work()` until it returns or the box ends; if it raises, run it anew after a wait."""
+        """Run `work()` until it returns or the box ends; if it raises, run it again after a wait."""
         assert name not in self._tasks, f"{name} runs already"
         self.states[name] = TaskState(name)
         self._tasks[name] = asyncio.get_running_loop().create_task(self._keep(name, work), name=name)
@@ -59,13 +59,13 @@ class Tasks:
             except Exception as error:
                 if loop.time() - began > GOOD:
                     wait = FIRST
-                before, state.state, state.error = state.error, "waiting", _words(error)
+                before, state.state, state.error = state.error, "waiting", _error_text(error)
                 state.restarts += 1
-                if isinstance(error, PitboxError):  # the message is what people need; once, until it is another one
+                if isinstance(error, PitboxError):  # its message is enough, and once until it changes
                     level = logging.DEBUG if state.error == before else logging.ERROR
-                    log.log(level, "%s: %s; tried again in %.1f s and then ever more seldom", name, state.error, wait)
+                    log.log(level, "%s: %s; next try in %.1f s, later tries less often", name, state.error, wait)
                 else:
-                    log.exception("%s died and is started again in %.1f s", name, wait)
+                    log.exception("%s failed and is restarted in %.1f s", name, wait)
                 self._on_died(state)
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, LONGEST)
@@ -82,11 +82,11 @@ class Tasks:
             self.states[name].state = "ended"
 
     def cancel(self) -> None:
-        """Have every task end at its next step; `close` waits for that."""
+        """Cancel every task; `close` waits for them."""
         for task in self._tasks.values():
             task.cancel()
 
     async def close(self) -> None:
-        """End every task, the youngest first, and wait for them."""
+        """End every task, the newest first, and wait for them."""
         for name in reversed(list(self._tasks)):
             await self.end(name)

@@ -1,4 +1,4 @@
-"""What surrounds a running box, kept up to date while the table plays: certificates, folders, uplink. Only reads."""
+"""Watches certificates, folders and uplink of a running box and collects notices for the technician."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
     from table_controller.controller.box import Box
 
-# Files are read again after so long (s): a few small ones, in a thread.
+# How often the files are read again (s): a few small ones, in a thread.
 LOOK_EVERY: Final = 60.0
 TASK: Final = "surroundings"
 
 
 class UplinkStatus(msgspec.Struct, frozen=True):
-    """How the way to the broker stands: connected or not, the trouble that there is, and what is not acknowledged."""
+    """The connection to the broker: connected or not, its error, and the records that are not acknowledged."""
 
     connected: bool
     code: str = ""
     text: str = ""
-    acknowledged: int = 0  # the newest record that the broker has
-    behind: int = 0  # records that it does not have
+    acknowledged: int = 0  # the newest acknowledged record
+    behind: int = 0  # records that are not acknowledged
 
 
 class Surroundings:
-    """`certificates` by who reports them; `uplink` returns how the uplink stands, where a broker is configured."""
+    """Notices and certificates. `uplink` returns the state of the uplink, if a broker is configured."""
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         self.uplink: Callable[[], UplinkStatus] | None = None
@@ -45,23 +45,23 @@ class Surroundings:
 
     @property
     def notices(self) -> list[Notice]:
-        """What a technician must see to."""
+        """The notices for the technician."""
         return self._board.notices
 
     @property
     def certificates(self) -> list[Certificate]:
-        """Every certificate that is known, those that end first at the front."""
+        """Every known certificate, by the date of its end."""
         every = [each for certificates in self._certificates.values() for each in certificates]
         return sorted(every, key=lambda each: each.ends_s)
 
     def files(self, certificates: list[Certificate], others: list[Notice]) -> None:
-        """Files and folders were looked at."""
+        """Replace the results of the check of files and folders."""
         self._certificates["files"] = tuple(certificates)
         self._board.put("folders", others)
         self._renew()
 
     def broker_presented(self, certificate: Certificate) -> None:
-        """The broker showed its certificate."""
+        """Keep the certificate that the broker presented."""
         self._certificates[BROKER] = (certificate,)
         self._renew()
 
@@ -70,16 +70,16 @@ class Surroundings:
 
 
 def retiring_notices(store: object) -> list[Notice]:
-    """Return a notice if segments that should have left the journal could not."""
+    """Return a notice if old segments of the journal could not be removed."""
     failed = store.retiring_failed if isinstance(store, Store) else None
     if failed is None:
         return []
-    text = f"segments that should leave the journal stay in it: {failed}"
+    text = f"old segments cannot be removed from the journal: {failed}"
     return [Notice("journal.archive", failed.code, text, f"pitbox explain {failed.code}", is_failure=True)]
 
 
 async def watch_surroundings(box: Box, config: TableConfig) -> None:
-    """Look at certificates and folders at the start and every minute. Until cancelled."""
+    """Check certificates and folders at the start and every minute, until canceled."""
     while True:
         certificates, others = await box.aside(
             lambda: (configured_certificates(config), head_notices(config) + own_notices(config))

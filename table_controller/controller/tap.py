@@ -1,4 +1,4 @@
-"""Where frames of one slot can be watched while the box runs. Costs one call a frame while nobody watches. No keys."""
+"""Lets programs watch the frames of one slot while the box runs; costs one call a frame."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _blanker() -> Blanker:
 
 
 def without_cards(signed: bytes, mac: bytes) -> tuple[bytes, bytes, str]:
-    """Return a frame as it may leave the box, and why it was blanked, if it was."""
+    """Return a frame with cards blanked, and the reason for blanking or an empty text."""
     why = _blanker().objection(signed[HEADER_SIZE:])
     if not why:
         return signed, mac, ""
@@ -29,13 +29,13 @@ def without_cards(signed: bytes, mac: bytes) -> tuple[bytes, bytes, str]:
 
 
 class Tap:
-    """A capture that anybody may join: `watchers` get slot, direction, frame and MAC."""
+    """A capture with any number of `watchers`, which get slot, direction, frame and MAC."""
 
     def __init__(self, slot: str) -> None:
         self._slot = slot
         self.watchers: list[Watcher] = []
 
     def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:
-        """Show one frame to whoever watches."""
+        """Pass one frame to the watchers."""
         for watch in self.watchers:
             watch(self._slot, outgoing, signed, mac)

@@ -1,6 +1,6 @@
-"""A driver's events as plain data, for whoever follows the machines over the control socket; and back. No cards.
+"""Converts events of drivers to JSON for clients of the control socket, and back.
 
-A message that names cards is never passed on.
+A message that names cards is never converted.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from firmware_bridge.messages import Message
 
 
 def plain(event: Any) -> dict[str, Any] | None:
-    """Return name and fields of an event; None if it may not leave the box."""
+    """Return the name and fields of an event; None if it names cards."""
     if isinstance(event, Message) and event.carries_cards:
         return None
-    if isinstance(event, report.Reported):  # its inventory is the kind's own message, named like an event
+    if isinstance(event, report.Reported):  # its inventory is a message of the kind
         inventory = plain(event.inventory)
         return {"event": "Reported", "fields": {"serial": event.hello.serial, "rebooted": event.rebooted,
                                                 "inventory": inventory}}  # fmt: skip
@@ -35,15 +35,19 @@ def _plain(value: Any) -> Any:
 
 
 def lively(kind: str, told: dict[str, Any]) -> Any:
-    """Return an event of a machine as its class; None if it is none that can be made again from what was told."""
+    """Return the event object for JSON data; None if the event cannot be rebuilt from it."""
     name = told["event"]
     for module in (import_module(f"devices.{kind}.messages"), import_module(f"devices.{kind}.state"), commands, report):
-        found = getattr(module, name, None)
-        if isinstance(found, type) and issubclass(found, msgspec.Struct) and name not in ("Reported", "LinkUp"):
+        event_class = getattr(module, name, None)
+        if (
+            isinstance(event_class, type)
+            and issubclass(event_class, msgspec.Struct)
+            and name not in ("Reported", "LinkUp")
+        ):
             if name == "LinkDown":
                 return None
-            return found(**{
+            return event_class(**{
                 field.name: msgspec.convert(told["fields"][field.name], field.type)
-                for field in msgspec.structs.fields(found)
+                for field in msgspec.structs.fields(event_class)
             })  # fmt: skip
     return None

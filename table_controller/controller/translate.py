@@ -1,4 +1,4 @@
-"""From what a device's driver tells to the core's events, kind by kind. Pure; applies no rule and decides nothing."""
+"""Translates events of drivers to events of the core, by kind of device."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from table_controller.table import events as ev
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Which irregularity a roll that does not count is, by the shaker's reason; what is not here is simply no roll.
+# Reason of the shaker -> irregularity of a roll that does not count; any other reason means too few shakes.
 _NO_ROLL: Final = {
     shaker.Reason.DIE_NOT_FLAT: "dice_not_flat",
     shaker.Reason.DIE_OUTSIDE: "die_out_of_shaker",
     shaker.Reason.NOT_THREE_DICE: "die_out_of_shaker",
 }
 
-# What lies there clearly enough to be a confirmation.
+# Contents of a spot that are certain enough to confirm a lock.
 _CLEAR: Final = (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP)
 
 
 def seat_of(slot: str) -> int:
-    """Return the seat of a device that stands at a seat: the number in its slot's name."""
+    """Return the seat of a device that belongs to a seat: the number in the name of its slot."""
     return int(slot.rpartition(".")[2])
 
 
@@ -47,7 +47,7 @@ def _shuffler(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.GivenOut(slot)
         case shuffler.Intake():
             yield ev.CardsInserted(slot) if event.cards else ev.IntakeEmptied(slot)
-        case Reported(inventory=shuffler.Status() as status):  # what hands did while nobody listened
+        case Reported(inventory=shuffler.Status() as status):  # what people did while the link was down
             if status.state is shuffler.State.READY:
                 yield ev.BehindGate(slot)
             yield ev.CardsInserted(slot) if status.cards_in_intake else ev.IntakeEmptied(slot)
@@ -83,7 +83,7 @@ def _shoe(slot: str, event: Any) -> Iterator[ev.Event]:
 
 
 def _shoe_report(slot: str, status: shoe.Status) -> Iterator[ev.Event]:
-    """What hands did while nobody listened."""
+    """Yield what people did while the link was down."""
     if not status.in_slot:
         yield ev.StackTaken(slot)
     if status.state is shoe.State.DEALING and status.moved:
@@ -120,11 +120,11 @@ def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
     seat = seat_of(slot)
     match event:
         case bet_sensor.Changed():
-            yield _lying(seat, event)
+            yield _bet_sensed(seat, event)
             if event.change is bet_sensor.Change.LATE:
                 yield ev.LateBet(seat)
-        case Reported(inventory=bet_sensor.Status() as status):  # what hands did while nobody listened
-            yield _lying(seat, status)
+        case Reported(inventory=bet_sensor.Status() as status):  # what people did while the link was down
+            yield _bet_sensed(seat, status)
         case bet_sensor.Locked(latch=latch):
             bet = latch.lies is bet_sensor.Lies.CHIP
             yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, bet, latch.lies in _CLEAR)
@@ -135,8 +135,8 @@ def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.LockRefused(seat, event.lock_id, event.reason)
 
 
-def _lying(seat: int, told: bet_sensor.Changed | bet_sensor.Status) -> ev.BetSensed:
-    return ev.BetSensed(seat, told.sequence, told.lies is bet_sensor.Lies.CHIP, told.lies in _CLEAR)
+def _bet_sensed(seat: int, spot: bet_sensor.Changed | bet_sensor.Status) -> ev.BetSensed:
+    return ev.BetSensed(seat, spot.sequence, spot.lies is bet_sensor.Lies.CHIP, spot.lies in _CLEAR)
 
 
 _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {
@@ -149,14 +149,14 @@ _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {
 }
 
 
-# Half of what machines tell is how far they are: nothing in it is for the core.
-_NOTHING_HAPPENED: Final = frozenset({shuffler.Progress, shoe.Progress})
+# Half of the events of machines are progress reports, which the core does not use.
+_PROGRESS: Final = frozenset({shuffler.Progress, shoe.Progress})
 
 
 def translate(slot: str, kind: str, trigger: str | None, event: Any) -> list[ev.Event]:
-    """Return the core's events for one event of a driver: first what it means for the slot, then what happened."""
-    found: list[ev.Event] = []
+    """Return the events of the core for one event of a driver: first the change of the slot, then the event itself."""
+    events: list[ev.Event] = []
     if trigger in ("appear", "vanish", "verify", "doubt", "fault"):
-        found.append(ev.SlotChanged(slot, trigger))  # type: ignore[arg-type]
-    maker = None if type(event) in _NOTHING_HAPPENED else _BY_KIND.get(kind)
-    return found + list(maker(slot, event)) if maker else found
+        events.append(ev.SlotChanged(slot, trigger))  # type: ignore[arg-type]
+    maker = None if type(event) in _PROGRESS else _BY_KIND.get(kind)
+    return events + list(maker(slot, event)) if maker else events

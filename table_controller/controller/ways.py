@@ -1,10 +1,9 @@
-"""The ways back of a box's faults: begun by themselves, told to the table, gone by people, taken up after a start.
+"""The return to service of each faulted machine of a box: the steps that must be completed, and their evidence.
 
-What is done is written down twice: with its dossier, where a technician finds it, and in the journal. The way of a
-fault of the machine begins at the instant of the fault; the table is told which step is next, with `WayBack`, and
-returns the machine to nobody before the last one: nothing here returns one itself. While a technician goes it, the
-machine is in test mode: what it does is evidence, and the table hears nothing of it. What evidence a step needs is
-known elsewhere.
+Each completed step is recorded twice: with the fault report, for technicians, and in the journal. The procedure begins
+with the fault. The core learns the next step from `WayBack` and keeps the machine out of service until the last one;
+only the core returns a machine. While a technician works on it, the machine is in test mode: its events are evidence,
+and the table ignores them. `diagnosis.steps` defines the evidence of each step.
 """
 
 from __future__ import annotations
@@ -32,172 +31,172 @@ if TYPE_CHECKING:
     from table_controller.diagnosis import dossier as d
     from table_controller.table.state import Way
 
-# Who may take a dossier up: a technician any, people of the table what they may clear.
-_TAKES_UP: Final = ("technician", "floorperson")
+# Roles that may work on a fault report: a technician on any, a floorperson on interruptions.
+_ROLES: Final = ("technician", "floorperson")
 
 
 class Ways:
-    """The ways of one box's dossiers. Whoever keeps the dossiers tells what was frozen and what machines show."""
+    """The returns to service of one box. `Dossiers` reports new faults and the evidence of machines."""
 
     def __init__(self, box: Box, store: files.DossierStore, *, threads: bool) -> None:
         self._box, self._store, self._threads = box, store, threads
-        self._ways: dict[int, st.Way] = {}
+        self._procedures: dict[int, st.Way] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._fresh = ServiceNumbers(box.clock).fresh
 
     def cancel(self) -> None:
-        """Ask and write nothing any more."""
+        """Stop at once."""
         for task in self._tasks:
             task.cancel()
 
     async def close(self) -> None:
-        """Let what is being asked and written end."""
+        """Finish open questions and writes."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # --- after a start ------------------------------------------------------------------------------------------------
 
-    def found(self, way: st.Way | None) -> None:
-        """A way was written down before this start; it goes on, if it was not at its end."""
-        if way is not None and way.next is not None and way.began.slot in self._box.slots:
-            self._ways[way.began.dossier] = way
-            if way.technician:
-                self._box.testing[way.began.slot] = way.began.dossier
+    def found(self, procedure: st.Way | None) -> None:
+        """Resume a procedure from before this start, if it was not complete."""
+        if procedure is not None and procedure.next is not None and procedure.began.slot in self._box.slots:
+            self._procedures[procedure.began.dossier] = procedure
+            if procedure.technician:
+                self._box.testing[procedure.began.slot] = procedure.began.dossier
 
     def agree(self, name: str, pinned: Sequence[int]) -> None:
-        """After a start: what the table believes of a way, and what is written with its dossier, are made one.
+        """After a start, reconcile the procedure in the core with the one stored with the fault report.
 
-        Power may have gone between the two. What the table holds open stays so unless its last step is written down; a
-        fault whose dossier was still being written begins its way now.
+        Power may have failed between the two records. A procedure in the core stays open unless its last step is
+        stored; a fault whose report was not complete begins its procedure now.
         """
         known = self._known(name)
-        if self._way_at(name) is not None:
-            if known is None and self.serves(name):  # it was returned, and only its dossier does not say so
+        if self._procedure_at(name) is not None:
+            if known is None and self.serves(name):  # it was returned, and only its report does not have that
                 self._forget(name)
-            self._tell(name)
+            self._submit_next(name)
         elif known is not None and known.dossier:
-            way = self._written_way(known.dossier)
-            if way is not None and way.next is None:
-                self._tell(name)
-        elif known is not None and known.testing:  # somebody tests it, without a fault: that goes on
+            procedure = self._stored_procedure(known.dossier)
+            if procedure is not None and procedure.next is None:
+                self._submit_next(name)
+        elif known is not None and known.testing:  # a test without a fault continues
             self._box.testing[name] = NO_DOSSIER
         elif known is not None:
             self._begin_late(name, pinned)
 
     def _begin_late(self, name: str, pinned: Sequence[int]) -> None:
-        """The box died while it wrote a dossier down: what is there of it counts."""
+        """Begin the procedure of a report that was interrupted; its stored part counts."""
         for number in reversed(pinned):
             with suppress(BadDossier):
-                if self._written_way(number) is None:
+                if self._stored_procedure(number) is None:
                     self.begin_of_fault(files.read(self._store.folder, number))
                     return
-        self._box.note(rec.Note("step", "the dossier of a fault was lost with the power: nothing binds", slot=name))
-        self._tell(name)
+        self._box.note(rec.Note("step", "the fault report was lost in a power cut: no steps are required", slot=name))
+        self._submit_next(name)
 
-    def _written_way(self, number: int) -> st.Way | None:
-        """How far a way has come by what is written with its dossier; None if nothing is, or it cannot be read."""
+    def _stored_procedure(self, number: int) -> st.Way | None:
+        """Return the stored procedure of a report; None if there is none or it cannot be read."""
         with suppress(BadDossier):
             return st.replay(files.steps_of(self._store.folder, number))
         return None
 
     def _forget(self, name: str) -> None:
-        for number in [n for n, way in self._ways.items() if way.began.slot == name]:
-            del self._ways[number]
+        for number in [n for n, procedure in self._procedures.items() if procedure.began.slot == name]:
+            del self._procedures[number]
         self._box.testing.pop(name, None)
 
-    # --- what the table is told ---------------------------------------------------------------------------------------
+    # --- events to the core -------------------------------------------------------------------------------------------
 
     def _known(self, name: str) -> Way | None:
-        """What the table believes of a slot's way."""
+        """Return the procedure of a slot in the core."""
         controller = self._box.controller
         return None if controller is None else controller.table.state.slots[name].way
 
-    def _way_at(self, name: str) -> st.Way | None:
-        return next((way for way in self._ways.values() if way.began.slot == name), None)
+    def _procedure_at(self, name: str) -> st.Way | None:
+        return next((procedure for procedure in self._procedures.values() if procedure.began.slot == name), None)
 
-    def _tell(self, name: str) -> None:
-        """Have the table know what is next on a slot's way, or that nothing is."""
-        way = self._way_at(name)
-        step, number = ("", 0) if way is None else (way.open, way.began.dossier)
+    def _submit_next(self, name: str) -> None:
+        """Submit the next step of a slot to the core, or that there is none."""
+        procedure = self._procedure_at(name)
+        step, number = ("", 0) if procedure is None else (procedure.open, procedure.began.dossier)
         self._submit(ev.WayBack(name, number, step, testing=name in self._box.testing))
 
     def _submit(self, event: ev.WayBack) -> None:
         known = self._known(event.slot)
-        told = (known.dossier, known.step, known.testing) if known is not None else (0, "", False)
-        if self._box.stopping:  # the state is written down already; the next start tells what is left
+        last = (known.dossier, known.step, known.testing) if known is not None else (0, "", False)
+        if self._box.stopping:  # the snapshot is written already; the next start submits the rest
             return
-        if self._box.controller is not None and (event.dossier, event.step, event.testing) != told:
+        if self._box.controller is not None and (event.dossier, event.step, event.testing) != last:
             self._box.controller.submit(event)
 
     def freezing(self, name: str) -> None:
-        """A fault is being written down: until it is known what it is, nobody returns the machine."""
-        if self._way_at(name) is None:
-            self._submit(ev.WayBack(name, 0, "dossier: the box is writing down what happened"))
+        """Keep the machine out of service while its fault is being recorded."""
+        if self._procedure_at(name) is None:
+            self._submit(ev.WayBack(name, 0, "dossier: the box is recording the fault"))
 
     def begin_of_fault(self, dossier: d.Dossier) -> None:
-        """A fault of the machine binds from its first instant; an interruption is for the people of the table."""
+        """Begin the procedure of a machine fault; an interruption is resolved by the people at the table."""
         name, service = dossier.machine.slot, not diagnose(dossier).staff
         if service and dossier.halt.what == "path_blocked":
             self._take_out(name)
-        new = self._way_at(name) is None and dossier.number and not self.serves(name)
+        new = self._procedure_at(name) is None and dossier.number and not self.serves(name)
         if new and service:
             began = st.begin_of(dossier, "", service=True)
-            self._took(dossier.number, st.Way(began), [began], who=None)
-        self._tell(name)
+            self._record(dossier.number, st.Way(began), [began], who=None)
+        self._submit_next(name)
 
     def _take_out(self, name: str) -> None:
-        """A machine that only refused has said nothing of a fault; what darkens its path makes it one, and it latches.
+        """Latch a fault for a machine that only refused a command, because something blocks its path.
 
-        Somebody's card in the way does not: that one is told by the hold of the refused command, and taken out.
+        A card that a person left in the path is not a fault: the hold of the refused command covers it.
         """
         controller = self._box.controller
         if controller is not None and not self._box.stopping and self.serves(name):
             self._box.slots[name].service.take("fault", unsettled=False)
             controller.submit(ev.SlotChanged(name, "fault"))
 
-    # --- on the way ---------------------------------------------------------------------------------------------------
+    # --- steps --------------------------------------------------------------------------------------------------------
 
     def showed(self, name: str, shown: st.Evidence) -> None:
-        """A machine has shown something."""
-        for number, way in tuple(self._ways.items()):
-            if way.began.slot == name:
-                self._took(number, *st.take(way, shown, way.technician or way.began.by), who=None)
+        """Handle the evidence of a machine."""
+        for number, procedure in tuple(self._procedures.items()):
+            if procedure.began.slot == name:
+                self._record(number, *st.take(procedure, shown, procedure.technician or procedure.began.by), who=None)
 
-    def _took(self, number: int, way: st.Way, events: list[st.StepEvent], who: ev.Person | None) -> None:
-        """Keep what has happened on a way: in the journal, and with its dossier."""
-        self._ways[number] = way
+    def _record(self, number: int, procedure: st.Way, events: list[st.StepEvent], who: ev.Person | None) -> None:
+        """Record completed steps in the journal and with the fault report."""
+        self._procedures[number] = procedure
         for event in events:
             text = f"dossier {number}: " + msgspec.json.encode(event).decode()
-            self._box.note(rec.Note("step", text, who=who, slot=way.began.slot))
+            self._box.note(rec.Note("step", text, who=who, slot=procedure.began.slot))
             self.write(self._store.note, number, event)
-        if way.next is None:
+        if procedure.next is None:
             self.write(self._ended, number)  # once its last step is on disk
         elif events:
-            self._tell(way.began.slot)
+            self._submit_next(procedure.began.slot)
 
     def _ended(self, number: int) -> None:
-        """A way was gone to its end: nothing binds its machine any more."""
-        if self._ways[number].next is None:  # and nothing has undone it meanwhile
-            self._leave_test(self._ways.pop(number))
+        """Finish a complete procedure: its machine needs no more steps."""
+        if self._procedures[number].next is None:  # and no new evidence has undone it
+            self._leave_test(self._procedures.pop(number))
 
-    def _leave_test(self, way: st.Way) -> None:
-        """The table hears the machine again, in the mode in which it was, beginning with how it stands now."""
-        name = way.began.slot
+    def _leave_test(self, procedure: st.Way) -> None:
+        """Leave test mode: restore the mode of the machine and read its state."""
+        name = procedure.began.slot
         tested = self._box.testing.pop(name, None) is not None
-        self._tell(name)
+        self._submit_next(name)
         if not tested:
             return
 
         async def read() -> None:
             driver: Any = self._box.slots[name].driver
-            with suppress(PitboxError):  # then it reports when its link is back, and starts in its own mode
-                await restore(driver, way.mode, self._fresh)
+            with suppress(PitboxError):  # then it reports when its link is back, in its default mode
+                await restore(driver, procedure.mode, self._fresh)
                 await driver.report()
 
         self._run(read())
 
     async def written(self) -> None:
-        """Wait until what was done is on disk."""
+        """Wait until every completed step is on disk."""
         while self._tasks:
             await asyncio.wait(tuple(self._tasks))
 
@@ -207,17 +206,17 @@ class Ways:
         task.add_done_callback(self._tasks.discard)
 
     def write(self, call: Callable[..., Any], *args: Any) -> None:
-        """Have something written, after all that was to be written before."""
+        """Write after all earlier writes."""
         if not self._threads:
             call(*args)
             return
-        # One writer after the other: lines of one way stay in their order.
+        # One writer after the other: the lines of one procedure stay in order.
         before = tuple(self._tasks)
 
         async def write() -> None:
             if before:
                 await asyncio.wait(before)
-            if call == self._ended:  # the table is told on its own thread
+            if call == self._ended:  # this calls the core, so it runs on the thread of the loop
                 call(*args)
             else:
                 await asyncio.to_thread(call, *args)
@@ -225,84 +224,88 @@ class Ways:
         self._run(write())
 
     def serves(self, name: str) -> bool:
-        """Tell whether a slot is in service, as far as the table knows."""
+        """Return whether a slot is in service."""
         controller = self._box.controller
         return controller is not None and controller.table.context.serves(name)
 
     def way(self, number: int) -> st.Way | None:
-        """Return how far the way back of a dossier has come; None if nobody has begun it."""
-        return self._ways.get(number) or st.replay(files.steps_of(self._store.folder, number))
+        """Return the procedure of a fault report; None if it has not begun."""
+        return self._procedures.get(number) or st.replay(files.steps_of(self._store.folder, number))
 
     # --- people -------------------------------------------------------------------------------------------------------
 
     async def step(
         self, number: int, name: str, who: ev.Person, person: str, cards: int | None = None
     ) -> dict[str, Any]:
-        """Begin a dossier's way (`begin`), or tick one of its steps; StepRefused says what is missing.
+        """Begin a procedure (`begin`) or complete one of its steps; raise StepRefused with what is missing.
 
-        `person` is whose credential it is: one person may have two, and is no second person for that.
+        `person` identifies the holder: two credentials of one person are not two people.
         """
-        if who.role not in _TAKES_UP:
-            raise NotAllowed(f"a {' or a '.join(_TAKES_UP)} takes a dossier up; {who.credential} is a {who.role}")
+        if who.role not in _ROLES:
+            raise NotAllowed(f"a {' or a '.join(_ROLES)} must do this; {who.credential} is a {who.role}")
         dossier = files.read(self._store.folder, number)
-        way = self._ways.get(number)
+        procedure = self._procedures.get(number)
         if name == "begin":
-            await self._begin(dossier, way, who, person)
+            await self._begin(dossier, procedure, who, person)
             await self.written()
             return self.told(number)
-        if way is not None and name == "leave":
-            self._leave(way, who)
+        if procedure is not None and name == "leave":
+            self._leave(procedure, who)
             await self.written()
             return self.told(number)
-        if way is None:
-            raise StepRefused(f"nobody has begun dossier {number}, or its machine is back in service")
+        if procedure is None:
+            raise StepRefused(
+                f"the return to service of report {number} has not begun, or its machine is back in service"
+            )
         try:
             step = st.Step[name.upper()]
         except KeyError:
-            known = ", ".join(each.name.lower() for each in way.steps)
-            raise BadRequest(f"there is no step {name!r}; there are: begin, leave, {known}") from None
-        shown = await self._shown(way, step, who, person, cards)
-        self._took(number, *st.must_tick(self._ways.get(number, way), step, shown, person), who=who)
+            known = ", ".join(each.name.lower() for each in procedure.steps)
+            raise BadRequest(f"there is no step {name!r}; steps: begin, leave, {known}") from None
+        shown = await self._shown(procedure, step, who, person, cards)
+        self._record(number, *st.must_tick(self._procedures.get(number, procedure), step, shown, person), who=who)
         await self.written()
         return self.told(number)
 
-    async def _begin(self, dossier: d.Dossier, way: st.Way | None, who: ev.Person, person: str) -> None:
-        """Take a way up: one that began by itself, one that somebody left, or that of an interruption."""
-        found, name = diagnose(dossier), dossier.machine.slot
-        if way is None:
-            other = self._way_at(name)
+    async def _begin(self, dossier: d.Dossier, procedure: st.Way | None, who: ev.Person, person: str) -> None:
+        """Begin or continue a procedure: one that began with the fault, was left, or belongs to an interruption."""
+        diagnosis, name = diagnose(dossier), dossier.machine.slot
+        if procedure is None:
+            other = self._procedure_at(name)
             if other is not None:
-                held = f"the way back of dossier {other.began.dossier} is under way at {name}"
-                raise StepRefused(f"{held}; it proves the same")
-            if not found.staff and self.serves(name):
-                raise StepRefused(f"{name} is in service; nobody tests what serves")
-        service = not found.staff if way is None else way.began.service
+                open_one = f"{name} already has an open return to service, of report {other.began.dossier}"
+                raise StepRefused(f"{open_one}; complete that one")
+            if not diagnosis.staff and self.serves(name):
+                raise StepRefused(f"{name} is in service; it needs no return to service")
+        service = not diagnosis.staff if procedure is None else procedure.began.service
         if service and who.role != "technician":
-            raise NotAllowed(f"dossier {dossier.number} is a fault of the machine: a technician takes it up")
+            raise NotAllowed(f"report {dossier.number} is a fault of the machine: a technician must work on it")
         self._box.running()
         events: list[st.StepEvent] = []
-        if way is None:
+        if procedure is None:
             began = st.begin_of(dossier, "" if service else person, service=service)
-            way, events = st.Way(began), [began]
+            procedure, events = st.Way(began), [began]
         if service:
             mode = await mode_of(self._box.slots[name].driver)
-            way, taken = st.take_up(self._ways.get(dossier.number, way), person, mode)
-            events += taken
+            procedure, new_events = st.take_up(self._procedures.get(dossier.number, procedure), person, mode)
+            events += new_events
             self._box.testing[name] = dossier.number
-        self._took(dossier.number, way, events, who=who)
+        self._record(dossier.number, procedure, events, who=who)
 
-    def _leave(self, way: st.Way, who: ev.Person) -> None:
-        """Leave a way where it is: the table hears the machine again, and nobody returns it to service."""
-        number = way.began.dossier
-        after, events = st.leave(way)
-        self._took(number, after, events, who=who)
-        self._leave_test(way)
+    def _leave(self, procedure: st.Way, who: ev.Person) -> None:
+        """Pause a procedure: the table uses the events of the machine again, and the machine stays out of service."""
+        number = procedure.began.dossier
+        after, events = st.leave(procedure)
+        self._record(number, after, events, who=who)
+        self._leave_test(procedure)
 
-    async def _shown(self, way: st.Way, step: st.Step, who: ev.Person, person: str, cards: int | None) -> st.Evidence:
-        """Return what can be shown for a step now; what a machine did is taken when it does it, never by word."""
+    async def _shown(
+        self, procedure: st.Way, step: st.Step, who: ev.Person, person: str, cards: int | None
+    ) -> st.Evidence:
+        """Return the evidence for a step now; a step of the machine completes only by its own report."""
         match step:
             case st.Step.PATH_EMPTY:
-                slot = self._box.slots[way.began.slot]
+                slot = self._box.slots[procedure.began.slot]
                 sensors = await slot.driver.sensors()
                 return st.looked(evidence.levels_of(slot.kind.name, sensors.levels))
             case st.Step.COUNT if cards is not None:
@@ -310,15 +313,17 @@ class Ways:
             case st.Step.RETURN:
                 return st.Returned(person, who.role)
             case _:
-                raise StepRefused(f"{step.name.lower()} ticks by itself: {st.wanted(way, step)}")
+                raise StepRefused(
+                    f"{step.name.lower()} completes when the machine reports it: {st.wanted(procedure, step)}"
+                )
 
     def told(self, number: int) -> dict[str, Any]:
-        """Return how far a dossier's way has come, as plain data."""
-        way = self.way(number)
-        if way is None:
+        """Return the progress of a procedure, as plain data."""
+        procedure = self.way(number)
+        if procedure is None:
             return {"dossier": number, "begun": False, "done": [], "next": None}
-        following = None if way.next is None else way.next.name.lower()
-        done = [step.name.lower() for step in way.steps if step in way.done]
-        who: dict[str, Any] = {"open": way.open, "technician": way.technician}
-        who["motors"] = [motor for motor in way.began.motors if motor not in way.jogged]
+        following = None if procedure.next is None else procedure.next.name.lower()
+        done = [step.name.lower() for step in procedure.steps if step in procedure.done]
+        who: dict[str, Any] = {"open": procedure.open, "technician": procedure.technician}
+        who["motors"] = [motor for motor in procedure.began.motors if motor not in procedure.jogged]
         return {"dossier": number, "begun": True, "done": done, "next": following, **who}

@@ -1,6 +1,6 @@
-"""Keeps every machine's wear history: asks after its motions, folds the answers, writes them by serial number, warns.
+"""Keeps the wear history of every machine: reads its sensors after motions, stores the figures, and warns.
 
-What the figures mean is the drift module's business. A machine that does not answer is asked after its next motion.
+`diagnosis.drift` judges the figures. A machine that does not answer is asked again after its next motion.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Where a box keeps its wear histories, in its data folder.
+# The folder of the wear histories in the data folder.
 FOLDER: Final = "wear"
 
-# Ends of motions that are worth a question: at least a deck apart, not every stack of seven.
+# Motions after which the machine is asked: at least a deck apart, not every stack of seven.
 _AFTER: Final = (
     shuffler.Completed, shuffler.Counted, shuffler.TakenIn, shoe.Stub, shoe.Loaded,
 )  # fmt: skip
-# Where cards come to rest a machine tells how long the sensor before was dark: that is the roller before it, again.
-_RESTS: Final = {
+# Segments where cards stop: their time measures the roller of the segment before, so it is not counted again.
+_END_SEGMENTS: Final = {
     shuffler.KIND: (shuffler.Segment.SHELF, shuffler.Segment.DROP),
     shoe.KIND: (shoe.Segment.STORE, shoe.Segment.DROP),
 }
-# Segments and sensors of the machines that have any, by kind.
+# Segments and sensors, by kind of machine.
 PARTS: Final[dict[str, tuple[type[IntEnum], type[IntEnum]]]] = {
     shuffler.KIND: (shuffler.Segment, shuffler.Sensor),
     shoe.KIND: (shoe.Segment, shoe.Sensor),
@@ -67,7 +67,7 @@ _SAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class WearWarning(NamedTuple):
-    """A warning about a part of one machine, by its name."""
+    """A warning about one part of a machine."""
 
     slot: str
     serial: str
@@ -75,26 +75,28 @@ class WearWarning(NamedTuple):
     told: Warned
 
     def sentence(self) -> str:
-        """Return it for people, with what to do."""
+        """Return the warning for people, with what to do."""
         left = f"about {self.told.left:,} cards left, perhaps {self.told.fewest:,}" if self.told.left else "overdue"
         match self.told.signal:
             case "transit":
-                what = f"segment {self.part} is {self.told.now / 10_000:.1f} % slower than when it was mended"
-                do = "clean or change its rollers"
+                what = f"segment {self.part} is {self.told.now / 10_000:.1f} % slower than after its last service"
+                do = "clean or replace its rollers"
             case "spread":
-                what = f"in segment {self.part} cards slip and are gripped again"
-                do = "clean or change its rollers"
+                what = f"cards slip in segment {self.part}"
+                do = "clean or replace its rollers"
             case _:
-                what = f"sensor {self.part} is {self.told.now} levels from being blind"
+                what = f"sensor {self.part} is {self.told.now} levels from failing"
                 do = "clean it"
         return f"{self.slot} ({self.serial}): {what}; {left}; {do} at the next break"
 
 
 def look_of(kind: str, transits: Iterable[Transit], levels: Iterable[SensorLevel], boot: int = 0) -> Look:
-    """Return what a machine told as the drift module takes it. A sensor that a model has not has no margin."""
+    """Return the report of a machine for `diagnosis.drift`. A sensor that the model does not have has no margin."""
     return Look(
         tuple(
-            SegmentLook(0, 0, 0) if segment in _RESTS[kind] else SegmentLook(each.cards, each.mean, each.deviation)
+            SegmentLook(0, 0, 0)
+            if segment in _END_SEGMENTS[kind]
+            else SegmentLook(each.cards, each.mean, each.deviation)
             for segment, each in enumerate(transits)
         ),
         tuple(None if level.blocked or not level.threshold else level.margin for level in levels),
@@ -103,103 +105,105 @@ def look_of(kind: str, transits: Iterable[Transit], levels: Iterable[SensorLevel
 
 
 def named(slot: str, serial: str, told: Warned) -> WearWarning:
-    """Return a warning with its part's name."""
+    """Return a warning with the name of its part."""
     segments, sensors = PARTS[slot.partition(".")[0]]
     part = (sensors if told.signal == "margin" else segments)(told.part)
     return WearWarning(slot, serial, part.name.lower(), told)
 
 
 def warnings_of(wear: Wear) -> list[WearWarning]:
-    """Return what drifts in a machine, by the slot that it was seen in last."""
+    """Return the warnings of a machine, with the slot where it was last."""
     if wear.slot.partition(".")[0] not in PARTS:
         return []
-    return [named(wear.slot, wear.serial, told) for told in judge(wear)]
+    return [named(wear.slot, wear.serial, warned) for warned in judge(wear)]
 
 
 def curves_of(wear: Wear) -> list[Curve]:
-    """Return what can drift in a machine, part by part, to be drawn; nothing until its base is known."""
+    """Return a curve for each part of a machine; empty until the base of its history is known."""
     if wear.slot.partition(".")[0] not in PARTS or len(wear.base) < BASE:
         return []
-    told = {(each.told.signal == "margin", each.part) for each in warnings_of(wear)}
+    warned = {(each.told.signal == "margin", each.part) for each in warnings_of(wear)}
     segments, sensors = PARTS[wear.slot.partition(".")[0]]
-    found = []
+    curves = []
     for segment in segments:
         name = segment.name.lower()
         if slower := excess(wear, segment):  # tenths of a percent
             points, limit = [(at, ppm // 1_000) for at, ppm in slower], DEFAULT.transit // 1_000
-            found.append(Curve(f"{name}, slower by", "%", points, limit, (False, name) in told, tenth=True))
+            curves.append(Curve(f"{name}, slower by", "%", points, limit, (False, name) in warned, tenth=True))
     for sensor in sensors:
         name = sensor.name.lower()
         if left := margins(wear, sensor):
-            found.append(Curve(f"sensor {name}, margin", "levels", left, DEFAULT.margin, (True, name) in told))
-    return found
+            curves.append(Curve(f"sensor {name}, margin", "levels", left, DEFAULT.margin, (True, name) in warned))
+    return curves
 
 
 class WearBook:
-    """Wear histories in a folder, a file for each serial number: history follows the machine, not its slot."""
+    """Wear histories in a folder, one file for each serial number, because the history belongs to the machine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, serial: str) -> Path:
-        """Return the file of a machine; a serial number is the machine's own text, so it is made harmless first."""
+        """Return the file of a machine; unsafe characters of its serial number are replaced."""
         return self.folder / f"{_SAFE.sub('_', serial)}.json"
 
     def read(self, serial: str) -> Wear:
-        """Return a machine's history; an empty one if there is none, or none that can be read."""
+        """Return the history of a machine; an empty one if there is none or it cannot be read."""
         try:
-            found = msgspec.json.decode(self.path(serial).read_bytes(), type=Wear)
+            wear = msgspec.json.decode(self.path(serial).read_bytes(), type=Wear)
         except FileNotFoundError:
             return Wear(serial)
         except (OSError, *UNDECODABLE) as error:
-            log.warning("the wear history of %s begins anew: %s", serial, error)
+            log.warning("the wear history of %s cannot be read and starts again: %s", serial, error)
             return Wear(serial)
-        return found if found.serial == serial else Wear(serial)
+        return wear if wear.serial == serial else Wear(serial)
 
     def all(self) -> list[Wear]:
-        """Return every history that can be read."""
-        found = []
+        """Return every readable history."""
+        histories = []
         for path in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else ():
             try:
-                found.append(msgspec.json.decode(path.read_bytes(), type=Wear))
+                histories.append(msgspec.json.decode(path.read_bytes(), type=Wear))
             except (OSError, *UNDECODABLE):
                 continue
-        return found
+        return histories
 
     def mended(self, serial: str) -> bool:
-        """Begin a machine's base anew, since people have seen to it; tell whether it has a history at all."""
+        """Restart the base of a machine after it was serviced; return whether it has a history."""
         if not self.path(serial).exists():
             return False
         self.write(mended(self.read(serial)))
         return True
 
     async def mended_by(self, controller: Controller, serial: str, who: ev.Person) -> None:
-        """A technician has seen to a machine: in the journal, with who says it, before its base begins anew."""
+        """Restart the base of a machine that a technician serviced; record it first, with the technician."""
         if who.role != "technician":
-            raise NotAllowed(f"a technician says that a machine was mended; {who.credential} is a {who.role}")
+            raise NotAllowed(f"a technician must report that a machine was serviced; {who.credential} is a {who.role}")
         known = [wear for wear in self.all() if wear.serial == serial]
         if not known:
             names = ", ".join(wear.serial for wear in self.all()) or "none"
             raise BadRequest(f"there is no wear history of {serial}; known: {names}")
         await controller.noted(
-            rec.Note("mended", f"{serial}: its wear begins anew", who=who, slot=known[0].slot or None)
+            rec.Note(
+                "mended", f"{serial}: serviced; its wear history starts again", who=who, slot=known[0].slot or None
+            )
         )
         self.mended(serial)
 
     def write(self, wear: Wear) -> None:
-        """Put a history in place of the last one: whole or not at all. Not synced; a lost window is made again."""
+        """Replace a history atomically. Not synced: a lost window is measured again."""
         path = self.path(wear.serial)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             fresh = path.with_suffix(".new")
             fresh.write_bytes(msgspec.json.encode(wear))
             fresh.replace(path)
-        except OSError as error:  # a full disk is the journal's to say
-            log.warning("the wear history of %s was not kept: %s", wear.serial, error)
+        except OSError as error:  # the journal reports a full disk
+            log.warning("the wear history of %s was not saved: %s", wear.serial, error)
 
 
 class WearWatch:
-    """Follows the machines that move cards. `take` is called with every event of a driver, after the slot had it."""
+    """Follows the machines that move cards. `take` gets every event of a driver, after the slot."""
 
     def __init__(
         self, drivers: Mapping[str, Driver], book: WearBook, on_warning: Callable[[WearWarning], None]
@@ -211,7 +215,7 @@ class WearWatch:
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     def take(self, slot: str, event: Any) -> None:
-        """Ask a machine that has just come to rest, unless it is being asked."""
+        """Ask a machine that has just stopped, unless a question is open."""
         if isinstance(event, _AFTER) and slot.partition(".")[0] in PARTS and slot not in self._asking:
             task = self._asking[slot] = asyncio.get_running_loop().create_task(self._ask(slot))
             task.add_done_callback(lambda _: self._asking.pop(slot, None))
@@ -229,17 +233,17 @@ class WearWatch:
             transits, sensors = await driver.transits(), await driver.sensors()
             reported = await driver.ready()
         except PitboxError as error:
-            log.info("%s was not asked for its wear: %s", slot, error)
+            log.info("%s did not answer questions about its wear: %s", slot, error)
             return
         hello = reported.hello
-        if shoe.DRAWS not in hello.capabilities:  # how fast hands draw says nothing of a machine
+        if shoe.DRAWS not in hello.capabilities:  # the speed of a hand is not wear of the machine
             look = look_of(hello.kind, transits.segments, sensors.levels, reported.report.boot_id)
             self._fold(slot, hello.serial, look)
 
     def _fold(self, slot: str, serial: str, look: Look) -> None:
-        before = self._book.read(serial)  # each time: a technician may have called the machine mended meanwhile
+        before = self._book.read(serial)  # each time, because a technician may have restarted it
         if before.last is not None and len(before.last.segments) != len(look.segments):
-            before = Wear(serial)  # another model answers to this serial number
+            before = Wear(serial)  # another model has this serial number
         wear = msgspec.structs.replace(take(before, look), slot=slot)
         if wear == before:
             return
@@ -247,11 +251,11 @@ class WearWatch:
         if wear.windows == before.windows:
             return
         known = self._warned.get(serial, set()) if len(wear.base) >= BASE else set()
-        found = [named(slot, serial, told) for told in judge(wear)]
-        for warning in found:
+        warnings = [named(slot, serial, warned) for warned in judge(wear)]
+        for warning in warnings:
             if (warning.told.signal, warning.part) not in known:
                 self._on_warning(warning)
-        self._warned[serial] = {(warning.told.signal, warning.part) for warning in found} | known
+        self._warned[serial] = {(warning.told.signal, warning.part) for warning in warnings} | known
 
 
 async def watch_wear(box: Box, config: TableConfig) -> None:
@@ -260,7 +264,7 @@ async def watch_wear(box: Box, config: TableConfig) -> None:
 
 
 async def keep_wear(box: Box, data: Path) -> None:
-    """Follow the machines of a running box, beside its table: warnings are logged and written into its journal."""
+    """Follow the machines of a running box; log and record its warnings."""
 
     def warned(warning: WearWarning) -> None:
         log.warning("%s", warning.sentence())

@@ -1,1 +1,1 @@
-"""What `pitbox doctor` looks at, line by line. Looks only: nothing is mended, and no machine is moved."""
+"""The checks of `pitbox doctor`. They only read: they repair nothing and move no machine."""

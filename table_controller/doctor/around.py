@@ -1,4 +1,4 @@
-"""What surrounds the box: broker, certificates, who keeps the journal's heads, what the unit opens. Only reads."""
+"""Checks of broker, certificates, witnesses of the journal heads, and folders of the systemd unit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DAY: Final = "%Y-%m-%d"
 
 
 def broker(config: TableConfig) -> list[Line]:
-    """See whether the broker takes a connection and shows a certificate that the box accepts; nothing is sent."""
+    """Check whether the broker accepts a connection and presents a valid certificate; send nothing."""
     if config.mqtt is None:
         return [Line("broker", OK, "none is configured, and none is needed for play")]
     from table_controller.uplink.broker_certificate import look, look_if_possible  # noqa: PLC0415 - only with a broker
@@ -32,7 +32,7 @@ def broker(config: TableConfig) -> list[Line]:
         shown = look(settings, PATIENCE, trusting=False)
     except UplinkError as error:
         shown = look_if_possible(settings, PATIENCE) if config.mqtt.tls else None
-        lines = [Line("broker", WARN, f"{error.code}: {error}", f"play goes on without it and nothing is lost; "
+        lines = [Line("broker", WARN, f"{error.code}: {error}", f"the table plays on without it and nothing is lost; "
                       f"pitbox explain {error.code}")]  # fmt: skip
     else:
         lines = [Line("broker", OK, f"{where} answers")]
@@ -40,7 +40,7 @@ def broker(config: TableConfig) -> list[Line]:
 
 
 def around(config: TableConfig) -> Iterator[Line]:
-    """Yield a line for every notice, and one for the certificates that are good."""
+    """Yield a line for every notice, and one for good certificates."""
     now = time.time()
     notices = notices_here(config, now)
     yield from _lines(notices)
@@ -48,7 +48,7 @@ def around(config: TableConfig) -> Iterator[Line]:
     if known and not notices_of(known, now):
         first = min(known, key=lambda each: each.ends_s)
         ends = time.strftime(_DAY, time.gmtime(first.ends_s))
-        yield Line("certificates", OK, f"{len(known)} valid; {first.name} ends first, on {ends}")
+        yield Line("certificates", OK, f"{len(known)} valid; {first.name} expires first, on {ends}")
 
 
 def _lines(notices: list[Notice]) -> list[Line]:

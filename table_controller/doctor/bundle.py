@@ -1,8 +1,7 @@
-"""A support bundle that is safe to send: nothing is copied, everything is read, understood and written anew.
+"""A support bundle that is safe to send: files are decoded and written again, never copied.
 
-What is not understood stays at home. So no key, no PIN, no card and no patron can be in it: not because they were
-searched for, but because nothing that could hold them is taken. MANIFEST.json says what is in it, with digests, and
-what was left out and why.
+Data that cannot be decoded is left out, so the bundle has no key, PIN, card or patron. MANIFEST.json lists its files
+with digests, and what was left out and why.
 """
 
 from __future__ import annotations
@@ -34,18 +33,17 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
 
 DOSSIERS: Final = "dossiers"
-# Messages whose payload is shown: of the link, and of machines that know nothing of bets, seats and amounts. All others
-# are blanked, headers stay.
-_SILENT: Final = ("bet_sensor", "keypad", "meter_sign")
+# Only payloads of the link and of machines without bets, seats and amounts are kept; of others only the header.
+_BLANKED: Final = ("bet_sensor", "keypad", "meter_sign")
 _SHOWN: Final = tuple(
     message
     for union in (
         *LINK,
-        *(u for machine in MACHINES if machine.KIND not in _SILENT for u in (machine.ToDevice, machine.ToHost)),
+        *(u for machine in MACHINES if machine.KIND not in _BLANKED for u in (machine.ToDevice, machine.ToHost)),
     )
     for message in members(union)
 )
-# Steps of the journal that are told, and which of their fields. No bets, no hits, no money, no answer's text.
+# Events of the journal that are included, with their fields. No bets, hits, money or texts of answers.
 _EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "SlotChanged": ("slot", "trigger", "reason"),
     "WayBack": ("slot", "dossier", "step", "testing"),
@@ -72,9 +70,9 @@ _DECISIONS: Final[dict[str, tuple[str, ...]]] = {
     "Cleared": ("hold",),
     "Command": ("id", "slot", "act", "safe"),
 }
-# Moves of the money side are not told.
+# State changes of money are not included.
 _QUIET: Final = ("progressive", "hit ")
-# The newest of each that are taken: what a supporter reads.
+# How many of the newest records, and of the newest reports and captures.
 _STEPS: Final = 20_000
 _NEWEST: Final = 20
 _MOST_CAPTURE: Final = 32 << 20
@@ -90,7 +88,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What is in a bundle, and what is not."""
+    """The content of a bundle, and what was left out."""
 
     pitbox: str
     safe: str
@@ -99,22 +97,22 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 class Bundle:
-    """Collects files in memory; `write` makes the archive. The same contents give the same bytes."""
+    """Collects files in memory; `archive` returns the bundle. The same files give the same bytes."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[str, bytes]] = {}
         self.left_out: list[str] = []
 
     def add(self, name: str, about: str, data: bytes) -> None:
-        """Take one file."""
+        """Add one file."""
         self._files[name] = (about, data)
 
     def add_json(self, name: str, about: str, what: Any) -> None:
-        """Take something as JSON."""
+        """Add an object as JSON."""
         self.add(name, about, msgspec.json.format(msgspec.json.encode(what), indent=1) + b"\n")
 
     def manifest(self) -> Manifest:
-        """Return what is in it."""
+        """Return the manifest."""
         files = [
             Entry(name, about, len(data), sha256(data).hexdigest())
             for name, (about, data) in sorted(self._files.items())
@@ -123,7 +121,7 @@ class Bundle:
         return Manifest(VERSION, safe, files, self.left_out)
 
     def archive(self) -> bytes:
-        """Return the whole bundle, gzipped."""
+        """Return the bundle as a gzipped tar archive."""
         manifest = msgspec.json.format(msgspec.json.encode(self.manifest()), indent=1) + b"\n"
         out = io.BytesIO()
         with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as tar:
@@ -136,11 +134,9 @@ class Bundle:
 
 
 def collect(data: Path, config: TableConfig | None, into: Bundle) -> None:
-    """Take everything that is known to be harmless out of a box's data folder."""
+    """Add everything harmless from the data folder of a box."""
     if config is not None:
-        into.add_json(
-            "configuration.json", "table.toml as it was understood, without keys and passwords", _plain(config)
-        )
+        into.add_json("configuration.json", "table.toml as decoded, without keys and passwords", _plain(config))
     _journal(data, into)
     for wear in WearBook(data / FOLDER).all():
         into.add_json(f"wear/{_safe_name(wear.serial)}.json", "wear history of one machine, integers only", wear)
@@ -149,7 +145,7 @@ def collect(data: Path, config: TableConfig | None, into: Bundle) -> None:
     known = {"journal", FOLDER, DOSSIERS, "captures"}
     others = [path for path in data.iterdir() if path.name not in known and path.suffix != ".pcapng"]
     if others:
-        into.left_out.append(f"{len(others)} other files of the data folder, people and sockets among them")
+        into.left_out.append(f"{len(others)} other files of the data folder, such as credentials and sockets")
 
 
 def _safe_name(text: str) -> str:
@@ -157,7 +153,7 @@ def _safe_name(text: str) -> str:
 
 
 def _plain(config: TableConfig) -> dict[str, Any]:
-    """Return what of a configuration helps: what stands where, never how it proves itself or who is told."""
+    """Return the useful parts of a configuration, without secrets and hosts."""
     return {
         "table": config.id,
         "game": config.game,
@@ -191,7 +187,7 @@ def _journal(data: Path, into: Bundle) -> None:
     except (PitboxError, OSError) as error:
         into.left_out.append(f"journal: it cannot be read ({getattr(error, 'code', type(error).__name__)})")
         return
-    into.add("journal/machines.jsonl", "what machines did and what was decided on it, from the newest records",
+    into.add("journal/machines.jsonl", "events of machines and their decisions, from the newest records",
              b"".join(msgspec.json.encode(line) + b"\n" for line in lines))  # fmt: skip
     into.left_out.append("journal: everything else, with bets, money and credentials; `pitbox journal export` has it")
 
@@ -199,18 +195,18 @@ def _journal(data: Path, into: Bundle) -> None:
 def _steps(folder: Path, first: int, last: int) -> Iterator[dict[str, Any]]:
     for record in reader.read(folder, first, last):
         opening = {"seq": record.seq, "wall_ns": record.wall_ns, "kind": record.kind}
-        said = content(record)
+        step = content(record)
         if record.kind != rec.STEP:
             if record.kind in ("box", "clock", "start", "stop"):
                 yield opening
             continue
-        if not isinstance(said, dict) or said["event"].get("type") not in _EVENTS:
+        if not isinstance(step, dict) or step["event"].get("type") not in _EVENTS:
             continue
-        event = _picked(said["event"], _EVENTS)
-        role = (said["event"].get("who") or {}).get("role")
+        event = _picked(step["event"], _EVENTS)
+        role = (step["event"].get("who") or {}).get("role")
         decisions = [
             _picked(each, _DECISIONS)
-            for each in said["decisions"]
+            for each in step["decisions"]
             if each.get("type") in _DECISIONS and not str(each.get("what", "")).startswith(_QUIET)
         ]
         yield {**opening, "event": event, "decisions": decisions, **({"by": role} if role in _ROLES else {})}
@@ -224,7 +220,7 @@ def _picked(what: dict[str, Any], known: dict[str, tuple[str, ...]]) -> dict[str
     return {"type": what["type"], **{key: what[key] for key in fields if key in what}}
 
 
-# --- dossiers and captures --------------------------------------------------------------------------------------------
+# --- reports and captures ---------------------------------------------------------------------------------------------
 
 
 def _dossiers(folder: Path, into: Bundle) -> None:
@@ -233,7 +229,7 @@ def _dossiers(folder: Path, into: Bundle) -> None:
         try:
             dossier = store.read(folder, number)
         except PitboxError:
-            into.left_out.append(f"dossier {number}: it cannot be read")
+            into.left_out.append(f"fault report {number}: it cannot be read")
             continue
         opening, frames = (
             tuple(
@@ -243,7 +239,7 @@ def _dossiers(folder: Path, into: Bundle) -> None:
             )
             for kept in (dossier.opening, dossier.frames)
         )
-        into.add(f"dossiers/{number:06d}.json", "the frozen evidence of one fault", encode(
+        into.add(f"dossiers/{number:06d}.json", "the recorded evidence of one fault", encode(
             msgspec.structs.replace(dossier, opening=opening, frames=frames)
         ))  # fmt: skip
 
@@ -268,7 +264,7 @@ def _captures(data: Path, into: Bundle) -> None:
 
 
 def _rewritten(path: Path) -> bytes:
-    """Return a capture written anew: whoever wrote it, what could name cards is blanked again."""
+    """Return a capture written again, with payloads blanked, no matter which program wrote it."""
     out = io.BytesIO()
     at = 0
 
@@ -294,10 +290,10 @@ _BY_TAG: Final = {message.__struct_config__.tag: message for message in _SHOWN}
 
 
 def _harmless(payload: bytes) -> bool:
-    """Whether a payload will be blanked, or is a whole message: what only begins like one could hold anything."""
+    """Return whether a payload will be blanked or is a complete message; anything else could hold any data."""
     tag, end = read_tag(payload)
     if not payload or tag not in _BY_TAG or _BY_TAG[tag].carries_cards:
-        return True  # nothing of it is kept
+        return True  # it will be blanked
     try:
         msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
     except UNDECODABLE:

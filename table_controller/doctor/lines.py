@@ -1,4 +1,4 @@
-"""A line of a check-up: what was looked at, how it stands, and what to do next. Looks at nothing itself."""
+"""The result of one check of `pitbox doctor`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ State = Literal["ok", "warn", "fail"]
 OK: Final = "ok"
 WARN: Final = "warn"
 FAIL: Final = "fail"
-# For scripts: the worst line decides.
+# Exit codes for scripts: the worst result decides.
 EXIT: Final = {OK: 0, WARN: 1, FAIL: 2}
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One finding. Whatever is not ok says what to do."""
+    """One result: what was checked, its state, a text, and what to do if the state is not ok."""
 
     what: str
     state: State

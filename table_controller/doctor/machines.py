@@ -1,4 +1,4 @@
-"""The machines of a table: through its running box, else on the bench. Are they there, trusted, and well connected?"""
+"""Checks of the machines of a table, through its running box or on the bench: connection, trust and link quality."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
     from table_controller.config import SlotConfig, TableConfig
 
-# A device that is there has shaken hands and reported within this time (s), also on a slow line.
+# A connected device reports within this time (s), even on a slow line.
 PATIENCE: Final = 5.0
-# Questions on the bench, for a round trip that is worth the name.
+# How many questions on the bench measure the round trip.
 _ASKED: Final = 8
-# Of a hundred frames: sent again or not whole. A good cable has none; above the second a table stutters.
+# Percent of frames that are retransmitted or damaged, for a warning and for a failure. A good cable has none.
 _SOME: Final = 1
 _MANY: Final = 5
-# Microseconds: a serial line at 115,200 baud takes 3 ms, a port server 10 ms; above this something sits in between.
+# Microseconds: a serial line at 115,200 baud needs 3 ms, a port server 10 ms; more means a delay on the path.
 _SLOW_US: Final = 60_000
-# Fewer frames than this say nothing about a line.
+# Fewer frames than this are not enough to judge a line.
 _FEW: Final = 50
 _PEER: Final = struct.Struct("3i")
 
 
 class BoxFound(msgspec.Struct, frozen=True):
-    """Whether a box runs: its process and what it says of itself, or why it does not answer."""
+    """A running box: its process and its status, or why it does not answer."""
 
     pid: int | None = None
     status: dict[str, Any] | None = None
@@ -47,7 +47,7 @@ class BoxFound(msgspec.Struct, frozen=True):
 
 
 def find_box(path: Path) -> BoxFound:
-    """Ask whoever listens at the control socket; nobody is no box."""
+    """Ask the box at the control socket for its status."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
             peer.settimeout(PATIENCE)
@@ -65,24 +65,24 @@ def find_box(path: Path) -> BoxFound:
 
 
 def box_lines(found: BoxFound, path: Path) -> list[Line]:
-    """Say how the box stands."""
+    """Return the results about the box."""
     if found.problem:
-        return [Line("box", FAIL, found.problem, "ask as the box's own user, or as one of control.group")]
+        return [Line("box", FAIL, found.problem, "run it as the user of the box, or as a member of control.group")]
     if found.status is None:
-        return [Line("box", WARN, f"none answers at {path}", "systemctl status pitbox, or: pitbox run --config ...")]
-    told = found.status
-    about = f"software {told['version']}, start {told['boot']}, process {found.pid}"
-    if told["cause"] is not None:
-        cause = told["cause"]
+        return [Line("box", WARN, f"no box answers at {path}", "systemctl status pitbox, or: pitbox run --config ...")]
+    status = found.status
+    about = f"software {status['version']}, start {status['boot']}, process {found.pid}"
+    if status["cause"] is not None:
+        cause = status["cause"]
         return [
-            Line("box", FAIL, f"{told['phase']}: {cause['code']} {cause['text']}", f"pitbox explain {cause['code']}")
+            Line("box", FAIL, f"{status['phase']}: {cause['code']} {cause['text']}", f"pitbox explain {cause['code']}")
         ]
-    lines = [Line("box", OK, f"{told['phase']}, {about}")]
-    for task in told["tasks"]:
+    lines = [Line("box", OK, f"{status['phase']}, {about}")]
+    for task in status["tasks"]:
         if task["restarts"]:
-            said = f"was started again {task['restarts']} times: {task['error']}"
-            lines.append(Line(f"task {task['name']}", WARN, said,
-                              "journalctl -u pitbox tells when"))  # fmt: skip
+            text = f"was restarted {task['restarts']} times: {task['error']}"
+            lines.append(Line(f"task {task['name']}", WARN, text,
+                              "journalctl -u pitbox shows when"))  # fmt: skip
     return lines
 
 
@@ -90,7 +90,7 @@ def box_lines(found: BoxFound, path: Path) -> list[Line]:
 
 
 class SlotFound(msgspec.Struct, frozen=True):
-    """One slot, by whoever could ask it."""
+    """One slot, as the box or the bench sees it."""
 
     name: str
     state: str = ""
@@ -103,22 +103,22 @@ class SlotFound(msgspec.Struct, frozen=True):
 
 def through_box(status: dict[str, Any]) -> list[SlotFound]:
     """Return the slots as a running box sees them."""
-    found = []
+    probes = []
     for slot in status["slots"]:
         cause = slot["cause"] if not slot["connected"] else None
         link = slot.get("link")
-        found.append(SlotFound(
+        probes.append(SlotFound(
             slot["name"], slot["state"], slot["serial"], slot["firmware"],
             cause["code"] if cause else "", cause["text"] if cause else "",
             msgspec.convert(link, LinkStatus) if link else None,
         ))  # fmt: skip
-    return found
+    return probes
 
 
 def on_bench(config: TableConfig, dead: set[str]) -> list[SlotFound]:
-    """Connect to every device whose key is not enrolled, ask it a few things, and hang up. Moves nothing.
+    """Connect to every device whose key is not enrolled, ask it some questions, and disconnect. Moves nothing.
 
-    `dead`: slots whose port is known to be of no use.
+    `dead`: slots whose port cannot be used.
     """
     slots = [slot for slot in config.slots if not slot.key.enrolled and slot.name not in dead]
     return asyncio.run(_ask_all(slots, config))
@@ -129,18 +129,18 @@ async def _ask_all(slots: list[SlotConfig], config: TableConfig) -> list[SlotFou
 
 
 async def _ask(slot: SlotConfig, config: TableConfig) -> SlotFound:
-    heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    reported: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def take(event: Any) -> None:
-        if isinstance(event, Reported | LinkDown) and not heard.done():
-            heard.set_result(None)
+    def handle(event: Any) -> None:
+        if isinstance(event, Reported | LinkDown) and not reported.done():
+            reported.set_result(None)
 
     trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench")
-    asked: Slot[Any, Any] = Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, take)
+    asked: Slot[Any, Any] = Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, handle)
     asked.start()
     try:
         async with asyncio.timeout(PATIENCE):
-            await heard
+            await reported
             if asked.driver.reported is None:
                 cause = asked.cause or LinkSilent(f"{slot.name} has not reported")
                 return SlotFound(slot.name, code=cause.code, cause=str(cause))
@@ -159,7 +159,7 @@ async def _ask(slot: SlotConfig, config: TableConfig) -> SlotFound:
 
 
 def slot_lines(config: TableConfig, found: list[SlotFound]) -> list[Line]:
-    """Say which machines are not there, run other firmware, or are badly connected."""
+    """Return the results about machines that are missing, run other firmware, or have a bad link."""
     lines = []
     known = {(entry.kind, entry.version) for entry in config.approved}
     unapproved = FirmwareNotApproved("").code
@@ -168,23 +168,25 @@ def slot_lines(config: TableConfig, found: list[SlotFound]) -> list[Line]:
         kind = slot.name.partition(".")[0]
         if slot.code == unapproved or (slot.firmware and (kind, slot.firmware) not in known):
             firmware_bad = True
-            said = slot.cause or f"{slot.firmware} is not on the approved list"
-            lines.append(Line(f"firmware of {slot.name}", FAIL, said,
-                              "load firmware of the approved list; the table never uses another"))  # fmt: skip
+            text = slot.cause or f"{slot.firmware} is not on the approved list"
+            lines.append(Line(f"firmware of {slot.name}", FAIL, text,
+                              "install firmware from the approved list; the table uses no other"))  # fmt: skip
         elif slot.code:
             lines.append(Line(slot.name, FAIL, f"{slot.code}: {slot.cause}", f"pitbox explain {slot.code}"))
         elif slot.state in ("faulted", "cleared", "out_of_order_unsigned", "out_of_order_signed"):
             lines.append(
-                Line(slot.name, FAIL, f"is {slot.state.replace('_', ' ')}", "pitbox jam says why and what to do")
+                Line(slot.name, FAIL, f"is {slot.state.replace('_', ' ')}", "pitbox jam shows the cause and the steps")
             )
         elif slot.state and slot.state != "in_service":
-            lines.append(Line(slot.name, WARN, f"is {slot.state.replace('_', ' ')}", "it is read again when it rests"))
+            lines.append(
+                Line(slot.name, WARN, f"is {slot.state.replace('_', ' ')}", "the box reads it again when it stops")
+            )
         lines += _link(slot)
     serving = [slot for slot in found if slot.state == "in_service"]
     if serving:
-        lines.append(Line("machines", OK, f"{len(serving)} of {len(config.slots)} could serve"))
+        lines.append(Line("machines", OK, f"{len(serving)} of {len(config.slots)} are ready for service"))
     if not firmware_bad and any(slot.firmware for slot in found):
-        lines.append(Line("firmware", OK, "every machine that answers runs firmware of the approved list"))
+        lines.append(Line("firmware", OK, "every connected machine runs approved firmware"))
     return lines
 
 
@@ -195,16 +197,16 @@ def _link(slot: SlotFound) -> list[Line]:
     again = 100 * link.retransmitted // max(1, link.sent)
     noise = 100 * link.noise // max(1, link.received + link.noise)
     about = (
-        f"{link.round_trip_us / 1000:.1f} ms round trip, {link.retransmitted} of {link.sent:,} frames sent again, "
-        f"{link.noise} not whole"
+        f"{link.round_trip_us / 1000:.1f} ms round trip, {link.retransmitted} of {link.sent:,} frames retransmitted, "
+        f"{link.noise} damaged"
     )
     enough = link.sent + link.received >= _FEW
     if enough and max(again, noise) >= _MANY:
-        return [Line(f"link of {slot.name}", FAIL, about, "change the cable; keep it away from motors and the power")]
-    if enough and max(again, noise) >= _SOME:
-        return [Line(f"link of {slot.name}", WARN, about, "look at both plugs; pitbox trace shows the frames")]
-    if link.round_trip_us > _SLOW_US:
         return [
-            Line(f"link of {slot.name}", WARN, about, "what sits in between: a port server, a hub, a busy computer?")
+            Line(f"link of {slot.name}", FAIL, about, "replace the cable; keep it away from motors and power lines")
         ]
+    if enough and max(again, noise) >= _SOME:
+        return [Line(f"link of {slot.name}", WARN, about, "check both plugs; pitbox trace shows the frames")]
+    if link.round_trip_us > _SLOW_US:
+        return [Line(f"link of {slot.name}", WARN, about, "check the path: a port server, a hub, a busy computer")]
     return [Line(f"link of {slot.name}", OK, about)]

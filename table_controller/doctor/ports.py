@@ -1,4 +1,4 @@
-"""Ports, keys and the approved list of a table: are they there, whose are they, who holds them. Opens no port."""
+"""Checks of the ports, keys and approved list of a table. Opens no port."""
 
 from __future__ import annotations
 
@@ -17,48 +17,50 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-# A server on the floor's network answers within this (s), or something is wrong.
+# A server on the local network answers within this time (s).
 PATIENCE: Final = 3.0
 _PROC: Final = Path("/proc")
 
 
 def ports(config: TableConfig, box_pid: int | None) -> list[Line]:
-    """Return a line for every port that is not as it should be, and one for those that are."""
+    """Check every port; return the failures, or one good result."""
     lines = [port(slot.name, slot.port, box_pid) for slot in config.slots]
     good = [line for line in lines if line.state == OK]
     bad = [line for line in lines if line.state != OK]
     if good and len(good) == len(lines):
-        held = f", held by the box ({box_pid})" if box_pid else ""
-        return [Line("ports", OK, f"all {len(good)} are there and may be opened{held}")]
+        held = f", in use by the box ({box_pid})" if box_pid else ""
+        return [Line("ports", OK, f"all {len(good)} exist and can be opened{held}")]
     return bad
 
 
 def port(name: str, url: str, box_pid: int | None) -> Line:
-    """Look at one port."""
+    """Check one port."""
     what = f"port of {name}"
     if url.startswith(("socket://", "rfc2217://")):
         address = urlsplit(url)
         problem = reach(address.hostname or "", address.port or 0)
         if problem is None:
             return Line(what, OK, f"{url} answers")
-        return Line(what, FAIL, f"{url}: {problem}", "is the port server on, and its network cable in?")
+        return Line(
+            what, FAIL, f"{url}: {problem}", "check that the port server is on and its network cable is plugged in"
+        )
     if not is_path(url):
-        from table_controller.doctor.usb_ports import usb_port  # noqa: PLC0415 - who has no USB does not pay for pyusb
+        from table_controller.doctor.usb_ports import usb_port  # noqa: PLC0415 - tables without USB do not load pyusb
 
         return usb_port(what, url, box_pid, holders)
     path = Path(url)
     if not path.exists():
-        return Line(what, FAIL, f"{url} is not there",
-                    "is its cable in, and the machine switched on? ls -l /dev/serial/by-id")  # fmt: skip
+        return Line(what, FAIL, f"{url} is missing",
+                    "check that its cable is plugged in and the machine is on: ls -l /dev/serial/by-id")  # fmt: skip
     if not os.access(path, os.R_OK | os.W_OK):
         group = path.group() if _has_group(path) else str(path.stat().st_gid)
-        return Line(what, FAIL, f"{url} may not be opened by this user",
-                    f"sudo usermod -aG {group} $USER, then log in again; or ask as the box's user")  # fmt: skip
+        return Line(what, FAIL, f"this user cannot open {url}",
+                    f"sudo usermod -aG {group} $USER, then log in again; or run it as the user of the box")  # fmt: skip
     others = [(pid, program) for pid, program in holders(path) if pid not in (box_pid, os.getpid())]
     if others:
-        said = ", ".join(f"{program} ({pid})" for pid, program in others)
-        return Line(what, FAIL, f"{url} is held by {said}",
-                    f"end it: it takes bytes that are the box's{_modem_hint(others)}")  # fmt: skip
+        users = ", ".join(f"{program} ({pid})" for pid, program in others)
+        return Line(what, FAIL, f"{url} is in use by {users}",
+                    f"stop it: it reads bytes meant for the box{_modem_hint(others)}")  # fmt: skip
     return Line(what, OK, url)
 
 
@@ -75,31 +77,31 @@ def _has_group(path: Path) -> bool:
 
 
 def holders(path: Path) -> list[tuple[int, str]]:
-    """Return the processes that have a file open, as far as we may see; another user's are hidden from us."""
+    """Return the processes that have a file open; those of other users may be hidden."""
     try:
-        wanted = path.stat()
+        target = path.stat()
     except OSError:
         return []
     processes = [each for each in _PROC.iterdir() if each.name.isdigit()]
-    holding = [each for each in processes if any(_same(entry, wanted) for entry in _open_files(each))]
+    holding = [each for each in processes if any(_same(entry, target) for entry in _open_files(each))]
     return sorted((int(each.name), _program(each)) for each in holding)
 
 
 def _open_files(process: Path) -> Iterable[Path]:
     try:
         return list((process / "fd").iterdir())
-    except OSError:  # gone meanwhile, or not ours to see
+    except OSError:  # it has ended, or belongs to another user
         return ()
 
 
-def _same(entry: Path, wanted: os.stat_result) -> bool:
+def _same(entry: Path, target: os.stat_result) -> bool:
     try:
         seen = entry.stat()
     except OSError:
         return False
-    if stat.S_ISCHR(wanted.st_mode):  # a device has many names
-        return stat.S_ISCHR(seen.st_mode) and seen.st_rdev == wanted.st_rdev
-    return (seen.st_dev, seen.st_ino) == (wanted.st_dev, wanted.st_ino)
+    if stat.S_ISCHR(target.st_mode):  # a device can have several paths
+        return stat.S_ISCHR(seen.st_mode) and seen.st_rdev == target.st_rdev
+    return (seen.st_dev, seen.st_ino) == (target.st_dev, target.st_ino)
 
 
 def _program(process: Path) -> str:
@@ -110,7 +112,7 @@ def _program(process: Path) -> str:
 
 
 def reach(host: str, number: int) -> str | None:
-    """Connect to a server and hang up; return why not, or None."""
+    """Connect to a server and disconnect; return the error, or None."""
     try:
         socket.create_connection((host, number), PATIENCE).close()
     except OSError as error:
@@ -122,24 +124,24 @@ def reach(host: str, number: int) -> str | None:
 
 
 def keys(config: TableConfig) -> list[Line]:
-    """Look at key files. That each is a key and private, the configuration has checked already."""
+    """Check the folders of key files and enrollment; the configuration has checked the files themselves."""
     lines = [
-        Line("keys", WARN, f"others can put files into {folder}", f"chmod go-w {folder}")
+        Line("keys", WARN, f"other users can write to {folder}", f"chmod go-w {folder}")
         for folder in sorted({slot.key_file.parent for slot in config.slots})
         if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     ]
-    loose = [f"{slot.name} ({slot.key.serial})" for slot in config.slots if not slot.key.enrolled]
-    if loose:
-        lines.append(Line("keys", WARN, f"not enrolled at any table: {', '.join(loose)}",
-                          "enroll them here, so that no bench can use their keys: pitbox enroll"))  # fmt: skip
+    unenrolled = [f"{slot.name} ({slot.key.serial})" for slot in config.slots if not slot.key.enrolled]
+    if unenrolled:
+        lines.append(Line("keys", WARN, f"not enrolled at any table: {', '.join(unenrolled)}",
+                          "enroll them, so that bench commands cannot use their keys: pitbox enroll"))  # fmt: skip
     return lines or [Line("keys", OK, f"all {len(config.slots)} are private and enrolled")]
 
 
 def approved(config: TableConfig) -> list[Line]:
-    """See whether some firmware is approved for every kind that stands here."""
+    """Check that the approved list has firmware for every kind of machine at this table."""
     kinds = {slot.kind for slot in config.slots}
     lacking = sorted(kinds - {entry.kind for entry in config.approved})
     if lacking:
         return [Line("approved list", FAIL, f"no firmware is approved for: {', '.join(lacking)}",
-                     "put the laboratory's list in its place; nothing else lets them serve")]  # fmt: skip
-    return [Line("approved list", OK, f"{len(config.approved)} firmwares, every kind of this table among them")]
+                     "install the approved list of the laboratory; without it they stay out of service")]  # fmt: skip
+    return [Line("approved list", OK, f"{len(config.approved)} firmwares, for every kind at this table")]

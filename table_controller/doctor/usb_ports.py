@@ -1,6 +1,6 @@
-"""USB ports of a table: is the device listed, may it be opened, does another hold it. Opens and claims nothing.
+"""Checks of USB ports: is the device listed, can it be opened, does another program use it. Opens and claims nothing.
 
-The kernel's own list under /sys tells all of it, so a device that the box is using is not disturbed.
+It reads the list of the kernel under /sys, so a device that the box uses is not disturbed.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 SYS: Final = Path("/sys/bus/usb/devices")
 NODES: Final = Path("/dev/bus/usb")
-# The kernel's name for "a program has claimed it", as libusb does; any other driver is the kernel's own.
+# The kernel driver name for a device that a program has claimed, for example with libusb.
 _CLAIMED: Final = "usbfs"
 
 
 class Plugged(NamedTuple):
-    """One device as the kernel lists it. `drivers`: of its vendor-specific interfaces, those that are bound."""
+    """One device in the list of the kernel. `drivers`: those bound to its vendor-specific interfaces."""
 
     serial: str
     node: Path
@@ -36,7 +36,7 @@ class Plugged(NamedTuple):
 
 
 def usb_port(what: str, url: str, box_pid: int | None, holders: Holders, sys: Path = SYS, nodes: Path = NODES) -> Line:
-    """Look at one USB port."""
+    """Check one USB port."""
     address = parse_usb(url)
     if address.server is not None:
         return _of_server(what, address, box_pid)
@@ -48,41 +48,41 @@ def usb_port(what: str, url: str, box_pid: int | None, holders: Holders, sys: Pa
     mine = [each for each in there if each.serial == address.serial]
     if not mine:
         others = ", ".join(sorted(each.serial for each in there))
-        said = f"; of its make these are: {others}" if others else ""
-        return Line(what, FAIL, f"{url} is not plugged in{said}",
-                    "is its cable in, and the machine switched on? pitbox usb lists what is there")  # fmt: skip
+        known = f"; devices of this make: {others}" if others else ""
+        return Line(what, FAIL, f"{url} is not plugged in{known}",
+                    "check that its cable is plugged in and the machine is on; pitbox usb lists devices")  # fmt: skip
     if len(mine) > 1:
-        return Line(what, FAIL, f"{url}: {len(mine)} devices have this serial number; none is used",
-                    "unplug the one that does not belong here")  # fmt: skip
+        return Line(what, FAIL, f"{url}: {len(mine)} devices have this serial number; the box uses none",
+                    "unplug the device that does not belong here")  # fmt: skip
     return _plugged_in(what, url, mine[0], box_pid, holders)
 
 
 def _plugged_in(what: str, url: str, device: Plugged, box_pid: int | None, holders: Holders) -> Line:
     if not device.ours:
-        return Line(what, FAIL, f"{url} has no vendor-specific interface: it is no machine of ours",
-                    "is the port in table.toml the right one? pitbox usb lists those that could be")  # fmt: skip
+        return Line(what, FAIL, f"{url} has no vendor-specific interface: it is not a table machine",
+                    "check the port in table.toml; pitbox usb lists possible ones")  # fmt: skip
     if not os.access(device.node, os.R_OK | os.W_OK):
-        return Line(what, FAIL, f"{url}: {device.node} may not be opened by this user",
-                    "copy deploy/udev/70-pitbox.rules to /etc/udev/rules.d with its make in it, plug it in again, "
-                    "and be of the group dialout; or ask as the box's user")  # fmt: skip
+        return Line(what, FAIL, f"{url}: this user cannot open {device.node}",
+                    "copy deploy/udev/70-pitbox.rules to /etc/udev/rules.d with the make of the device, plug it in "
+                    "again, and join the group dialout; or run it as the user of the box")  # fmt: skip
     taken = [driver for driver in device.drivers if driver != _CLAIMED]
     if taken:
-        keep_off = f"keep it off: a file in /etc/modprobe.d with: blacklist {taken[0]}; then plug it in again"
-        return Line(what, FAIL, f"{url} is held by the kernel's driver {taken[0]}", keep_off)
+        advice = f"write a file in /etc/modprobe.d with: blacklist {taken[0]}; then plug the device in again"
+        return Line(what, FAIL, f"{url} is in use by the kernel driver {taken[0]}", advice)
     others = [(pid, program) for pid, program in holders(device.node) if pid not in (box_pid, os.getpid())]
     if others and _CLAIMED in device.drivers:
-        said = ", ".join(f"{program} ({pid})" for pid, program in others)
-        return Line(what, FAIL, f"{url} is held by {said}", "end it: it takes bytes that are the box's")
+        users = ", ".join(f"{program} ({pid})" for pid, program in others)
+        return Line(what, FAIL, f"{url} is in use by {users}", "stop it: it reads bytes meant for the box")
     if _CLAIMED in device.drivers and box_pid is None:
         return Line(
-            what, WARN, f"{url} is held by a program of another user", "ask as root who holds it: pitbox doctor"
+            what, WARN, f"{url} is in use by a program of another user", "run pitbox doctor as root to see which"
         )
     return Line(what, OK, f"{url} ({device.node})")
 
 
 def plugged(sys: Path, nodes: Path, address: UsbAddress) -> list[Plugged]:
-    """Return the devices of one make, as the kernel lists them."""
-    found = []
+    """Return the devices of one make in the list of the kernel."""
+    devices = []
     for folder in sorted(sys.iterdir()):
         make = (_read(folder / "idVendor"), _read(folder / "idProduct"))
         if make != (f"{address.vendor:04x}", f"{address.product:04x}"):
@@ -91,8 +91,8 @@ def plugged(sys: Path, nodes: Path, address: UsbAddress) -> list[Plugged]:
         drivers = tuple((part / "driver").resolve().name for part in parts if (part / "driver").exists())
         bus, number = _read(folder / "busnum"), _read(folder / "devnum")
         node = nodes / f"{int(bus or 0):03d}" / f"{int(number or 0):03d}"
-        found.append(Plugged(_read(folder / "serial"), node, bool(parts), drivers))
-    return found
+        devices.append(Plugged(_read(folder / "serial"), node, bool(parts), drivers))
+    return devices
 
 
 def _class(part: Path) -> int:
@@ -107,15 +107,17 @@ def _read(path: Path) -> str:
 
 
 def _of_server(what: str, address: UsbAddress, box_pid: int | None) -> Line:
-    """Ask a USB/IP server for its list alone; a device that somebody uses may be missing from it."""
+    """Check the list of a USB/IP server; a device in use may be missing from it."""
     try:
         listed = find_ports(address.server)
     except PitboxError as error:
-        return Line(what, FAIL, f"{address}: {error}", "is the USB/IP server on, and its network cable in?")
+        return Line(
+            what, FAIL, f"{address}: {error}", "check that the USB/IP server is on and its network cable is plugged in"
+        )
     if str(address) in listed:
         return Line(what, OK, f"{address} is offered")
     if box_pid is not None:
-        return Line(what, OK, f"{address} is not offered to others while the box has it")
+        return Line(what, OK, f"{address} is in use by the box")
     return Line(what, FAIL, f"{address} is not offered: it is not plugged in there, or another host has it",
                 f"pitbox usb --server {address.server[0]}:{address.server[1]} lists what is"
                 if address.server else "")  # fmt: skip

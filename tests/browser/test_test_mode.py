@@ -39,7 +39,7 @@ async def test_test_mode_is_begun_told_and_left_on_the_technicians_page(tmp_path
         await technician.keyboard.press("Escape")
         await technician.click(f"{MACHINE} [data-test=leave_test]")
         await prove(technician, "tech-1")
-        await technician.wait_for_selector(f"{MACHINE} .said:has-text('cards lie behind its gate')")
+        await technician.wait_for_selector(f"{MACHINE} .said:has-text('cards are behind its gate')")
         await technician.click(f"{MACHINE} [data-orders]")
         await technician.click('[data-call="eject"]')
         await prove(technician, "tech-1")

@@ -91,14 +91,14 @@ def test_a_box_without_an_approved_manifest_ends_and_says_who_must_sign(tmp_path
 
 async def test_an_approved_box_serves_and_a_component_that_differs_locks_it(tmp_path: Path) -> None:
     config = configured(tmp_path)
-    assert "approved by technician tech-1 and auditor audit-1" in await asyncio.to_thread(approve, tmp_path)
+    assert "technician tech-1 and auditor audit-1 approved manifest" in await asyncio.to_thread(approve, tmp_path)
     with running(config) as box:
         status = await asyncio.to_thread(until, box, "checks")
-        assert ["manifest", f"everything is as {tmp_path / MANIFEST} names it"] in status["checks"]
+        assert ["manifest", f"everything matches {tmp_path / MANIFEST}"] in status["checks"]
         assert status["cause"] is None
         assert not status["unverified"]
     (signed,) = noted(tmp_path, "software")
-    assert "approved by technician tech-1 and auditor audit-1" in signed
+    assert "technician tech-1 and auditor audit-1 approved manifest" in signed
     assert noted(tmp_path, "manifest", "halted") == []
     altered(config, "msgspec")
     with running(config) as box:
@@ -106,9 +106,9 @@ async def test_an_approved_box_serves_and_a_component_that_differs_locks_it(tmp_
         assert status["cause"]["code"] == "PB-317"
         assert "msgspec" in status["cause"]["text"]
         assert status["phase"] == "halted"
-        assert "not as" in box.words()
+        assert "differs from" in box.words()
     (note, halted) = noted(tmp_path, "manifest", "halted")
-    assert note.startswith(f"1 not as {MANIFEST} names it: ~")
+    assert note.startswith(f"1 difference from {MANIFEST}: ~")
     assert halted.startswith("PB-317")
 
 

@@ -68,7 +68,7 @@ async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Pa
         broker = '\n[mqtt]\nhost = "127.0.0.1"\nca = "one.pem"\ncert = "one.pem"\nkey = "other.key"\n'
         table.config.write_text(good + broker)
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
-        assert "mqtt.cert and mqtt.key are no pair that can be used" in said
+        assert "mqtt.cert and mqtt.key are not a usable pair" in said
         (tmp_path / "second").symlink_to((tmp_path / "shoe.1").readlink())
         table.config.write_text(good.replace(f'port = "{tmp_path / "shuffler.1"}"', 'port = "second"'))
         said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
@@ -81,7 +81,7 @@ async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Pa
         assert not (tmp_path / "data" / "journal").exists()
         said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=6)
         assert "PB-811" in said
-        assert "what to do: Start it" in said
+        assert "what to do: Start the box" in said
 
 
 async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_box_ends_at_once(
@@ -162,10 +162,10 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         with running(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
             said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
-            assert "journal: no journal found: a new one begins here, and every meter at its seed" in said
+            assert "journal: there was no journal: a new one begins, and every meter starts at its seed" in said
         (note,) = begun(journal)
         assert note.who is None
-        assert note.text.startswith("no journal found")
+        assert note.text.startswith("there was no journal")
         with running(table.config) as box:
             assert "journal" not in dict((await asyncio.to_thread(box.status))["checks"]), "that is told once"
         assert len(begun(journal)) == 1

@@ -148,7 +148,7 @@ async def test_another_pin_ends_every_sign_on_by_the_old_one_and_only_those(tmp_
         assert box.dealer() is None
         anew = Talk(box)
         assert (await anew.ask("sign_on", credential="D1", pin="314159"))["credential"] == "D1"
-        assert (await talk.say("OpenRound", by="D1")).startswith("PB-813 the credential D1 has another PIN")
+        assert (await talk.say("OpenRound", by="D1")).startswith("PB-813 the credential D1 has a new PIN")
         assert (await talk.ask("status"))["dealer"] == "D1", "the new sign-on is not ended with the old one"
         assert (await anew.say("OpenRound"))["seq"]
         assert (await talk.say("Ordered", order="table_idle", by="F1"))["seq"]
@@ -210,7 +210,7 @@ async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> N
         other = await Talk(box).sign_on("D2")
         changed = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
         assert ev.DealerChanged(ev.Person("dealer", "D2")) in changed
-        assert (await talk.say("OpenRound")).startswith("PB-813 dealer D2 is signed on")
+        assert (await talk.say("OpenRound")).startswith("PB-813 another dealer, D2, is signed on")
         assert (await other.say("OpenRound"))["decisions"][0]["type"] == "Refused"  # by the table, with reasons
         assert (await talk.say("NoMoreBets"))["decisions"], "whoever closes bets is heard"
         await other.ask("sign_off", credential="D2")
@@ -230,7 +230,7 @@ async def test_what_two_people_answer_for_is_said_by_two_people(tmp_path: Path) 
         await talk.sign_on("F1", "A1", "A9")
         amount = {"amount": 1_000_000, "document": "memo 7", "ground": "malfunction", "reason": "sensor_fault"}
         assert (await talk.say("MeterCorrected", **amount, by="F1")).startswith("PB-814")
-        assert (await talk.say("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 are one")
+        assert (await talk.say("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 belong")
         before = status_of(box).state
         told = await talk.say("MeterCorrected", **amount, by="F1", second="A1")
         after = status_of(box).state
@@ -321,7 +321,7 @@ async def test_what_people_must_mend_is_said_once_in_a_sentence_and_a_bug_each_t
     assert [(record.levelname, bool(record.exc_info)) for record in caplog.records] == [
         ("ERROR", False), ("DEBUG", False), ("ERROR", True),
     ]  # fmt: skip
-    assert caplog.records[0].getMessage().startswith("panel: PB-818 port 8080: in use; tried again in 0.5 s")
+    assert caplog.records[0].getMessage().startswith("panel: PB-818 port 8080: in use; next try in 0.5 s")
     assert (tasks.states["panel"].state, tasks.states["panel"].restarts) == ("ended", 3)
     await tasks.close()
 

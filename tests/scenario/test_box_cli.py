@@ -196,7 +196,7 @@ async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
         code, said = await at.run("enroll", "shoe.1", "--key", str(tmp_path / "x"), "--as", "T1", *at.pin)
         assert (code, "--second" in said) == (cli.REFUSED, True)
     code, said = await at.run("status")
-    assert (code, "PB-811 no box answers" in said, "what to do: Start it" in said) == (cli.NO_BOX, True, True)
+    assert (code, "PB-811 no box answers" in said, "what to do: Start the box" in said) == (cli.NO_BOX, True, True)
 
 
 async def test_frames_of_a_running_box_are_traced_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

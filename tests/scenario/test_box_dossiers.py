@@ -138,7 +138,7 @@ async def test_a_new_fault_in_test_mode_begins_the_way_anew_and_has_its_own_doss
         assert str(await order(talk, "shuffle")).startswith("PB-430")
         assert [m.Jam.__name__] == [files.read(tmp_path / "dossiers", 2).halt.said]
         assert (await tell(talk))["next"] == "clear"
-        assert "dossier 1 is under way" in await talk.ask("jam", dossier=2, step="begin", by="T1")
+        assert "an open return to service, of report 1" in await talk.ask("jam", dossier=2, step="begin", by="T1")
 
 
 async def test_a_dossier_is_pinned_until_its_machine_serves_again(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ async def test_power_that_goes_while_the_dossier_is_written_unbinds_nothing(tmp_
         await talk.sign_on("F1", "T1")
         await fault(bench, "dust:sensor=lift,percent=70")
         slot = bench.box.running().table.state.slots[SLOT]
-        bench.box.running().submit(ev.WayBack(SLOT, 0, "dossier: the box is writing down what happened"))
+        bench.box.running().submit(ev.WayBack(SLOT, 0, "dossier: the box is recording the fault"))
         (tmp_path / "dossiers" / "000001.steps").unlink()
         await asyncio.sleep(1.0)
         assert slot.way is not None

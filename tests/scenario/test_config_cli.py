@@ -37,8 +37,8 @@ def test_a_good_file_is_told_with_what_it_means(capsys: pytest.CaptureFixture[st
     for wanted in (
         "Table 7 (site/table-7)", "chapter 688a", "dealing automated_shoe", "wagers progressive", "bet_sensor.6",
         "broker  none", "copy    none", "http://127.0.0.1:8080/", f"{file} can be used",
-        "note    device.shuffler.1: /dev/ttyUSB0 is not there now", "its key is not enrolled",
-        "if this disk dies, the meters die with it", "nobody can sign on",
+        "note    device.shuffler.1: /dev/ttyUSB0 is missing now", "its key is not enrolled",
+        "if this disk fails, the meters are lost", "nobody can sign on",
     ):  # fmt: skip
         assert wanted in shown, wanted
 
@@ -66,7 +66,7 @@ def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFix
     file = lay_out(tmp_path, text)
     shown = said(capsys, "check", str(file), expect=USAGE)
     for wanted in (
-        "panel.cert and panel.key are no pair that can be used", "approved.toml holds no certificate",
+        "panel.cert and panel.key are not a usable pair", "approved.toml holds no certificate",
         'control.group = "no-such-group": this system has no such group', "table.toml: not a people file",
     ):  # fmt: skip
         assert wanted in shown, shown
@@ -76,7 +76,7 @@ def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFix
     for role in ("dealer", "floorperson", "technician"):
         people.add(tmp_path / "people.json", role, role, "739164", cost=people.Cost(n=2, r=1, p=1))
     file.write_text(good)
-    assert f"journal.copy: {tmp_path / 'copy'} is not there now" in said(capsys, "check", str(file))
+    assert f"journal.copy: {tmp_path / 'copy'} is missing now" in said(capsys, "check", str(file))
     (tmp_path / "copy").mkdir()
     assert "pitbox journal begin-copy" in said(capsys, "check", str(file))
     assert main(["journal", "begin-copy", str(tmp_path / "copy")]) == OK
@@ -98,7 +98,7 @@ def test_the_printed_example_passes_the_check(capsys: pytest.CaptureFixture[str]
 @pytest.mark.realtime
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     shown = pitbox("config", "check", str(tmp_path / "none.toml"), expect=2)
-    assert "is not there" in shown
+    assert "is missing" in shown
     assert "1 problem: a box does not start with this file" in shown
 
 

@@ -134,8 +134,8 @@ async def test_however_much_is_asked_the_loop_comes_round_after_each_request(
             most = max(most, came)
             take(client, request)
 
-        take = module.Client._take
-        monkeypatch.setattr(module.Client, "_take", look)
+        take = module.Client._handle_line
+        monkeypatch.setattr(module.Client, "_handle_line", look)
         floods = [asyncio.create_task(_exchange(control.path, b'{"do": "sign_off", "credential": "x"}\n' * 300))
                   for _ in range(4)]  # fmt: skip
         while not all(flood.done() for flood in floods):
@@ -149,7 +149,7 @@ async def test_a_file_in_the_sockets_place_is_left_as_it_is(tmp_path: Path) -> N
     async with served(tmp_path) as control:
         path = tmp_path / "precious"
         path.write_text("meters")
-        with pytest.raises(DataFolderUnusable, match="is no socket"):
+        with pytest.raises(DataFolderUnusable, match="is not a socket"):
             await Control(control.box, path).start()
         assert path.read_text() == "meters"
 
@@ -227,7 +227,7 @@ async def test_another_user_of_the_computer_is_told_to_go(tmp_path: Path) -> Non
         (line,) = done.stdout.splitlines()
         error = msgspec.json.decode(line)["error"]
         assert error["code"] == "PB-813"
-        assert "does not answer user 65534" in error["text"]
+        assert "user 65534 may not use this socket" in error["text"]
         assert "group" in error["act"]
 
 

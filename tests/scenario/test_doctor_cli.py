@@ -43,7 +43,7 @@ def test_on_the_bench_every_machine_is_asked_and_a_pulled_cable_is_a_failure(tmp
         found = lines(config, expect=2)
         assert found["port of shoe.1"]["state"] == "fail"
         assert "shoe.1" not in found, "once is enough"
-        assert "could serve" in found["machines"]["said"]
+        assert "are ready for service" in found["machines"]["said"]
 
 
 def test_rogue_firmware_is_named(tmp_path: Path) -> None:
@@ -61,4 +61,4 @@ def test_beside_a_running_box_it_is_the_box_that_is_asked(tmp_path: Path) -> Non
         assert found["box"]["state"] == "ok"
         assert f"process {box.pid}" in found["box"]["said"]
         assert found["journal"]["state"] == "ok"
-        assert f"held by the box ({box.pid})" in found["ports"]["said"]
+        assert f"in use by the box ({box.pid})" in found["ports"]["said"]

@@ -51,7 +51,7 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
         assert await at(after + 0.1) == [hold]
         (note,) = bench.notes("escalated")
         assert note.slot == "shoe.1"
-        assert "waits for the floorperson" in note.text
+        assert "has waited for the floorperson" in note.text
         assert await at(2 * after - 0.1) == [hold]
         assert await at(2 * after + 0.1) == [hold, hold]
         state = status_of(box).state

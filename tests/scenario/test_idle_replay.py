@@ -133,7 +133,7 @@ async def test_a_link_that_holds_again_serves_and_the_unrecorded_falls_are_count
         await house.wait(LONGEST_TRIAL + 10.0)
         assert house.controller.table.state.slots[slot].state == IN_SERVICE, "no person need do anything"
         await house.wait(WINDOW)
-        assert f"{counted} falls were counted and not recorded" in notes(house)[-1]
+        assert f"{counted} losses were counted and not recorded" in notes(house)[-1]
         await house.round((1, 3))
         assert house.controller.table.state.round.number == 1
         house.machines[slot].inject("unplug:seconds=1")

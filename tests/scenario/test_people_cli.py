@@ -59,7 +59,7 @@ def test_people_are_added_listed_and_revoked_and_a_configuration_names_their_fil
     pins = ["--pin-file", _pins(tmp_path, "F17 739164", "D4 481516", "d4 999999")]
     assert "F17: floorperson, added" in pitbox("people", "add", "F17", "--role", "floorperson", *where, *pins)
     pitbox("people", "add", "D4", "--role", "dealer", "--person", "4711", *where, *pins)
-    assert "never given twice" in pitbox("people", "add", "f17", "--role", "dealer", *where, *pins, expect=2)
+    assert "never used twice" in pitbox("people", "add", "f17", "--role", "dealer", *where, *pins, expect=2)
     found = json.loads(pitbox("people", "list", "--json", *where))
     assert [(each["id"], each["person"], each["role"]) for each in found] == [
         ("F17", "F17", "floorperson"), ("D4", "4711", "dealer"),

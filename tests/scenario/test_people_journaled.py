@@ -121,7 +121,7 @@ def test_a_running_box_makes_and_journals_a_change_at_once(tmp_path: Path) -> No
         (added,) = table.noted("D77 was added as dealer of person 4711")
         assert f"(auditor {AUDITOR})" in added
         assert not people.load_file(table.data / "people.json").changes
-        assert "never given twice" in table.people("add", "d77", "--role", "dealer", "--as", AUDITOR, expect=2)
+        assert "never used twice" in table.people("add", "d77", "--role", "dealer", "--as", AUDITOR, expect=2)
         assert "PB-632" in table.people("pin", "nobody", "--as", AUDITOR, expect=2)
         table.people("revoke", "D77", "--as", AUDITOR)
         assert len(table.noted("D77 (dealer) was revoked")) == 1
@@ -206,9 +206,9 @@ async def test_wrong_pins_are_one_note_at_once_and_then_one_a_minute(tmp_path: P
         assert len(bench.notes("wrong_pins")) == 1, "they are counted, not flooded"
         await asyncio.sleep(61.0)
         _, counted = bench.notes("wrong_pins")
-        assert " for ids that nobody has" in counted.text
+        assert " for unknown ids" in counted.text
         assert " for D1" in counted.text
-        assert "tries came before their wait was over" in counted.text
+        assert "attempts came while the credential was blocked" in counted.text
         assert PIN not in counted.text
         await asyncio.sleep(130.0)
         assert len(bench.notes("wrong_pins")) == 2
@@ -251,7 +251,7 @@ async def test_a_power_cut_between_the_note_and_the_file_journals_nothing_twice(
         await bench.start()
         assert [note.text for note in bench.notes("people")][: len(first)] == first
         (more,) = bench.notes("people")[len(first) :]
-        assert more.text.startswith("F1 (floorperson) has another PIN by nobody who signed on")
+        assert more.text.startswith("F1 (floorperson) has another PIN; nobody signed for it")
         assert not bench.notes("people_edited")
         await bench.box.credentials.settle()  # type: ignore[union-attr]
         assert not people.load_file(tmp_path / "people.json").changes
@@ -269,7 +269,9 @@ async def test_a_people_file_from_before_is_listed_once_and_is_no_finding(tmp_pa
         await bench.start()
         changed, listed = bench.notes("people")
         assert changed.text.startswith("D1 (dealer) has another PIN")
-        assert listed.text.startswith("the people file listed before: D2 (dealer), F1 (floorperson)")
+        assert listed.text.startswith(
+            "credentials in the people file before this journal: D2 (dealer), F1 (floorperson)"
+        )
         await bench.box.stop()
         await bench.start()
         assert len(bench.notes("people")) == 2
@@ -295,7 +297,7 @@ async def test_without_an_auditor_only_who_may_write_the_file_changes_it_over_th
         root.session._uid = 0
         told = await root.ask("people", change="add", credential="D9", role="dealer", pin="739164")
         assert (told["credential"], told["role"]) == ("D9", "dealer")
-        assert "D9 was added as dealer by nobody who signed on" in bench.notes("people")[-1].text
+        assert "D9 was added as dealer; nobody signed for it" in bench.notes("people")[-1].text
 
 
 @pytest.mark.parametrize("by", ["D1", "F1", None])

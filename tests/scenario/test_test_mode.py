@@ -29,7 +29,7 @@ def _state(bench: Bench) -> str:
 
 async def _begin(bench: Bench, talk: Talk) -> None:
     """Take what lies in the machine out of it, and begin."""
-    assert "cards lie in its intake" in await order(talk, "begin_test")
+    assert "cards are in its intake" in await order(talk, "begin_test")
     _take(bench)
     assert await order(talk, "begin_test") is None
 

@@ -95,7 +95,7 @@ def test_the_drop_in_names_what_lies_outside_and_systemd_reads_it_whatever_the_n
 def test_no_drop_in_opens_a_home_folder(config: TableConfig) -> None:
     at_home = replace(config, journal=replace(config.journal, copy=Path("/home/pitbox/copy")))
     text = drop_in(at_home)
-    assert "# journal.copy: no drop-in opens a home folder" in text
+    assert "# journal.copy: a drop-in cannot open a home folder" in text
     assert 'ReadWritePaths="-/home' not in text
 
 
@@ -112,7 +112,7 @@ def test_a_box_names_the_folder_that_it_may_not_write(
         assert "its disk is read-only" in notice.text
         monkeypatch.setenv("INVOCATION_ID", "a unit")
         (notice,) = own_notices(here)
-        assert "its systemd unit does not open it" in notice.text
+        assert "the systemd unit does not open it" in notice.text
         assert "pitbox config unit" in notice.do
         remount(disk, "rw")
 

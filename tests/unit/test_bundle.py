@@ -239,7 +239,7 @@ def test_it_has_what_helps_and_a_manifest_that_is_true(
         "wear/SN-shuffler.json", "dossiers/000001.json", "captures/01.pcapng", "captures/02.pcapng",
     }  # fmt: skip
     assert "dossiers/000002.json" not in names
-    assert any("dossier 2" in line for line in manifest["left_out"])
+    assert any("fault report 2" in line for line in manifest["left_out"])
     steps = [json.loads(line) for line in members["pitbox-bundle/journal/machines.jsonl"].splitlines()]
     assert any(step.get("event", {}).get("type") == "ShuffleFailed" for step in steps)
     assert any(step.get("by") == "floorperson" for step in steps)

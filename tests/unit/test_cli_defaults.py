@@ -62,7 +62,7 @@ def test_a_usage_mistake_shows_the_usage_and_is_no_configuration_error(
 ) -> None:
     assert main([*typed]) == USAGE
     printed = capsys.readouterr().err
-    assert printed.startswith("pitbox: PB-856 usage mistake: "), printed
+    assert printed.startswith("pitbox: PB-856 usage error: "), printed
     assert f"\nusage: pitbox {typed[0]} " in printed, printed
     assert wanted in printed, printed
     assert "PB-610" not in printed

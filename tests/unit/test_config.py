@@ -23,8 +23,10 @@ from firmware_bridge.errors import (
 from firmware_bridge.keys import new_key, save_approved, save_key
 from simulators.machine import approved
 from simulators.table import table_toml
+from table_controller import config_walk
 from table_controller.config import _Reading, examine, load_config
 from table_controller.config_example import example
+from table_controller.config_sections import DEVICE, FORMER_KEYS, KNOWN, RULE_KEYS, RULES, SECTIONS, Device
 from table_controller.config_walk import Written
 from tests.support.configs import everything_on, lay_out
 
@@ -57,6 +59,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def former_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys as if a version before had called them otherwise."""
+    former = {
+        "table.title": "table.name",
+        "rules.decks": "rules.two_decks",
+        "device.KIND.NUMBER.address": "device.KIND.NUMBER.port",
+        "broker": "mqtt",
+    }
+    monkeypatch.setattr(config_walk, "FORMER_KEYS", former)
+
+
 def _write(folder: Path, text: str) -> Path:
     path = folder / "table.toml"
     path.write_text(text, "utf-8")
@@ -84,7 +98,7 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
             'port = "/dev/ttyUSB1"',
             "port = 7",
             BadConfiguration,
-            "device.shuffler.2.port = 7: it takes a text in quotes",
+            "device.shuffler.2.port = 7: must be a text in quotes",
         ),
         ('port = "/dev/ttyUSB1"', "", BadConfiguration, "device.shuffler.2.port is missing: /dev/"),
         ("shuffler.2]", "shuffler.x]", BadConfiguration, "slots are numbered 1 to 99"),
@@ -94,7 +108,7 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
             '"saigon_5_card"',
             '"go_fish"',
             BadConfiguration,
-            'table.game = "go_fish": it takes asia_poker or saigon_5_card or',
+            'table.game = "go_fish": must be asia_poker or saigon_5_card or',
         ),
         ("/dev/ttyUSB1", "/dev/ttyUSB0", BadConfiguration, "shuffler.1 and shuffler.2 are at the same port"),
         ("/dev/ttyUSB1", "telnet://x", BadPort, "device.shuffler.2.port: telnet://x: a port is a device path"),
@@ -112,7 +126,7 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
             GOOD,
             "[device.shuffler]\n1 = 7\n",
             BadConfiguration,
-            "device.shuffler.1 = 7: it is a section, [device.shuffler.1]",
+            "device.shuffler.1 = 7: this is a section, [device.shuffler.1]",
         ),
     ],
 )
@@ -126,7 +140,7 @@ def test_what_is_wrong_is_named_with_its_place(
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused(folder: Path) -> None:
-    with pytest.raises(BadConfiguration, match="is not there; name another with --config"):
+    with pytest.raises(BadConfiguration, match="is missing; name another with --config"):
         load_config(folder / "nothing.toml")
     (folder / "noise.toml").write_bytes(bytes(range(128, 256)))
     with pytest.raises(BadConfiguration, match="not TOML"):
@@ -200,7 +214,7 @@ def test_a_file_with_table_and_devices_only_gets_defaults(folder: Path) -> None:
     assert str(config.people) == "/var/lib/pitbox/people.json"
     assert config.submission.shuffler == "none"
     assert any("[rules] is missing" in warning for warning in config.warnings)
-    assert any("device.shuffler.2 has no use" in warning for warning in config.warnings)
+    assert any("device.shuffler.2 is not used" in warning for warning in config.warnings)
 
 
 def test_everything_that_is_said_arrives(tmp_path: Path) -> None:
@@ -240,13 +254,13 @@ def test_every_problem_is_told_at_once_and_each_with_its_path(tmp_path: Path) ->
     for wanted in (
         "unknown key rules.too_decks; did you mean rules.two_decks?",
         "unknown key panel.lisen; did you mean panel.listen?",
-        "panel.port = 0: it takes a whole number from 1 to 65535",
-        'mqtt.prefix = "a/#": it takes words with / between them, without + and #',
-        "mqtt.host is missing: the broker's name or address",
+        "panel.port = 0: must be a whole number from 1 to 65535",
+        'mqtt.prefix = "a/#": must be words separated by /, without + and #',
+        "mqtt.host is missing: the name or address of the broker",
         "unknown key device.kepad; did you mean device.keypad?",
     ):
         assert wanted in said
-    assert any(each.startswith('rules.dealing = "by_drone": it takes manual_shoe or hand or') for each in said), said
+    assert any(each.startswith('rules.dealing = "by_drone": must be manual_shoe or hand or') for each in said), said
     with pytest.raises(BadConfiguration, match="7 problems: "):
         load_config(tmp_path / "table.toml")
 
@@ -259,15 +273,15 @@ def test_every_problem_is_told_at_once_and_each_with_its_path(tmp_path: Path) ->
         ('"688a-progressive-1"', '"688a-main"', "rules.paytables: 688a-main is not a paytable of progressive"),
         ('shuffler = "deck"', 'shuffler = "none"', "rules.two_decks: two decks need a shuffler"),
         ("shuffler_counts = true", "reshuffles = true", "rules.shuffler_counts: a device approved to reshuffle also"),
-        ("two_decks = true", "two_decks = 2", "rules.two_decks = 2: it takes true or false"),
-        ('wagers = ["progressive"]', "wagers = 1", "rules.wagers = 1: it takes a list of texts"),
+        ("two_decks = true", "two_decks = 2", "rules.two_decks = 2: must be true or false"),
+        ('wagers = ["progressive"]', "wagers = 1", "rules.wagers = 1: must be a list of texts"),
         (
             '{ progressive = "688a-progressive-1" }',
             "1",
-            "rules.paytables = 1: it takes a table of names, each with a text",
+            "rules.paytables = 1: must be a table of names, each with a text",
         ),
-        ("[rules]", '[rules]\ngame = "dj_wild"', "rules.game is said in [table]"),
-        ("[rules]", "rules = 7\n[x]", "rules = 7: it is a section, [rules]"),
+        ("[rules]", '[rules]\ngame = "dj_wild"', "rules.game belongs in [table]"),
+        ("[rules]", "rules = 7\n[x]", "rules = 7: this is a section, [rules]"),
     ],
 )
 def test_a_choice_that_the_edition_does_not_permit_cites_clause_and_key(
@@ -359,18 +373,18 @@ def test_an_edition_of_another_day_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("section", "lines", "said"),
     [
-        ("panel", 'listen = "0.0.0.0"', "PINs would cross the network in the clear"),
-        ("panel", 'cert = "approved.toml"', "panel.cert and panel.key go together"),
+        ("panel", 'listen = "0.0.0.0"', "PINs would cross the network unencrypted"),
+        ("panel", 'cert = "approved.toml"', "panel.cert and panel.key need each other"),
         ("panel", 'cert = "no.pem"\nkey = "keys/shoe.1.key"', "panel.cert: "),
         ("panel", 'cert = "approved.toml"\nkey = "open.key"', "panel.key: others can read or change"),
-        ("mqtt", 'host = "b"\nusername = "u"', "mqtt.username and mqtt.password_file go together"),
-        ("mqtt", 'host = "b"\nusername = "u"\npassword_file = "secret"', "no password goes to b without TLS"),
+        ("mqtt", 'host = "b"\nusername = "u"', "mqtt.username and mqtt.password_file need each other"),
+        ("mqtt", 'host = "b"\nusername = "u"\npassword_file = "secret"', "sends no password to b without TLS"),
         ("mqtt", 'host = "b"\nusername = "u"\npassword_file = "open.key"', "others can read or change"),
         ("mqtt", 'host = "localhost"\nusername = "u"\npassword_file = "empty"', "is not one line of text"),
         ("mqtt", 'host = "b"\ncert = "approved.toml"\nkey = "secret"', "mqtt.cert needs mqtt.ca"),
         ("mqtt", 'host = "b"\nca = "no.pem"', "mqtt.ca: "),
         ("journal", 'copy = "/var/lib/pitbox/journal"', "journal.copy is the journal's own folder"),
-        ("control", f'socket = "{"x" * 120}"', "and a socket's name at most 107"),
+        ("control", f'socket = "{"x" * 120}"', "the path of a socket has at most 107"),
     ],
 )
 def test_what_would_be_open_to_others_or_cannot_work_is_refused(
@@ -436,3 +450,33 @@ def test_nothing_that_can_be_written_ends_in_anything_but_sentences(tmp_path: Pa
         assert all(str(problem) for problem in examined.problems)
 
     check()
+
+
+@pytest.mark.usefixtures("former_keys")
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("name =", "title =", "table.title is now called table.name; rename it"),
+        ("[device.shuffler.1]", "[rules]\ndecks = true\n[device.shuffler.1]",
+         "rules.decks is now called rules.two_decks; rename it"),
+        ('port = "/dev/ttyUSB1"', 'address = "/dev/ttyUSB1"',
+         "device.shuffler.2.address is now called device.shuffler.2.port; rename it"),
+        ("[device.shuffler.1]", '[broker]\nhost = "b"\n[device.shuffler.1]', "broker is now called mqtt; rename it"),
+    ],
+)  # fmt: skip
+def test_a_former_key_is_the_only_problem_and_is_named_with_its_new_name(
+    folder: Path, old: str, new: str, expected: str
+) -> None:
+    text = GOOD.replace(old, new, 1)
+    problems = [str(problem).partition(": ")[2] for problem in examine(_write(folder, text)).problems]
+    assert expected in problems
+    assert not any("unknown key" in problem or "is missing: " in problem for problem in problems)
+
+
+def test_every_former_key_has_a_new_one_that_exists_and_is_no_key_itself() -> None:
+    sections = {name: section.__struct_fields__ for name, section in SECTIONS.items()}
+    keys = {*KNOWN, *(f"{RULES}.{key}" for key in RULE_KEYS)}
+    keys |= {f"{name}.{key}" for name, fields in sections.items() for key in fields}
+    keys |= {f"{DEVICE}.KIND.NUMBER.{key}" for key in Device.__struct_fields__}
+    assert set(FORMER_KEYS.values()) <= keys
+    assert not set(FORMER_KEYS) & keys

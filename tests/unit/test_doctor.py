@@ -113,7 +113,7 @@ def test_network_ports_and_broker_are_tried_by_connecting_only(tmp_path: Path) -
         assert around.broker(with_broker)[0].state == OK
     assert ports.port("shoe.1", f"rfc2217://127.0.0.1:{number}", None).state == FAIL
     assert around.broker(with_broker)[0].state == WARN
-    assert "play goes on" in around.broker(with_broker)[0].do
+    assert "the table plays on" in around.broker(with_broker)[0].do
 
 
 def test_no_broker_is_no_fault(config: TableConfig) -> None:
@@ -155,7 +155,7 @@ def test_a_usb_port_is_listed_and_free_or_says_why_not(tmp_path: Path, monkeypat
     usb = Usb(tmp_path)
     usb.plug("1-1", "SN9")
     gone = usb.line()
-    assert (gone.state, "not plugged in; of its make these are: SN9" in gone.said) == (FAIL, True)
+    assert (gone.state, "not plugged in; devices of this make: SN9" in gone.said) == (FAIL, True)
     node = usb.plug("1-2", "SN1")
     good = usb.line()
     assert (good.state, str(node) in good.said) == (OK, True)
@@ -183,7 +183,7 @@ def test_a_usb_port_that_another_has_claimed_says_who(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     stick = Usb(tmp_path / "c")
     stick.plug("1-1", "SN1", kind="08")
-    assert (stick.line().state, "no machine of ours" in stick.line().said) == (FAIL, True)
+    assert (stick.line().state, "not a table machine" in stick.line().said) == (FAIL, True)
 
 
 def test_a_port_of_a_usbip_server_is_asked_for_by_its_list() -> None:
@@ -195,7 +195,7 @@ def test_a_port_of_a_usbip_server_is_asked_for_by_its_list() -> None:
 
 def test_all_good_ports_are_one_line(config: TableConfig) -> None:
     (line,) = ports.ports(config, 77)
-    assert (line.state, "held by the box (77)" in line.said) == (OK, True)
+    assert (line.state, "in use by the box (77)" in line.said) == (OK, True)
 
 
 # --- keys and firmware ------------------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def test_wear_that_is_about_to_end_is_a_warning_with_what_to_do(config: TableCon
     (line,) = wear_lines(config)
     assert (line.what, line.state) == ("wear", WARN)
     assert line.said.startswith("shoe.1 (SN-shoe): segment feed")
-    assert line.do == "clean or change its rollers at the next break"
+    assert line.do == "clean or replace its rollers at the next break"
     book.write(Wear("SN-shoe", "shoe.1", cards=212 * 8, base=windows[:5], windows=windows[:8]))
     assert [line.state for line in wear_lines(config)] == [OK]
 
@@ -386,7 +386,7 @@ def test_the_command_says_everything_and_exits_by_the_worst(tmp_path: Path, caps
     shown = capsys.readouterr().out
     assert code == 2
     assert "fail  port of shoe.1:" in shown
-    assert "-> is its cable in" in shown
+    assert "-> check that its cable is plugged in" in shown
     assert "not asked, since their keys are enrolled: shuffler.1, shoe.1" in shown
     assert "fail" in shown.splitlines()[-1]
     assert main(["doctor", "--config", str(path), "--json", "--no-bench"]) == 2

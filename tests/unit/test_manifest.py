@@ -95,7 +95,7 @@ def test_a_file_that_was_changed_after_it_was_installed_is_named(
     made = msgspec.json.decode(shown, type=Manifest)
     (found,) = (each for each in made.components if each.name == "other/gadget")
     assert differences(here, made) == [f"+ other/gadget 1.2 {found.digest[:16]} altered: gadget.py"]
-    assert "ALTERED since it was installed: other/gadget: gadget.py" in lines(made)
+    assert "ALTERED since the installation: other/gadget: gadget.py" in lines(made)
 
 
 def test_a_configuration_is_named_as_the_journal_names_it(
@@ -128,6 +128,6 @@ def test_bad_input_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: P
         (("--diff", str(tmp_path / "x.json"), "here"), "not a manifest"),
         (("--diff", str(tmp_path / "f.json"), "here"), "format 2"),
         (("--json",), "go with --manifest"),
-        (("--manifest", "--config", str(tmp_path / "none.toml")), "is not there"),
+        (("--manifest", "--config", str(tmp_path / "none.toml")), "is missing"),
     ):
         assert wanted in said(capsys, *words, expect=USAGE)

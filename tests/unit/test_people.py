@@ -86,7 +86,7 @@ def test_a_credential_is_added_checked_changed_and_revoked(bench: Bench) -> None
 
 
 def test_an_id_is_never_given_twice(bench: Bench) -> None:
-    with pytest.raises(ConfigurationError, match="D4 was given on"):
+    with pytest.raises(ConfigurationError, match="D4 was added on"):
         people.add(bench.path, "d4", "dealer", "918273", cost=CHEAP)
     people.revoke(bench.path, "D4")
     with pytest.raises(ConfigurationError, match="D4 was revoked on"):
@@ -117,7 +117,7 @@ def test_a_pin_that_is_short_or_first_guessed_is_refused(bench: Bench, pin: str)
 def test_a_bad_id_or_role_is_refused(bench: Bench, id_: str, role: str) -> None:
     with pytest.raises(ConfigurationError):
         people.add(bench.path, id_, role, "739164", cost=CHEAP)
-    with pytest.raises(ConfigurationError, match="cannot be a person's number"):
+    with pytest.raises(ConfigurationError, match="cannot be the number of a person"):
         people.add(bench.path, "D5", "dealer", "739164", person="Jane Doe", cost=CHEAP)
 
 
@@ -138,7 +138,7 @@ def test_the_file_is_its_owners_alone_and_holds_no_pin(bench: Bench) -> None:
     [
         (b'"format": 1', b'"format": 2', "format 2"),
         (b'"role": "dealer"', b'"role": "king"', "not a people file"),
-        (b'"id": "D4"', b'"id": "f17"', "f17 is there twice"),
+        (b'"id": "D4"', b'"id": "f17"', "f17 is in the file twice"),
         (b'"n": 2', b'"n": 3', "damaged"),
         (b'"n": 2', b'"n": 2097152', "not a people file"),
         (b'"salt": "', b'"salt": "zz', "damaged"),
@@ -155,7 +155,7 @@ def test_a_damaged_file_is_refused_whole(bench: Bench, old: bytes, new: bytes, s
 
 
 def test_no_file_lets_nobody_in(tmp_path: Path) -> None:
-    with pytest.raises(BadPeopleFile, match="there is no folder"):
+    with pytest.raises(BadPeopleFile, match=r"the folder .* is missing"):
         people.add(tmp_path / "no/people.json", "F17", "floorperson", "739164", cost=CHEAP)
     with pytest.raises(BadPeopleFile, match="No such file"):
         Checker(tmp_path / "people.json").check("F17", "739164")

@@ -73,7 +73,7 @@ async def test_a_refused_pin_names_the_credential_only_if_somebody_has_it(caplog
         "a PIN for the credential F17 was refused, from 10.1.2.1 of 10.1.2.0/24",
         "a PIN for an unknown credential was refused, from 10.1.1.1 of 10.1.1.0/24",
         "a PIN for the credential F17 came too soon, from user 1000",
-        "no PIN can be checked: PB-622: it is not there",
+        "PINs cannot be checked: PB-622: it is not there",
     ]
     assert caplog.records[-1].levelno == logging.ERROR
     repeated.flush()
