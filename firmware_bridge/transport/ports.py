@@ -27,9 +27,10 @@ async def open_port(url: str) -> Transport:
 def check_port(url: str) -> None:
     """Raise BadPort if this cannot be a port's address; nothing is opened."""
     if url.startswith(("usb:", "usbip:")):
-        from firmware_bridge.transport.usb import parse_usb  # noqa: PLC0415 - who has no USB does not pay for pyusb
+        from firmware_bridge.transport.usb import parse_usb, usbip_client  # noqa: PLC0415 - pyusb only where it is used
 
-        parse_usb(url)
+        if parse_usb(url).server is not None:
+            usbip_client()
     elif not readable_address(url):
         raise BadPort(f"{url or 'an empty name'}: {FORMS}")
 

@@ -31,6 +31,7 @@ from firmware_bridge.errors import (
     PortFailed,
     PortMissing,
 )
+from firmware_bridge.plugins import PORTS, installed_plugins
 from firmware_bridge.transport.threaded import ThreadTransport, open_in_thread
 
 if TYPE_CHECKING:
@@ -95,6 +96,17 @@ def parse_server(where: str) -> tuple[str, int]:
     raise BadPort(f"{where or 'nothing'} is not the HOST:PORT of a USB/IP server")
 
 
+def usbip_client() -> Any:
+    """Return the module that talks to USB/IP servers; BadPort if this installation was made without it.
+
+    It has `UsbIpBackend(host, port)`, a pyusb backend, and `list_devices(host, port)`.
+    """
+    found = installed_plugins(PORTS).get("usbip")
+    if found is None:
+        raise BadPort("usbip:// ports are for the bench, and this installation was made without them")
+    return found.load()
+
+
 async def open_usb(url: str) -> Transport:
     """Open a device for this process alone. Raises BadPort, PortMissing, PortBusy, PortFailed or DuplicateSerial."""
     hold = _Hold(parse_usb(url))
@@ -124,10 +136,9 @@ def _plugged_in() -> list[tuple[int, int, str]]:
 
 def _listed(server: tuple[str, int]) -> list[tuple[int, int, str]]:
     """Tell from a server's list alone: asking the devices would disturb who uses them."""
-    from firmware_bridge.transport.usbip.connection import list_devices  # noqa: PLC0415 - only who needs it pays
-
+    client = usbip_client()
     try:
-        devices = list_devices(*server)
+        devices = client.list_devices(*server)
     except usb.core.USBError as error:
         raise (PortMissing if error.errno in _GONE else PortFailed)(error.strerror) from error
     return [
@@ -142,10 +153,8 @@ def _listed(server: tuple[str, int]) -> list[tuple[int, int, str]]:
 
 def _backend(server: tuple[str, int] | None) -> Any:
     if server is not None:
-        from firmware_bridge.transport.usbip.backend import UsbIpBackend  # noqa: PLC0415 - only who needs it pays
-
-        return UsbIpBackend(*server)
-    import libusb_package  # noqa: PLC0415 - likewise
+        return usbip_client().UsbIpBackend(*server)
+    import libusb_package  # noqa: PLC0415 - imported only for ports of this computer
 
     backend = libusb_package.get_libusb1_backend()
     if backend is None:

@@ -7,17 +7,17 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from devices.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
 from devices.kinds import kind_named
 from firmware_bridge.errors import UsageMistake
+from firmware_bridge.exit_codes import FAULT, LINK, OK
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.version import VERSION
-from table_controller.cli.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
-from table_controller.cli.screen import PatientConsole, Screen
 from table_controller.conformance.bench import Bench
 from table_controller.conformance.hands import Nobody, Person, SimulatorHands
 from table_controller.conformance.page import SIGNS
@@ -43,6 +43,7 @@ from table_controller.conformance.runner import Runner, meet, settle
 if TYPE_CHECKING:
     import argparse
 
+    from rich.console import Console
     from rich.progress import TaskID
 
     from firmware_bridge.handshake import Trust
@@ -69,6 +70,19 @@ _STYLES: Final = {
     Verdict.NOT_APPLICABLE: "dim",
 }
 _STYLE_OF_RUN: Final = {CONFORMS: "bold green", IN_WHAT_APPLIES: "green"}
+
+
+class Screen(Protocol):
+    """What this command prints on; `table_controller.cli` passes it as `args.make_screen()`."""
+
+    console: Console
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """Print one line."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,21 +112,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check a device and write the report; or list the requirements."""
     if args.list is not None:
-        _list(args.list)
-        return 0
+        _list(args.list, args.make_screen())
+        return OK
     if args.port is None:
         raise UsageMistake("say which device with --port, or --list what would be checked")
     trust = bench_trust(args)
-    wanted = chosen(requirements_of(trust.kind), args.only)
+    requirements = chosen(requirements_of(trust.kind), args.only)
     (serial,) = trust.keys
     folder = args.out or Path(f"conformance-{serial}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     check_folder(folder)
-    with Screen(PatientConsole(highlight=False)) as screen:
-        return asyncio.run(_conform(args, trust, wanted, folder, screen))
+    with args.make_screen() as screen:
+        return asyncio.run(_conform(args, trust, requirements, folder, screen))
 
 
 async def _conform(
-    args: argparse.Namespace, trust: Trust, wanted: list[Requirement], folder: Path, screen: Screen
+    args: argparse.Namespace, trust: Trust, requirements: list[Requirement], folder: Path, screen: Screen
 ) -> int:
     profile, _ = kind_chapter(trust.kind)
     hands = _hands(args, screen)
@@ -122,8 +136,8 @@ async def _conform(
     try:
         hello = await meet(bench)
         began, clock = datetime.now(UTC), time.monotonic()
-        with _Show(screen, len(wanted)) as show:
-            runner = Runner(bench, wanted, show.before, show.after)
+        with _Show(screen, len(requirements)) as show:
+            runner = Runner(bench, requirements, show.before, show.after)
             try:
                 await runner.run()
             except asyncio.CancelledError:
@@ -172,8 +186,6 @@ def _device(hello: DeviceHello | None) -> Device | None:
 
 def _exit_code(report: Report, *, no_hands: bool) -> int:
     """0 only if everything that was asked for has passed; what --no-hands leaves out was not asked for."""
-    from table_controller.cli import FAULT, LINK, OK
-
     counts = report.counts
     if counts[Verdict.FAIL]:
         return FAULT
@@ -246,11 +258,10 @@ def _conclude(report: Report, folder: Path, screen: Screen) -> None:
     screen.line("The device is left unverified: a table reads it anew before it serves.", "dim")
 
 
-def _list(kind: str) -> None:
+def _list(kind: str, screen: Screen) -> None:
     """Print every requirement with its page; of one kind, or the protocol's and those of every kind."""
     chapters = protocol_chapters()
     chapters += [kind_chapter(name)[1] for name in ([kind] if kind else kinds_with_requirements())]
-    screen = Screen(PatientConsole(highlight=False))
     for chapter in chapters:
         _list_chapter(chapter, screen)
 

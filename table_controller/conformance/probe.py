@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from devices.frame_text import frame_text, message_text
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.decoding import UNDECODABLE
@@ -27,7 +28,6 @@ from firmware_bridge.messages import (
     encode,
 )
 from firmware_bridge.transport.serial import BAUD
-from table_controller.cli.frame_text import frame_text, message_text
 from table_controller.conformance.requirements import Failed
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.frame_text import frame_text
 from firmware_bridge.framer import Framer
-from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from firmware_bridge.transport.usbip.packets import Exported
 
+__all__ = ["UsbIpBackend", "list_devices"]
+
 # The string that this backend answers itself, for a device whose serial number is in the list. No device has so many.
 _SERIAL_INDEX: Final = 0xFF
 _CONTROL: Final = 0  # the endpoint

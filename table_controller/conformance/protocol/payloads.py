@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from devices.frame_text import message_text
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import Accepted, AskCommand, GetReport, Outcome, Settled
 from firmware_bridge.messages import HandshakeToHost, encode, tag_of
-from table_controller.cli.frame_text import message_text
 from table_controller.conformance.bench import NONSENSE, encoded_with
 from table_controller.conformance.probe import QUIET, told
 from table_controller.conformance.requirements import Chapter, expect
