@@ -35,10 +35,10 @@ def add_link_arguments(parser: argparse.ArgumentParser, *, required: bool = True
 
 def bench_trust(args: argparse.Namespace) -> Trust:
     """Read key and approved list; refuse a key that is enrolled at a table."""
-    beside = is_path(args.port)
-    if beside and not Path(args.port).exists():
+    is_file = is_path(args.port)
+    if is_file and not Path(args.port).exists():
         raise PortMissing(f"{args.port}: no such port")
-    path = args.key or (Path(args.port + ".key") if beside else None)
+    path = args.key or (Path(args.port + ".key") if is_file else None)
     if path is None or (args.key is None and not path.exists()):
         raise BadKeyFile(f"{args.port}: say which key with --key FILE")
     key = load_key(path)
@@ -80,9 +80,11 @@ async def bench_driver(
     trust = bench_trust(args)
     if kind is not None and trust.kind != kind:
         raise WrongKind(f"the key file is that of a {trust.kind}, not of a {kind}")
-    found = kind_named(trust.kind)
-    driver: Driver = found.driver(on_event)
-    supervisor = Supervisor(args.port, lambda: open_port(args.port), trust, found.decoder, driver, capture=capture)
+    device_kind = kind_named(trust.kind)
+    driver: Driver = device_kind.driver(on_event)
+    supervisor = Supervisor(
+        args.port, lambda: open_port(args.port), trust, device_kind.decoder, driver, capture=capture
+    )
     supervisor.start()
     try:
         await driver.ready()

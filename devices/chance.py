@@ -44,8 +44,8 @@ def proportion_cutoff(entropy: float, window: int, bits: int) -> int:
     alpha, chance = 2.0**-bits, 2.0**-entropy
     tail = 0.0
     for equal in range(window, 0, -1):
-        ways = lgamma(window + 1) - lgamma(equal + 1) - lgamma(window - equal + 1)
-        tail += exp(ways + equal * log(chance) + (window - equal) * log1p(-chance))
+        log_ways = lgamma(window + 1) - lgamma(equal + 1) - lgamma(window - equal + 1)
+        tail += exp(log_ways + equal * log(chance) + (window - equal) * log1p(-chance))
         if tail > alpha:
             return 1 + equal
     return 1
@@ -149,8 +149,8 @@ class Generator:
                 return drawn
         return b""
 
-    def _sample(self, wanted: int) -> bytes:
-        samples = self._noise(wanted)
-        if len(samples) < wanted:
+    def _sample(self, count: int) -> bytes:
+        samples = self._noise(count)
+        if len(samples) < count:
             self.health.starve()
         return b"" if self.health.check(samples) else samples

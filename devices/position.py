@@ -37,5 +37,5 @@ def seat_of(number: int) -> int | None:
 
 def dice_odds() -> tuple[Fraction, ...]:
     """Return the odds of each position number with three fair dice, by counting every way they can fall."""
-    ways = Counter(number_of_dice(values) for values in product(range(1, FACES + 1), repeat=DICE))
-    return tuple(Fraction(ways[number], FACES**DICE) for number in range(1, POSITIONS + 1))
+    rolls = Counter(number_of_dice(values) for values in product(range(1, FACES + 1), repeat=DICE))
+    return tuple(Fraction(rolls[number], FACES**DICE) for number in range(1, POSITIONS + 1))

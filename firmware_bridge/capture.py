@@ -70,7 +70,7 @@ class CaptureFile:
             self._guarded(pcapng.interface(slot, pcapng.LINK_USER0))
 
         def capture(outgoing: bool, signed: bytes, mac: bytes) -> None:
-            self._take(index, outgoing, signed, mac)
+            self._record(index, outgoing, signed, mac)
 
         return capture
 
@@ -81,7 +81,7 @@ class CaptureFile:
         except OSError as error:
             self._stop(error)
 
-    def _take(self, port: int, outgoing: bool, signed: bytes, mac: bytes) -> None:
+    def _record(self, port: int, outgoing: bool, signed: bytes, mac: bytes) -> None:
         if self.error is not None or self._file.closed:
             return
         try:

@@ -90,7 +90,7 @@ class Commands:
 
     def __init__(self) -> None:
         self._waiting: dict[int, asyncio.Future[Settled]] = {}
-        self._heard: dict[int, float] = {}
+        self._last_activity: dict[int, float] = {}
 
     def settled(self, message: Settled) -> None:
         """Take a command's end, however it came."""
@@ -100,8 +100,8 @@ class Commands:
 
     def heard_of(self, command: int, now: float) -> None:
         """Note that an event about a command arrived, so it need not be asked about yet."""
-        if command in self._heard:
-            self._heard[command] = now
+        if command in self._last_activity:
+            self._last_activity[command] = now
 
     def link_lost(self, cause: LinkError) -> None:
         """Release every waiter: what was sent has an unknown outcome until the device has been asked."""
@@ -121,7 +121,7 @@ class Commands:
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Settled] = loop.create_future()
         self._waiting[command] = waiter
-        self._heard[command] = loop.time()
+        self._last_activity[command] = loop.time()
         try:
             try:
                 reply = await link.request(message, ACCEPT_PATIENCE, urgent=urgent, actuation=True)
@@ -135,7 +135,7 @@ class Commands:
                 return _judge(reply)
             return _judge(await self._wait(link, command, waiter))
         finally:
-            del self._waiting[command], self._heard[command]
+            del self._waiting[command], self._last_activity[command]
             if waiter.done() and not waiter.cancelled():
                 waiter.exception()  # retrieved, whoever won
 
@@ -150,11 +150,11 @@ class Commands:
         loop = asyncio.get_running_loop()
         asks = 0
         while True:
-            heard = self._heard[command]
-            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, heard + SETTLE_QUIET - loop.time()))
+            last_activity = self._last_activity[command]
+            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, last_activity + SETTLE_QUIET - loop.time()))
             if done:
                 return waiter.result()
-            if self._heard[command] != heard:
+            if self._last_activity[command] != last_activity:
                 asks = 0
                 continue
             asks += 1
@@ -165,7 +165,7 @@ class Commands:
                 return answer
             if asks >= MAX_ASKS:
                 raise OutcomeUnknown(f"command {command} runs without progress", command)
-            self._heard[command] = loop.time()
+            self._last_activity[command] = loop.time()
 
     async def _ask_or_unknown(self, link: Link, command: int, cause: LinkError | None) -> Settled:
         """Ask once about a command in doubt; what cannot be learned is OutcomeUnknown."""

@@ -48,7 +48,7 @@ class Framer:
             counters.bytes_framed += size
             return [frame]
         parts = (self._rest + chunk).split(b"\0") if self._rest else chunk.split(b"\0")
-        rest = parts.pop()
+        partial = parts.pop()
         frames: list[Frame] = []
         framed = 0
         for stuffed in parts:
@@ -60,12 +60,12 @@ class Framer:
                 frames.append(frame)
         counters.frames += len(frames)
         counters.bytes_framed += framed
-        if rest and (self._skipping or len(rest) >= MAX_WIRE):
+        if partial and (self._skipping or len(partial) >= MAX_WIRE):
             counters.too_long += not self._skipping
-            counters.bytes_dropped += len(rest)
+            counters.bytes_dropped += len(partial)
             self._skipping = True
-            rest = b""
-        self._rest = rest
+            partial = b""
+        self._rest = partial
         return frames
 
     def _frame(self, stuffed: bytes) -> Frame | None:

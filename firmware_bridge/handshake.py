@@ -111,7 +111,7 @@ async def greet(
     wire.transport.on_lost = inbox.put_nowait
     hello_bytes = encode(HostHello(trust.role, entropy(seal.CHALLENGE_SIZE)))
     wire.transport.write(b"\0")  # ends whatever noise the device may have heard
-    hello, device_bytes, proof = await _step(wire, inbox, hello_bytes, _Hellos())
+    hello, device_bytes, proof = await _step(wire, inbox, hello_bytes, _HelloCollector())
     key = check_hello(hello, trust)
     bound = seal.transcript(hello_bytes, device_bytes)
     if not compare_digest(proof, seal.device_proof(key.key, bound)):
@@ -119,7 +119,7 @@ async def greet(
     check_firmware(hello, trust)
     session = seal.session_keys(key.key, bound)
     opener = seal.Opener(session.to_host)
-    await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _Welcomed(opener))
+    await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _WelcomeCollector(opener))
     link = Link(wire, seal.Sealer(session.to_device), opener, decode, f"{hello.kind} {hello.serial}", HOST_HEARTBEAT)
     if not inbox.empty():  # the device spoke in the same breath: it waits until the owner has set its callbacks
         wire.on_frame = inbox.put_nowait
@@ -139,14 +139,14 @@ def _catch_up(link: Link, inbox: asyncio.Queue[fr.Frame | LinkError]) -> None:
             link.receive(early)
 
 
-class _Hellos:
+class _HelloCollector:
     """Collects the device's hello and the proof that follows it."""
 
     def __init__(self) -> None:
         self._hello: DeviceHello | None = None
         self._bytes = b""
 
-    def take(self, message: Message, frame: fr.Frame) -> tuple[DeviceHello, bytes, bytes] | None:
+    def collect(self, message: Message, frame: fr.Frame) -> tuple[DeviceHello, bytes, bytes] | None:
         if isinstance(message, DeviceHello):
             self._hello, self._bytes = message, frame.payload
         elif isinstance(message, DeviceProof) and self._hello is not None:
@@ -154,13 +154,13 @@ class _Hellos:
         return None
 
 
-class _Welcomed:
+class _WelcomeCollector:
     """Waits for the first sealed frame; only a device with the session keys can have sent it."""
 
     def __init__(self, opener: seal.Opener) -> None:
         self._opener = opener
 
-    def take(self, message: Message, frame: fr.Frame) -> bool | None:
+    def collect(self, message: Message, frame: fr.Frame) -> bool | None:
         if isinstance(message, Refuse):
             raise HostRefused("the device does not accept this host's proof of its key")
         if isinstance(message, NoSession):
@@ -188,7 +188,7 @@ async def _step(wire: Wire, inbox: asyncio.Queue[fr.Frame | LinkError], payload:
             if isinstance(frame, LinkError):
                 raise frame
             message = _handshake_message(frame, _TO_HOST)
-            taken = None if message is None else collector.take(message, frame)
+            taken = None if message is None else collector.collect(message, frame)
             if taken is not None:
                 return taken
     raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")

@@ -58,14 +58,14 @@ class _KeyFile(msgspec.Struct, forbid_unknown_fields=True):
     enrolled: str = ""
 
 
-class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+class _ApprovedEntry(msgspec.Struct, forbid_unknown_fields=True):
     kind: Name
     version: Name
     digest: str
 
 
 class _ApprovedFile(msgspec.Struct, forbid_unknown_fields=True):
-    firmware: list[_Entry] = []  # an empty list approves nothing, which is safe
+    firmware: list[_ApprovedEntry] = []  # an empty list approves nothing, which is safe
 
 
 def load_key(path: Path) -> DeviceKey:
@@ -79,15 +79,15 @@ def load_key(path: Path) -> DeviceKey:
         raise BadKeyFile(f"{path}: {_reason(error)}") from error
     fields = _table(text, path)
     try:
-        found = msgspec.convert(fields, _KeyFile)
-        key = bytes.fromhex(found.key)
+        parsed = msgspec.convert(fields, _KeyFile)
+        key = bytes.fromhex(parsed.key)
     except ValueError as error:  # msgspec's errors are ValueErrors; they name the field, never its value
         raise BadKeyFile(f"{path}: a key file has serial, kind and key (64 hex digits)") from error
     if len(key) != KEY_SIZE:
         raise BadKeyFile(f"{path}: a key has {KEY_SIZE * 2} hex digits, this one has {len(key) * 2}")
     if mode & (stat.S_IRWXG | stat.S_IRWXO):  # only now is it a key file that the advice would be right for
         raise BadKeyFile(f"{path}: others can read or change this key; run: chmod 600 {path}")
-    return DeviceKey(found.serial, found.kind, key, found.enrolled)
+    return DeviceKey(parsed.serial, parsed.kind, key, parsed.enrolled)
 
 
 def save_key(path: Path, key: DeviceKey) -> None:

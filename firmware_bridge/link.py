@@ -530,8 +530,8 @@ class Link:
         elif self.wire.transport.backlog:  # the first copy has not even left
             first.sent_at = now
         else:
-            heard = self._last_heard > first.sent_at
-            self._trip.backoff = 1 if heard else min(MAX_BACKOFF, self._trip.backoff * 2)
+            received = self._last_heard > first.sent_at
+            self._trip.backoff = 1 if received else min(MAX_BACKOFF, self._trip.backoff * 2)
             self.counters.retransmitted += 1
             self._transmit(first, fr.RETRANSMIT)
 

@@ -166,14 +166,14 @@ def _nanoseconds(ticks: int, resolution: int) -> int:
     return ticks * 1_000_000_000 // per_second
 
 
-def _options(order: str, rest: bytes) -> dict[int, bytes]:
+def _options(order: str, data: bytes) -> dict[int, bytes]:
     """Return a block's options by number; of a repeated one, the first."""
     options: dict[int, bytes] = {}
     at = 0
-    while at < len(rest):
-        code, size = struct.unpack_from(order + "HH", rest, at)
+    while at < len(data):
+        code, size = struct.unpack_from(order + "HH", data, at)
         if code == _END:
             break
-        options.setdefault(code, rest[at + 4 : at + 4 + size])
+        options.setdefault(code, data[at + 4 : at + 4 + size])
         at += 4 + size + -size % 4
     return options

@@ -76,12 +76,12 @@ def fold(view: BetSensorView, event: DriverEvent) -> BetSensorView:
         case m.Fault() | m.SelfTested():
             return replace(view, broken=isinstance(event, m.Fault) or event.bad_parts > 0)
         case LinkUp() | LinkDown() | Reported() | Misread() | Settled():
-            return _fold_told(view, event)
+            return _fold_common(view, event)
         case _:
             return view
 
 
-def _fold_told(view: BetSensorView, event: Told) -> BetSensorView:
+def _fold_common(view: BetSensorView, event: Told) -> BetSensorView:
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
@@ -113,17 +113,17 @@ def _fold_change(view: BetSensorView, event: m.Changed) -> BetSensorView:
 
 def findings(view: BetSensorView) -> list[tuple[m.Reason, str]]:
     """Return what people must see to at this seat, each with its code."""
-    found = []
+    reasons = []
     if view.to_give_back:
-        found.append((m.Reason.LATE_BET, "something lies there that is no bet of a round: give it back"))
+        reasons.append((m.Reason.LATE_BET, "something lies there that is no bet of a round: give it back"))
     elif view.lies in (m.Lies.EDGE, m.Lies.SEVERAL, m.Lies.FOREIGN):
         assert view.lies is not None
-        found.append((m.Reason.UNCLEAR_BET, f"not clearly one chip: {view.lies.name.lower()}"))
+        reasons.append((m.Reason.UNCLEAR_BET, f"not clearly one chip: {view.lies.name.lower()}"))
     elif view.latched is not None and view.lies is m.Lies.EMPTY:
-        found.append((m.Reason.BET_TAKEN, f"bet {view.latched} was latched, and its chip is gone"))
+        reasons.append((m.Reason.BET_TAKEN, f"bet {view.latched} was latched, and its chip is gone"))
     if view.broken:
-        found.append((m.Reason.SENSING_FAILED, "the sensing does not work"))
-    return found
+        reasons.append((m.Reason.SENSING_FAILED, "the sensing does not work"))
+    return reasons
 
 
 def service_trigger(event: DriverEvent) -> str | None:

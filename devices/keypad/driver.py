@@ -25,7 +25,7 @@ class KeypadDriver(Driver):
     """Talks to one keypad. `heard` is the last press that was told; a restarted host sets it from its journal."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
-        super().__init__(m.KIND, m.GetStatus(), m.Status, self._tell_once)
+        super().__init__(m.KIND, m.GetStatus(), m.Status, self._publish_once)
         self.heard = 0
         self._listener = on_event
         self._serial: str | None = None
@@ -37,7 +37,7 @@ class KeypadDriver(Driver):
         self._serial = hello.serial
         super().link_up(link, hello)
 
-    def _tell_once(self, event: DriverEvent) -> None:
+    def _publish_once(self, event: DriverEvent) -> None:
         """Tell an event, unless it is a press that was told before: a keypad says its last ones in every session."""
         if isinstance(event, m.Act):
             if event.press <= self.heard:

@@ -56,22 +56,22 @@ def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
 
 def verdict(view: MeterSignView) -> list[tuple[m.Reason, str]]:
     """Return every reason why the sign does not show what it was told, each with its code; none means that it does."""
-    told, shown = view.told, view.shown
-    if told is None:
+    requested, shown = view.told, view.shown
+    if requested is None:
         return []
     if shown is None:
         return [(m.Reason.WRONG_GLASS, "what it shows was not read back")]
-    found = []
+    reasons = []
     if shown.stale or shown.state is m.State.STALE:
-        found.append((m.Reason.STALE, f"marked as stale since sequence {shown.sequence}"))
-    if shown.sequence != told.sequence:
-        found.append((m.Reason.WRONG_GLASS, f"it shows sequence {shown.sequence}, told was {told.sequence}"))
+        reasons.append((m.Reason.STALE, f"marked as stale since sequence {shown.sequence}"))
+    if shown.sequence != requested.sequence:
+        reasons.append((m.Reason.WRONG_GLASS, f"it shows sequence {shown.sequence}, told was {requested.sequence}"))
     for row in m.Row:
         name = row.name.lower()
-        seen, wanted = getattr(shown, name), getattr(told, name)
-        if seen != wanted:
-            found.append((m.Reason.WRONG_GLASS, f"{name}: {_cents(seen)} is read, {_cents(wanted)} was told"))
-    return found
+        seen, expected = getattr(shown, name), getattr(requested, name)
+        if seen != expected:
+            reasons.append((m.Reason.WRONG_GLASS, f"{name}: {_cents(seen)} is read, {_cents(expected)} was told"))
+    return reasons
 
 
 def _cents(cents: int | None) -> str:

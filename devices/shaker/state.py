@@ -86,21 +86,21 @@ def _ended(view: ShakerView) -> bool:
     return view.values is not None or view.no_roll is not None
 
 
-def _end_of(said: m.Status | m.Roll | m.Reading | m.NoRoll) -> tuple[tuple[int, ...] | None, m.Reason | None] | None:
+def _end_of(message: m.Status | m.Roll | m.Reading | m.NoRoll) -> tuple[tuple[int, ...] | None, m.Reason | None] | None:
     """Return the end that something says of a roll: its values or why it is none; None if it has not ended."""
-    match said:
+    match message:
         case m.Reading():
-            return tuple(said.values), None
+            return tuple(message.values), None
         case m.NoRoll():
-            return None, said.reason
-        case m.Roll(ending=m.Ending.READ) if said.values is not None:
-            return tuple(said.values), None
+            return None, message.reason
+        case m.Roll(ending=m.Ending.READ) if message.values is not None:
+            return tuple(message.values), None
         case m.Roll(ending=m.Ending.NO_ROLL):
-            return None, said.reason
-        case m.Status(values=None) if said.roll is not None and said.reason:
-            return None, said.reason
-        case m.Status() if said.values is not None:
-            return tuple(said.values), None
+            return None, message.reason
+        case m.Status(values=None) if message.roll is not None and message.reason:
+            return None, message.reason
+        case m.Status() if message.values is not None:
+            return tuple(message.values), None
         case _:
             return None
 
@@ -114,8 +114,8 @@ def contradiction(view: ShakerView, said: object) -> str | None:
     roll = said.roll if isinstance(said, m.Status) else said.command
     end = _end_of(said)
     if end is not None and roll == view.roll and _ended(view):
-        told = (view.values, view.no_roll)
-        return None if end == told else f"roll {roll} ended as {_words(told)}, and now as {_words(end)}"
+        known = (view.values, view.no_roll)
+        return None if end == known else f"roll {roll} ended as {_words(known)}, and now as {_words(end)}"
     if isinstance(said, m.Reading):
         if said.shakes < m.LEAST_SHAKES:
             return f"roll {roll} was read after {said.shakes} shakes"

@@ -49,10 +49,10 @@ def same_port(url: str) -> str:
         host = (parts.hostname or "").lower()
         return f"{'127.0.0.1' if host in ('localhost', '::1') else host}:{parts.port}"
     try:
-        found = Path(url).stat()
+        status = Path(url).stat()
     except OSError:  # not plugged in, or not here at all
         return os.path.realpath(url)
-    return f"device {found.st_rdev:x}" if stat.S_ISCHR(found.st_mode) else os.path.realpath(url)
+    return f"device {status.st_rdev:x}" if stat.S_ISCHR(status.st_mode) else os.path.realpath(url)
 
 
 def is_path(url: str) -> bool:

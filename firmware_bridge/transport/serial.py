@@ -177,9 +177,9 @@ class _FdTransport:
         if self._open:
             self.close()
             # Told later: a loss found while writing must not re-enter the writer.
-            self._loop.call_soon(self._tell, _failed(self._url, error))
+            self._loop.call_soon(self._report_loss, _failed(self._url, error))
 
-    def _tell(self, cause: LinkError) -> None:
+    def _report_loss(self, cause: LinkError) -> None:
         self.on_lost(cause)
 
 

@@ -19,7 +19,7 @@ MAX_BACKLOG: Final = 64 * 1024
 # Chunks that may be read and not yet delivered; a port that brings more is read no faster than the loop takes it.
 MAX_UNDELIVERED: Final = 256
 # How long (s) to leave such a port alone.
-_REST: Final = 0.001
+_PAUSE_S: Final = 0.001
 
 
 class BlockingPort(Protocol):
@@ -114,7 +114,7 @@ class ThreadTransport:
                 self._brought += 1
                 self._enter(self._deliver, data)
             while self._open and self._brought - self._delivered > MAX_UNDELIVERED:
-                sleep(_REST)
+                sleep(_PAUSE_S)
 
     def _write(self) -> None:
         while (data := self._out.get()) is not None:
@@ -143,7 +143,7 @@ class ThreadTransport:
         if self._open:
             self.close()
             # Told later: a loss found while writing must not re-enter the writer.
-            self._loop.call_soon(self._tell, self._why(error))
+            self._loop.call_soon(self._report_loss, self._why(error))
 
-    def _tell(self, cause: LinkError) -> None:
+    def _report_loss(self, cause: LinkError) -> None:
         self.on_lost(cause)

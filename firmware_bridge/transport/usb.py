@@ -101,37 +101,37 @@ def usbip_client() -> Any:
 
     It has `UsbIpBackend(host, port)`, a pyusb backend, and `list_devices(host, port)`.
     """
-    found = installed_plugins(PORTS).get("usbip")
-    if found is None:
+    plugin = installed_plugins(PORTS).get("usbip")
+    if plugin is None:
         raise BadPort("usbip:// ports are for the bench, and this installation was made without them")
-    return found.load()
+    return plugin.load()
 
 
 async def open_usb(url: str) -> Transport:
     """Open a device for this process alone. Raises BadPort, PortMissing, PortBusy, PortFailed or DuplicateSerial."""
-    hold = _Hold(parse_usb(url))
+    claim = _Claim(parse_usb(url))
     try:
-        port = await open_in_thread(lambda: _open(hold))
+        port = await open_in_thread(lambda: _open(claim))
     except asyncio.CancelledError:
-        hold.leaving = True  # its thread opens to the end, and gives back; who comes next waits for that
+        claim.leaving = True  # its thread opens to the end, and gives back; who comes next waits for that
         raise
-    return ThreadTransport(port, url, lambda error: _lost(hold.address, error))
+    return ThreadTransport(port, url, lambda error: _lost(claim.address, error))
 
 
 def find_ports(server: tuple[str, int] | None = None) -> list[str]:
     """Return the addresses of all devices with a vendor-specific interface and a serial number that can be read."""
-    found = _listed(server) if server is not None else _plugged_in()
-    return sorted(str(UsbAddress(*identity, server)) for identity in found)
+    devices = _listed(server) if server is not None else _plugged_in()
+    return sorted(str(UsbAddress(*identity, server)) for identity in devices)
 
 
 def _plugged_in() -> list[tuple[int, int, str]]:
-    found = []
+    devices = []
     for device in _find(None):
         serial = _serial_of(device) if _is_vendor_specific(device) else None
         usb.util.dispose_resources(device)
         if isinstance(serial, str):
-            found.append((device.idVendor, device.idProduct, serial))
-    return found
+            devices.append((device.idVendor, device.idProduct, serial))
+    return devices
 
 
 def _listed(server: tuple[str, int]) -> list[tuple[int, int, str]]:
@@ -190,7 +190,7 @@ def _serial_of(device: Any) -> str | OSError | None:
     return serial if serial and _SERIAL.fullmatch(serial) else None
 
 
-class _Hold:
+class _Claim:
     """This program's hold of a device: from the wish to open it until it is given back."""
 
     def __init__(self, address: UsbAddress) -> None:
@@ -198,9 +198,9 @@ class _Hold:
         self.leaving = False
         self.gone = threading.Event()
         self.port: _UsbPort | None = None
-        self._before = _held.get(address)
+        self._before = _claims.get(address)
         if self._before is None or self._before.leaving:
-            _held[address] = self
+            _claims[address] = self
 
     def wait(self) -> None:
         """Wait while the hold before this one gives the device back."""
@@ -210,29 +210,29 @@ class _Hold:
 
     def end(self) -> None:
         """The device is given back, or was never had."""
-        if _held.get(self.address) is self:
-            del _held[self.address]
+        if _claims.get(self.address) is self:
+            del _claims[self.address]
         self.gone.set()
 
 
-def _open(hold: _Hold) -> _UsbPort:
-    hold.wait()
+def _open(claim: _Claim) -> _UsbPort:
+    claim.wait()
     try:
-        hold.port = _claim(hold)
+        claim.port = _claim_device(claim)
     except BaseException:
-        hold.end()
+        claim.end()
         raise
-    _held[hold.address] = hold
-    _give_back_at_exit()
-    return hold.port
+    _claims[claim.address] = claim
+    _release_at_exit()
+    return claim.port
 
 
-def _claim(hold: _Hold) -> _UsbPort:
-    address, device = hold.address, None
-    if hold.leaving:
+def _claim_device(claim: _Claim) -> _UsbPort:
+    address, device = claim.address, None
+    if claim.leaving:
         raise PortBusy(f"{address}: opening was given up")
     try:
-        device = _the_one(address)
+        device = _find_exactly_one(address)
         number, incoming, outgoing = _bulk_pair(address, device)
         usb.util.claim_interface(device, number)
         _drain(incoming)
@@ -240,10 +240,10 @@ def _claim(hold: _Hold) -> _UsbPort:
         if device is not None:
             usb.util.dispose_resources(device)
         raise _why_not_opened(address, error) from error
-    return _UsbPort(hold, device, incoming, outgoing)
+    return _UsbPort(claim, device, incoming, outgoing)
 
 
-def _the_one(address: UsbAddress) -> Any:
+def _find_exactly_one(address: UsbAddress) -> Any:
     """Return the device with this serial number, if there is exactly one."""
     devices = _find(address.server, idVendor=address.vendor, idProduct=address.product)
     serials = [_serial_of(device) for device in devices]
@@ -316,8 +316,8 @@ def _why_not_opened(address: UsbAddress, error: Exception) -> PitboxError:
 class _UsbPort:
     """A claimed interface and its two endpoints."""
 
-    def __init__(self, hold: _Hold, device: Any, incoming: Any, outgoing: Any) -> None:
-        self._hold = hold
+    def __init__(self, claim: _Claim, device: Any, incoming: Any, outgoing: Any) -> None:
+        self._claim = claim
         self._device = device
         self._in = incoming
         self._out = outgoing
@@ -329,7 +329,7 @@ class _UsbPort:
     def read(self) -> bytes:
         """Return a packet, or nothing if none came in a while. A zero-length packet is nothing, too."""
         with self._reading:
-            if self._hold.leaving:
+            if self._claim.leaving:
                 return b""
             try:
                 data = bytes(self._in.read(self._packet, LOOK_UP))
@@ -343,7 +343,7 @@ class _UsbPort:
         """Send as the device takes it. What a stall swallows is lost as on any line: the link repeats it."""
         while data:
             with self._writing:
-                if self._hold.leaving:
+                if self._claim.leaving:
                     return
                 try:
                     data = data[self._out.write(data, LOOK_UP) :]
@@ -367,35 +367,35 @@ class _UsbPort:
 
     def leave(self) -> None:
         """Let both threads return when they look up next."""
-        self._hold.leaving = True
+        self._claim.leaving = True
 
     def close(self) -> None:
         """Release the interface, once nobody is in the middle of a transfer: libusb must not be closed under one."""
-        self._hold.leaving = True
+        self._claim.leaving = True
         with self._reading, self._writing:
             try:
                 usb.util.dispose_resources(self._device)
             finally:
-                self._hold.end()
+                self._claim.end()
 
 
 # Who opens a device again that this program is just giving back waits for it, or would meet its own claim.
-_held: Final[dict[UsbAddress, _Hold]] = {}
+_claims: Final[dict[UsbAddress, _Claim]] = {}
 
 
 @cache
-def _give_back_at_exit() -> None:
+def _release_at_exit() -> None:
     """Have all ports closed before pyusb closes its devices at the end of the program, under whoever uses them.
 
     Said once there is a device: what is registered last is done first.
     """
-    atexit.register(_give_all_back)
+    atexit.register(_release_all)
 
 
-def _give_all_back() -> None:
-    for hold in list(_held.values()):
-        if hold.port is not None:
-            hold.port.close()
+def _release_all() -> None:
+    for claim in list(_claims.values()):
+        if claim.port is not None:
+            claim.port.close()
 
 
 def _lost(address: UsbAddress, error: OSError) -> LinkError:

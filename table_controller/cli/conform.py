@@ -234,12 +234,12 @@ class _Show:
 
 def line_text(line: Line) -> list[tuple[str, str]]:
     """Return what is printed of one requirement, with styles."""
-    said = [(f"{SIGNS[line.verdict]} {line.id}  {line.verdict:14s}  {line.sentence}", _STYLES[line.verdict])]
+    lines = [(f"{SIGNS[line.verdict]} {line.id}  {line.verdict:14s}  {line.sentence}", _STYLES[line.verdict])]
     if line.why:
-        said.append((f"           {line.why}", "dim"))
+        lines.append((f"           {line.why}", "dim"))
     if line.verdict is Verdict.FAIL:
-        said += [(f"           {name} {_short(text)}", "") for name, text in _evidence(line)]
-    return said
+        lines += [(f"           {name} {_short(text)}", "") for name, text in _evidence(line)]
+    return lines
 
 
 def _evidence(line: Line) -> tuple[tuple[str, str], ...]:
@@ -268,8 +268,8 @@ def _list(kind: str, screen: Screen) -> None:
 
 def _list_chapter(chapter: Chapter, screen: Screen) -> None:
     screen.console.print(Text(chapter.title, style="bold"))
-    for found in chapter.requirements:
-        marks = " (with hands)" if found.hands else ""
-        marks += f" (capability {found.capability})" if found.capability else ""
-        marks += f" (not with capability {found.without})" if found.without else ""
-        screen.line(f"  {found.id}  {found.sentence}{marks}")
+    for requirement in chapter.requirements:
+        marks = " (with hands)" if requirement.hands else ""
+        marks += f" (capability {requirement.capability})" if requirement.capability else ""
+        marks += f" (not with capability {requirement.without})" if requirement.without else ""
+        screen.line(f"  {requirement.id}  {requirement.sentence}{marks}")

@@ -95,18 +95,18 @@ class Person:
     patience = 120.0
 
     def __init__(self, say: Callable[[str], None], stdin: Any = None) -> None:
-        self._say = say
+        self._show = say
         self._stdin = stdin or sys.stdin
 
     async def do(self, step: Step) -> None:
         """Ask, and wait for Enter."""
-        self._say(f"please {step.sentence}, then press Enter (or type no and press Enter)")
+        self._show(f"please {step.sentence}, then press Enter (or type no and press Enter)")
         if (await self._line()).strip():
             raise NotChecked(f"could not be done by hand: {step.sentence}")
 
     async def now(self, step: Step) -> None:
         """Ask for it at once."""
-        self._say(f"NOW please {step.sentence}")
+        self._show(f"NOW please {step.sentence}")
 
     async def _line(self) -> str:
         loop = asyncio.get_running_loop()

@@ -67,8 +67,8 @@ def one_end(visit: Visit, command: int, kind: type[Any], settled: Settled) -> An
 
 def same_but(before: Message, after: Message, **changed: Any) -> None:
     """A status is as it was, but for what is named."""
-    wanted = msgspec.structs.replace(before, **changed)
-    expect(after == wanted, repr(wanted), after)
+    expected = msgspec.structs.replace(before, **changed)
+    expect(after == expected, repr(expected), after)
 
 
 def same_picture(before: list[SensorLevel], after: list[SensorLevel]) -> None:
@@ -90,11 +90,13 @@ async def one_motor(bench: Bench, visit: Visit, m: Any, within: float, quiet: fl
         command = await begin(visit, m.Jog(bench.next_id(), m.Motor.TRANSPORT, reverse))
         settled = await visit.end(command, within)
         await asyncio.sleep(quiet)
-        told = one_end(visit, command, m.Jogged, settled)
-        expect((told.motor, told.reverse) == (m.Motor.TRANSPORT, reverse), "the motor and way ordered", told)
-        passed = (Outcome.DONE, m.Reason.NONE) if told.turned else (Outcome.FAILED, m.Reason.MOTOR_STALLED)
+        reported = one_end(visit, command, m.Jogged, settled)
+        expect(
+            (reported.motor, reported.reverse) == (m.Motor.TRANSPORT, reverse), "the motor and way ordered", reported
+        )
+        passed = (Outcome.DONE, m.Reason.NONE) if reported.turned else (Outcome.FAILED, m.Reason.MOTOR_STALLED)
         settled_as(settled, *passed)
-        expect(told.current > 0, "a current while it was switched on", told)
+        expect(reported.current > 0, "a current while it was switched on", reported)
     currents = (await visit.ask(m.GetSensors(), m.Sensors)).currents
     expect(not any(currents), "every motor off afterwards", currents)
 

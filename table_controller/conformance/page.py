@@ -81,16 +81,16 @@ def _sentence(report: Report) -> str:
 def _row(line: Line) -> str:
     mark = line.verdict.replace(" ", "-")
     hands = " · with hands" if line.hands else ""
-    said = f'<div>{escape(line.sentence)}</div><div class="see">{escape(line.see)}{hands}</div>'
+    cell = f'<div>{escape(line.sentence)}</div><div class="see">{escape(line.see)}{hands}</div>'
     if line.why:
-        said += f'<div class="why">{escape(line.why)}</div>'
+        cell += f'<div class="why">{escape(line.why)}</div>'
     if line.verdict is Verdict.FAIL:
-        said += f"<dl><dt>expected</dt><dd>{escape(line.expected)}</dd><dt>seen</dt><dd>{escape(line.seen)}</dd></dl>"
+        cell += f"<dl><dt>expected</dt><dd>{escape(line.expected)}</dd><dt>seen</dt><dd>{escape(line.seen)}</dd></dl>"
     if line.transcript:
         frames = escape("\n".join(line.transcript))
-        said += f"<details open><summary>what passed on the line</summary><pre>{frames}</pre></details>"
+        cell += f"<details open><summary>what passed on the line</summary><pre>{frames}</pre></details>"
     return (
         f'<tr id="{line.id}"><td class="id">{line.id}</td>'
-        f'<td class="verdict {mark}">{SIGNS[line.verdict]} {line.verdict}</td><td>{said}</td>'
+        f'<td class="verdict {mark}">{SIGNS[line.verdict]} {line.verdict}</td><td>{cell}</td>'
         f"<td>{line.seconds:.1f} s</td></tr>\n"
     )

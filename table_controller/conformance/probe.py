@@ -56,19 +56,19 @@ class Heard(msgspec.Struct, frozen=True):
     def message(self) -> Message | None:
         """The handshake message in it, if it is one."""
         try:
-            found: Message = _TO_HOST.decode(self.frame.payload)
+            received: Message = _TO_HOST.decode(self.frame.payload)
         except UNDECODABLE:
             return None
-        return found if self.frame.type == fr.HANDSHAKE else None
+        return received if self.frame.type == fr.HANDSHAKE else None
 
     def __str__(self) -> str:
         """As people read it."""
         return frame_text(False, self.frame.signed).removeprefix("<- ")
 
 
-def told(heard: list[Heard]) -> str:
+def told(frames: list[Heard]) -> str:
     """Return frames as evidence."""
-    return "; ".join(map(str, heard)) or "nothing"
+    return "; ".join(map(str, frames)) or "nothing"
 
 
 class Greeting(msgspec.Struct, frozen=True):
@@ -109,7 +109,7 @@ class Probe:
         self._framer = Framer()
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
-        tape.on_bytes = self._take
+        tape.on_bytes = self._on_bytes
         tape.on_lost = self._lost
         self.write(b"\0")  # ends whatever an earlier check has left half sent
 
@@ -140,9 +140,9 @@ class Probe:
         """Wait for a frame that fits, from the place `since` in `heard` on; None if none comes."""
         until = self.now + within
         while True:
-            for found in self.heard[since:]:
-                if fits(found):
-                    return found
+            for received in self.heard[since:]:
+                if fits(received):
+                    return received
             since = len(self.heard)
             if self._tape.lost is not None:
                 raise self._tape.lost
@@ -161,18 +161,18 @@ class Probe:
 
     async def answers(self, seconds: float = QUIET) -> list[Heard]:
         """Return the unsealed frames of the next seconds; sealed ones may belong to a session before."""
-        return [found for found in await self.listen(seconds) if not found.frame.flags & fr.SEALED]
+        return [received for received in await self.listen(seconds) if not received.frame.flags & fr.SEALED]
 
     async def introduced(self, since: int) -> list[Heard]:
         """Return the unsealed frames that answer a hello, and what follows them at once."""
         await self.said(DeviceProof, PATIENT, since)
         await self.listen(LINE)
-        return [found for found in self.heard[since:] if not found.frame.flags & fr.SEALED]
+        return [received for received in self.heard[since:] if not received.frame.flags & fr.SEALED]
 
     async def said(self, kind: type[Message], within: float = PATIENT, since: int = 0) -> Heard | None:
         """Wait for an unsealed handshake message."""
         return await self.until(
-            lambda found: not found.frame.flags & fr.SEALED and isinstance(found.message, kind), within, since
+            lambda received: not received.frame.flags & fr.SEALED and isinstance(received.message, kind), within, since
         )
 
     async def greet(self, payload: bytes | None = None, flags: int = 0) -> Greeting:
@@ -181,7 +181,7 @@ class Probe:
         asked = self.fresh_hello() if payload is None else payload
         self.say(asked, flags)
         proof = await self.said(DeviceProof, PATIENT, since)
-        hellos = [found for found in self.heard[since:] if isinstance(found.message, DeviceHello)]
+        hellos = [received for received in self.heard[since:] if isinstance(received.message, DeviceHello)]
         if proof is None or not hellos:
             raise Failed("a DeviceHello and a DeviceProof to a HostHello", told(self.heard[since:]))
         hello, proved = hellos[-1].message, proof.message
@@ -199,12 +199,12 @@ class Probe:
             raise Failed("a sealed Welcome to a HostProof that fits", told(self.heard[since:]))
         return raw
 
-    def _take(self, data: bytes) -> None:
+    def _on_bytes(self, data: bytes) -> None:
         for frame in self._framer.feed(data):
-            found = Heard(self.now, frame)
-            self.heard.append(found)
+            received = Heard(self.now, frame)
+            self.heard.append(received)
             if frame.flags & fr.SEALED:
-                self.on_sealed(found)
+                self.on_sealed(received)
         self._news.set()
 
     def _lost(self, _: LinkError) -> None:
@@ -228,7 +228,7 @@ class Raw:
         self._to_device = keys.to_device
         self._opener = seal.Opener(keys.to_host)
         self._early: set[int] = set()
-        probe.on_sealed = self._take
+        probe.on_sealed = self._on_sealed
 
     # --- sending ---------------------------------------------------------------------------------------------
 
@@ -274,66 +274,70 @@ class Raw:
 
     def sequenced(self, since: int = 0) -> list[Heard]:
         """Return every reply and event, copies included."""
-        return [found for found in self.got[since:] if found.frame.type in (fr.REPLY, fr.EVENT)]
+        return [received for received in self.got[since:] if received.frame.type in (fr.REPLY, fr.EVENT)]
 
     def replies(self, since: int = 0) -> list[Heard]:
         """Return every reply, copies included."""
-        return [found for found in self.got[since:] if found.frame.type == fr.REPLY]
+        return [received for received in self.got[since:] if received.frame.type == fr.REPLY]
 
     def replies_to(self, seq: int) -> list[Heard]:
         """Return every reply to one request, copies included."""
-        return [found for found in self.replies() if found.frame.re == seq]
+        return [received for received in self.replies() if received.frame.re == seq]
 
     async def until(self, fits: Callable[[Heard], bool], within: float = PATIENT, since: int = 0) -> Heard | None:
         """Wait for an authentic frame, from the place `since` in `got` on; None if none comes."""
 
-        def found() -> Heard | None:
-            return next((heard for heard in self.got[since:] if fits(heard)), None)
+        def first_match() -> Heard | None:
+            return next((frame for frame in self.got[since:] if fits(frame)), None)
 
-        if found() is None:
-            await self.probe.until(lambda _: found() is not None, within, len(self.probe.heard))
-        return found()
+        if first_match() is None:
+            await self.probe.until(lambda _: first_match() is not None, within, len(self.probe.heard))
+        return first_match()
 
     async def reply(self, seq: int, within: float = PATIENT) -> Any:
         """Wait for the reply to a request; return its message."""
-        found = await self.until(lambda found: found.frame.type == fr.REPLY and found.frame.re == seq, within)
-        if found is None:
+        received = await self.until(
+            lambda received: received.frame.type == fr.REPLY and received.frame.re == seq, within
+        )
+        if received is None:
             raise Failed(f"a reply to request {seq}", f"none within {within:g} s")
-        return self.decoded(found)
+        return self.decoded(received)
 
     async def ask(self, message: Message | bytes, within: float = PATIENT) -> Any:
         """Ask, and return the reply."""
         return await self.reply(self.request(message), within)
 
-    def decoded(self, found: Heard) -> Any:
+    def decoded(self, received: Heard) -> Any:
         """Return the message of a reply or event; Failed if the kind has none like it."""
         try:
-            return self.probe.decode.decode(found.frame.payload)
+            return self.probe.decode.decode(received.frame.payload)
         except UNDECODABLE as error:
             raise Failed(
-                "a message that this kind of device may send", f"{message_text(found.frame.payload)}: {error}"
+                "a message that this kind of device may send", f"{message_text(received.frame.payload)}: {error}"
             ) from None
 
     async def lives(self) -> bool:
         """Ask by a ping whether the device still knows this session: only NoSession says that it does not."""
         since, place = len(self.probe.heard), len(self.got)
         self.ping()
-        found = await self.probe.until(lambda found: _no_session(found) or self._acknowledged(place), PATIENT, since)
-        return found is None or not _no_session(found)
+        received = await self.probe.until(
+            lambda received: _no_session(received) or self._acknowledged(place), PATIENT, since
+        )
+        return received is None or not _no_session(received)
 
     def _acknowledged(self, since: int) -> bool:
-        return any(found.frame.type == fr.ACK for found in self.got[since:])
+        return any(received.frame.type == fr.ACK for received in self.got[since:])
 
-    def _take(self, found: Heard) -> None:
-        frame = found.frame
+    def _on_sealed(self, received: Heard) -> None:
+        frame = received.frame
         if not self._opener.accepts(frame):
             if self.welcomes:  # before that they may belong to a session that is about to end
-                self.foreign.append(found)
+                self.foreign.append(received)
             return
-        self.got.append(found)
+        self.got.append(received)
         if frame.type == fr.HANDSHAKE:
-            if isinstance(found.message, Welcome):
-                self.welcomes.append(found)
+            if isinstance(received.message, Welcome):
+                self.welcomes.append(received)
         elif self.attentive and frame.type == fr.PING:
             self.send(fr.ACK, seq=frame.counter & 0xFFFF)
         elif frame.type in (fr.REPLY, fr.EVENT):
@@ -349,5 +353,5 @@ class Raw:
             self.send(fr.ACK, seq=frame.counter & 0xFFFF)
 
 
-def _no_session(found: Heard) -> bool:
-    return not found.frame.flags & fr.SEALED and isinstance(found.message, NoSession)
+def _no_session(received: Heard) -> bool:
+    return not received.frame.flags & fr.SEALED and isinstance(received.message, NoSession)

@@ -111,9 +111,9 @@ class Report(msgspec.Struct, frozen=True):
                 because = line.why.partition(":")[0]
                 because = f"it {because}" if because.startswith(("needs ", "could ")) else because
                 groups.setdefault((line.verdict.value, because), []).append(line.id)
-        found = [LeftOut(what, because, len(ids), ids) for (what, because), ids in groups.items()]
-        rest = self.total - len(self.requirements)
-        return [*found, LeftOut(NOT_ASKED_FOR, "--only names others", rest, [])] if rest else found
+        groups_found = [LeftOut(what, because, len(ids), ids) for (what, because), ids in groups.items()]
+        missing = self.total - len(self.requirements)
+        return [*groups_found, LeftOut(NOT_ASKED_FOR, "--only names others", missing, [])] if missing else groups_found
 
     @property
     def summary(self) -> str:
@@ -143,12 +143,12 @@ def line_of(
 
 def waits_for_hands(lines: list[Line]) -> set[str]:
     """Return what was not checked because nobody acts at the machine, and what builds on that."""
-    found = {_HANDS}
+    groups_found = {_HANDS}
     for line in lines:
         needed = line.why.partition(":")[0].removeprefix("needs ")
-        if line.verdict is Verdict.NOT_CHECKED and needed in found:
-            found.add(line.id)
-    return found - {_HANDS}
+        if line.verdict is Verdict.NOT_CHECKED and needed in groups_found:
+            groups_found.add(line.id)
+    return groups_found - {_HANDS}
 
 
 def check_folder(folder: Path) -> None:

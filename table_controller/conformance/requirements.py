@@ -167,9 +167,9 @@ class Chapter:
         def register(check: Check) -> Check:
             sentence = (check.__doc__ or "").partition("\n")[0]
             assert sentence, f"{name} says nothing"
-            wanted = (*self._needs, *needs)
+            expected = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, page or self._page, section, check, wanted, hands, LIMIT, capability, without
+                name, sentence, page or self._page, section, check, expected, hands, LIMIT, capability, without
             )
             return check
 
@@ -204,27 +204,27 @@ def kinds_with_requirements() -> list[str]:
 def requirements_of(kind: str) -> list[Requirement]:
     """Return every requirement on one kind of machine, in the order in which they are checked."""
     _, own = kind_chapter(kind)
-    return [found for chapter in (*protocol_chapters(), own) for found in chapter.requirements]
+    return [result for chapter in (*protocol_chapters(), own) for result in chapter.requirements]
 
 
 def model_profile(kind: str, capabilities: list[str]) -> Profile:
     """Return how a model is handled: as its kind is, or as the module's MODELS say of a capability that it names."""
     profile, _ = kind_chapter(kind)
     models: dict[str, Profile] = getattr(import_module(f"{_HERE}.kinds.{kind}"), "MODELS", {})
-    return next((found for capability, found in models.items() if capability in capabilities), profile)
+    return next((result for capability, result in models.items() if capability in capabilities), profile)
 
 
 def able(requirements: list[Requirement], capabilities: list[str]) -> list[Requirement]:
     """Return those that are asked of a device with these capabilities."""
-    return [found for found in requirements if not found.not_applicable(capabilities)]
+    return [result for result in requirements if not result.not_applicable(capabilities)]
 
 
 def chosen(requirements: list[Requirement], only: list[str]) -> list[Requirement]:
     """Return those that were asked for by id (LK-07) or by chapter (LK); all of them if nothing was."""
     if not only:
         return requirements
-    wanted = [word.upper() for word in only]
-    for word in wanted:
-        if not any(word in (found.id, found.id.partition("-")[0]) for found in requirements):
+    expected = [word.upper() for word in only]
+    for word in expected:
+        if not any(word in (result.id, result.id.partition("-")[0]) for result in requirements):
             raise ConfigurationError(f"there is no requirement {word} on this kind of machine; --list shows them all")
-    return [found for found in requirements if found.id in wanted or found.id.partition("-")[0] in wanted]
+    return [result for result in requirements if result.id in expected or result.id.partition("-")[0] in expected]

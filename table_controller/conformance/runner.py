@@ -33,14 +33,14 @@ async def meet(bench: Bench) -> DeviceHello | None:
     Raises what every bench command raises: nobody answers, another kind, an unknown serial number, firmware that is
     not approved. A wrong proof is left to the requirements.
     """
-    found = await _anybody(bench)
-    fields: list[Any] = msgspec.msgpack.decode(found.frame.payload)
+    received = await _anybody(bench)
+    fields: list[Any] = msgspec.msgpack.decode(received.frame.payload)
     kind, serial = [*fields[1:], None, None][:2]
     if isinstance(kind, str) and kind != bench.trust.kind:
         raise WrongKind(f"the key file is that of a {bench.trust.kind}, a {kind} ({serial}) answers")
     if isinstance(serial, str) and serial != bench.key.serial:
         raise UnknownSerial(f"the key file is that of {bench.key.serial}, {serial} answers")
-    hello = found.message
+    hello = received.message
     if not isinstance(hello, DeviceHello):
         return None
     await _check_firmware(bench, hello)
@@ -55,10 +55,10 @@ async def _anybody(bench: Bench) -> Heard:
     payload, wait = probe.fresh_hello(), FIRST_WAIT
     for _ in range(MAX_STEPS):
         probe.say(payload)
-        found = await probe.until(_is_hello, wait)
-        if found is not None:
+        received = await probe.until(_is_hello, wait)
+        if received is not None:
             await probe.listen(LINE)  # its proof must not be taken for the answer to a later hello
-            return found
+            return received
         wait = min(MAX_WAIT, wait * 2)
     raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
 
@@ -73,11 +73,11 @@ async def _check_firmware(bench: Bench, hello: DeviceHello) -> None:
         check_firmware(hello, bench.trust)
 
 
-def _is_hello(found: Heard) -> bool:
-    if found.frame.type != fr.HANDSHAKE or found.frame.flags & fr.SEALED:
+def _is_hello(received: Heard) -> bool:
+    if received.frame.type != fr.HANDSHAKE or received.frame.flags & fr.SEALED:
         return False
     try:
-        decoded = msgspec.msgpack.decode(found.frame.payload)
+        decoded = msgspec.msgpack.decode(received.frame.payload)
     except UNDECODABLE:
         return False
     return isinstance(decoded, list) and decoded[:1] == [tag_of(DeviceHello)]

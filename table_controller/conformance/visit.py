@@ -30,7 +30,7 @@ class Visit:
         self.events: list[Any] = []
         self.down: PitboxError | None = None
         self._news = asyncio.Event()
-        link.on_event = self._take
+        link.on_event = self._on_event
         link.on_down = self._fallen
 
     async def ask(self, question: Message, *answers: type[_T]) -> _T:
@@ -73,17 +73,17 @@ class Visit:
 
     async def event(self, kind: type[_T], within: float, since: int = 0) -> _T:
         """Wait for an event of one kind; Failed if none comes."""
-        found = await self.until(lambda event: isinstance(event, kind), within, since)
-        if not isinstance(found, kind):
+        result = await self.until(lambda event: isinstance(event, kind), within, since)
+        if not isinstance(result, kind):
             raise Failed(f"{kind.__name__} within {within:g} s", f"these events: {shown(self.events[since:])}")
-        return found
+        return result
 
     async def end(self, command: int, within: float) -> Settled:
         """Wait for the event that ends a command; Failed if none comes."""
-        found = await self.until(lambda event: isinstance(event, Settled) and event.command == command, within)
-        if found is None:
+        result = await self.until(lambda event: isinstance(event, Settled) and event.command == command, within)
+        if result is None:
             raise Failed(f"Settled about command {command} within {within:g} s", shown(self.about(command)))
-        settled: Settled = found
+        settled: Settled = result
         return settled
 
     async def done(self, message: Message, within: float) -> Settled:
@@ -111,7 +111,7 @@ class Visit:
             return True
         return False
 
-    def _take(self, event: Any) -> None:
+    def _on_event(self, event: Any) -> None:
         self.events.append(event)
         self._news.set()
 

@@ -222,7 +222,7 @@ async def test_an_open_that_was_cancelled_before_it_began_touches_no_device() ->
         end = Echoes(server)
         attached: list[bool] = []
         end.device.attach = lambda: attached.append(True)  # type: ignore[method-assign]
-        hold = transport_module._Hold(transport_module.parse_usb(end.port))
+        hold = transport_module._Claim(transport_module.parse_usb(end.port))
         hold.leaving = True
         with pytest.raises(PortBusy, match="given up"):
             await asyncio.to_thread(transport_module._open, hold)

@@ -246,10 +246,10 @@ def _as_usb_errors(host: str, port: int) -> Iterator[None]:
         raise usb_error(errno.EPROTO, f"the server at {host}:{port} hung up") from error
 
 
-def _reply(server: socket.socket, wanted: int, until: float) -> int:
+def _reply(server: socket.socket, expected: int, until: float) -> int:
     code, status = packets.read_op(_exactly(server, packets.OP.size, until))
-    if code != wanted:
-        raise BadPacket(f"reply {code:#06x}, not {wanted:#06x}")
+    if code != expected:
+        raise BadPacket(f"reply {code:#06x}, not {expected:#06x}")
     return status
 
 

@@ -57,19 +57,19 @@ async def status_of(visit: Visit) -> m.Status:
     return status
 
 
-def _clear(said: m.Status | m.Moved) -> None:
+def _clear(message: m.Status | m.Moved) -> None:
     """There is a place exactly when the reason is NONE."""
-    expect((said.place is not None) is (said.reason is m.Reason.NONE), "a place or a reason, never both", said)
+    expect((message.place is not None) is (message.reason is m.Reason.NONE), "a place or a reason, never both", message)
 
 
 def _meant(sensors: m.Sensors) -> tuple[int | None, m.Reason]:
     """Return what steady levels mean by the page's table."""
     if any(sensors.absent < level < sensors.present for level in sensors.levels):
         return None, m.Reason.BETWEEN_PLACES
-    found = [place for place, level in enumerate(sensors.levels, 1) if level >= sensors.present]
-    if len(found) > 1:
+    result = [place for place, level in enumerate(sensors.levels, 1) if level >= sensors.present]
+    if len(result) > 1:
         return None, m.Reason.MORE_THAN_ONE
-    return (found[0], m.Reason.NONE) if found else (None, m.Reason.NO_BUTTON)
+    return (result[0], m.Reason.NONE) if result else (None, m.Reason.NO_BUTTON)
 
 
 async def moved(bench: Bench, visit: Visit, step: Step, place: int | None, reason: m.Reason) -> list[m.Moved]:
@@ -81,15 +81,17 @@ async def moved(bench: Bench, visit: Visit, step: Step, place: int | None, reaso
         bench.hands.patience, since,
     )  # fmt: skip
     await asyncio.sleep(STEADY)
-    told = visit.told(m.Moved, since)
-    for event in told:
+    reported = visit.told(m.Moved, since)
+    for event in reported:
         _clear(event)
-    last = told[-1] if told else None
+    last = reported[-1] if reported else None
     where = f"place {place}" if place else f"no place, with {reason.value}"
-    expect(last is not None and (last.place, last.reason) == (place, reason), f"Moved with {where} in the end", told)
+    expect(
+        last is not None and (last.place, last.reason) == (place, reason), f"Moved with {where} in the end", reported
+    )
     status = await status_of(visit)
     expect((status.place, status.reason) == (place, reason), f"a status with {where}", status)
-    return told
+    return reported
 
 
 @preparing
@@ -166,8 +168,8 @@ async def tested(bench: Bench) -> None:
         command = await begin(visit, m.SelfTest(bench.next_id()))
         settled = settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
         await asyncio.sleep(QUIET)
-        told: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
-        expect(told.bad_places == 0, "no bad place", told)
+        reported: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
+        expect(reported.bad_places == 0, "no bad place", reported)
         same_but(before, await status_of(visit))
 
 
@@ -210,10 +212,10 @@ async def every_place(bench: Bench) -> None:
         start = before or m.PLACES
         for step in range(m.PLACES):
             place = (start + step) % m.PLACES + 1
-            told = await moved(bench, visit, put(place), place, m.Reason.NONE)
-            expect(told[0].reason is m.Reason.MOVING, "MOVING at first", told)
-            lay = {told[0].before, told[-1].before}
-            expect(before is None or lay == {before}, f"place {before} before", told)
+            reported = await moved(bench, visit, put(place), place, m.Reason.NONE)
+            expect(reported[0].reason is m.Reason.MOVING, "MOVING at first", reported)
+            lay = {reported[0].before, reported[-1].before}
+            expect(before is None or lay == {before}, f"place {before} before", reported)
             before = place
 
 
@@ -296,8 +298,8 @@ async def dead_sensor(bench: Bench) -> None:
         expect(meant, "FAULTY, no place, with 479", status)
         settled = await ended(visit, m.SelfTest(bench.next_id()), SHORT)
         settled_as(settled, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        told: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
-        expect(told.bad_places == 1 << 3, "place 4 and no other", told)
+        reported: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
+        expect(reported.bad_places == 1 << 3, "place 4 and no other", reported)
 
 
 @CHAPTER.requirement(18, "States", hands=True, needs=("FB-17",))

@@ -210,7 +210,7 @@ async def told_again(bench: Bench) -> None:
         expect(len(numbers) <= REMEMBERED, f"at most {REMEMBERED}", numbers)
         oldest = (loop.time() - asked + LINE) * 1000
         for act in first:
-            same = next((found for found in again if found.press == act.press), None)
+            same = next((result for result in again if result.press == act.press), None)
             expect(same is not None, f"number {act.press} again", again)
             assert same is not None
             same_but(act, same, age_ms=same.age_ms)

@@ -81,10 +81,10 @@ async def show(bench: Bench, visit: Visit, amounts: Amounts = USUAL) -> int:
 
 async def can_be_read(visit: Visit, sequence: int, amounts: Amounts | None, state: m.State) -> None:
     """The glass shows these amounts and no others, marked as stale in STALE only, and the status agrees."""
-    found, status = await visit.ask(m.GetShown(), m.Shown), await status_of(visit)
+    result, status = await visit.ask(m.GetShown(), m.Shown), await status_of(visit)
     value, pending, won = amounts or (None, None, None)
-    wanted = m.Shown(state, sequence, value, pending, won, state is m.State.STALE)
-    expect(found == wanted, repr(wanted), found)
+    expected = m.Shown(state, sequence, value, pending, won, state is m.State.STALE)
+    expect(result == expected, repr(expected), result)
     expect((status.state, status.sequence) == (state, sequence), f"{state.name}, sequence {sequence}", status)
 
 
@@ -208,13 +208,13 @@ async def grows_stale(bench: Bench) -> None:
         sequence = await show(bench, visit)
         await asyncio.sleep(LIMIT / 2000)
         await can_be_read(visit, sequence, USUAL, m.State.SHOWING)
-        told = await visit.event(m.Stale, LIMIT / 1000 + 2 * LINE)
-        expect(told.sequence == sequence, f"Stale about {sequence}", told)
-        in_time = LIMIT <= told.age_ms <= LIMIT + 1000
-        expect(in_time, f"an age of {LIMIT} ms, and at most a second more", told)
+        reported = await visit.event(m.Stale, LIMIT / 1000 + 2 * LINE)
+        expect(reported.sequence == sequence, f"Stale about {sequence}", reported)
+        in_time = LIMIT <= reported.age_ms <= LIMIT + 1000
+        expect(in_time, f"an age of {LIMIT} ms, and at most a second more", reported)
         await can_be_read(visit, sequence, USUAL, m.State.STALE)
         await asyncio.sleep(LIMIT / 1000)
-        expect(visit.events == [told], "one Stale", visit.events)
+        expect(visit.events == [reported], "one Stale", visit.events)
 
 
 @CHAPTER.requirement(13, SHOWS, needs=("MS-12",))
@@ -240,8 +240,8 @@ async def shorter_limit(bench: Bench) -> None:
         sequence = await show(bench, visit)
         await asyncio.sleep(2.0)
         await visit.done(m.SetLimit(bench.next_id(), 1000), SHORT)
-        told = await visit.event(m.Stale, 1.0)
-        expect(told.sequence == sequence, f"Stale about {sequence}", told)
+        reported = await visit.event(m.Stale, 1.0)
+        expect(reported.sequence == sequence, f"Stale about {sequence}", reported)
 
 
 # --- the test -------------------------------------------------------------------------------------------------------
@@ -277,8 +277,8 @@ async def busy_testing(bench: Bench) -> None:
         if visit.about(command):
             raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
-        wanted = [Settled(order.command, Outcome.REFUSED, m.Reason.BUSY) for order in orders]
-        expect(replies == wanted, "each refused with 420 in TESTING", replies)
+        expected = [Settled(order.command, Outcome.REFUSED, m.Reason.BUSY) for order in orders]
+        expect(replies == expected, "each refused with 420 in TESTING", replies)
         await visit.end(command, SHORT)
 
 
@@ -296,11 +296,11 @@ async def wrong_glass(bench: Bench) -> None:
         settled = await visit.end(command, SHORT)
         await asyncio.sleep(QUIET)
         settled_as(settled, Outcome.FAILED, m.Reason.WRONG_GLASS)
-        wanted = [m.Fault(m.Reason.WRONG_GLASS, DEAD), settled]
-        expect(visit.events == wanted, "Fault 498 that names the digit, then Settled", visit.events)
-        found = await visit.ask(m.GetShown(), m.Shown)
-        expect(found.value != USUAL[0], "not to read what cannot be read", found)
-        expect((found.pending, found.won) == USUAL[1:], "the other rows to be read", found)
+        expected = [m.Fault(m.Reason.WRONG_GLASS, DEAD), settled]
+        expect(visit.events == expected, "Fault 498 that names the digit, then Settled", visit.events)
+        result = await visit.ask(m.GetShown(), m.Shown)
+        expect(result.value != USUAL[0], "not to read what cannot be read", result)
+        expect((result.pending, result.won) == USUAL[1:], "the other rows to be read", result)
         expect((await status_of(visit)).reason is m.Reason.WRONG_GLASS, "reason 498", await status_of(visit))
 
 

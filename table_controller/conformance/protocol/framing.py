@@ -97,7 +97,7 @@ async def too_long(bench: Bench) -> None:
     glued = b"".join(b"\x55" * size + fr.to_wire(unsealed(probe.fresh_hello())) for size in sizes)
     await probe.pour(glued)
     await probe.answers()
-    came = [found for found in probe.heard if not found.frame.flags & fr.SEALED]
+    came = [received for received in probe.heard if not received.frame.flags & fr.SEALED]
     expect(not came, "no answer to a hello that is glued to too many bytes", told(came))
     await probe.greet()
 
@@ -149,8 +149,8 @@ async def numbers_unwritten(bench: Bench) -> None:
     """In its own unsealed frames seq, ack and counter are zero and re is 0xFFFF."""
     probe = bench.probe()
     probe.say(probe.fresh_hello())
-    for found in await probe.answers():
-        frame = found.frame
+    for received in await probe.answers():
+        frame = received.frame
         numbers = (frame.seq, frame.ack, frame.re, frame.counter)
         expect(numbers == (0, 0, fr.NO_RE, 0), f"(0, 0, {fr.NO_RE}, 0) as seq, ack, re and counter", numbers)
 
@@ -175,8 +175,10 @@ async def longest(bench: Bench) -> None:
     wire = _longest(raw, missing + 1)
     place = len(raw.got)
     await raw.probe.pour(wire)
-    found = await raw.until(lambda found: found.frame.type == fr.ACK and found.frame.re == missing + 1, since=place)
-    expect(found is not None, f"an ACK that reports {missing + 1:04x} as held", told(raw.got[place:]))
+    received = await raw.until(
+        lambda received: received.frame.type == fr.ACK and received.frame.re == missing + 1, since=place
+    )
+    expect(received is not None, f"an ACK that reports {missing + 1:04x} as held", told(raw.got[place:]))
     raw.request(GetReport(), seq=missing)
     expect(
         not await raw.lives(), "the end of the session: the long frame is read whole, and is no message", "it goes on"

@@ -38,10 +38,10 @@ _STRAY: Final = fr.to_wire(fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE
 _ALONE: Final = HEARTBEAT + 2 * LINE
 
 
-def _tag(found: Heard) -> Any:
+def _tag(received: Heard) -> Any:
     """Return a payload's tag, read without any strictness."""
     try:
-        return msgspec.msgpack.decode(found.frame.payload)[0]
+        return msgspec.msgpack.decode(received.frame.payload)[0]
     except (TypeError, IndexError, KeyError, ValueError, *UNDECODABLE):
         return None
 
@@ -53,7 +53,7 @@ async def hello(bench: Bench) -> None:
     since = len(probe.heard)
     probe.say(probe.fresh_hello())
     came = await probe.introduced(since)
-    expect([_tag(found) for found in came] == [tag_of(DeviceHello), tag_of(DeviceProof)],
+    expect([_tag(received) for received in came] == [tag_of(DeviceHello), tag_of(DeviceProof)],
            "DeviceHello, then DeviceProof, and nothing else", told(came))  # fmt: skip
 
 
@@ -62,10 +62,10 @@ async def limits(bench: Bench) -> None:
     """Its hello keeps to the limits of every field, the digest's 32 bytes included."""
     probe = bench.probe()
     probe.say(probe.fresh_hello())
-    for found in await probe.answers():
-        kind: Any = DeviceHello if _tag(found) == tag_of(DeviceHello) else DeviceProof
+    for received in await probe.answers():
+        kind: Any = DeviceHello if _tag(received) == tag_of(DeviceHello) else DeviceProof
         try:
-            msgspec.msgpack.decode(found.frame.payload, type=kind)
+            msgspec.msgpack.decode(received.frame.payload, type=kind)
         except UNDECODABLE as error:
             raise Failed(f"a {kind.__name__} as in the table of messages", str(error)) from None
 
@@ -119,7 +119,7 @@ async def repeated_proof(bench: Bench) -> None:
     raw = await bench.raw()
     since = len(raw.probe.heard)
     raw.probe.say(HostProof(raw.greeting.host_proof), fr.RETRANSMIT)
-    again = await raw.until(lambda found: isinstance(found.message, Welcome), since=1)
+    again = await raw.until(lambda received: isinstance(received.message, Welcome), since=1)
     if again is None:
         raise Failed("a Welcome again", told(raw.probe.heard[since:]))
     expect(again.frame.counter == raw.got[0].frame.counter + 1, "the next counter", f"{again.frame.counter:08x}")
@@ -139,8 +139,8 @@ async def wrong_proof(bench: Bench) -> None:
 async def _refused(probe: Probe, wrong: bytes) -> None:
     probe.say(HostProof(wrong))
     came = await probe.listen(QUIET)
-    spoken = [found for found in came if found.frame.type == fr.HANDSHAKE]
-    refusals = [found.message for found in spoken if isinstance(found.message, Refuse)]
+    spoken = [received for received in came if received.frame.type == fr.HANDSHAKE]
+    refusals = [received.message for received in spoken if isinstance(received.message, Refuse)]
     expect(len(spoken) == len(refusals) == 1, "one Refuse to a proof that does not fit", told(spoken))
     expect(refusals == [Refuse(HostRefused.number)], f"reason {HostRefused.number}", refusals)
 
@@ -177,7 +177,11 @@ async def takes_over(bench: Bench) -> None:
     place = len(new.probe.heard)
     old.probe.write(fr.to_wire(*old.sealed(fr.REQUEST, encode(GetReport()), seq=fr.FIRST_SEQ)))
     came = await new.probe.listen(QUIET)
-    expect(not [found for found in came if found.frame.type == fr.REPLY], "no answer to the old session", told(came))
+    expect(
+        not [received for received in came if received.frame.type == fr.REPLY],
+        "no answer to the old session",
+        told(came),
+    )
     await new.ask(GetReport())
     expect(not new.foreign, "frames of the new session only", told(new.probe.heard[place:]))
 
@@ -199,7 +203,7 @@ async def proof_out_of_nowhere(bench: Bench) -> None:
     probe = await bench.no_session()
     probe.say(HostProof(_WRONG))
     came = await probe.answers()
-    expect([type(found.message) for found in came] == [NoSession], "NoSession and nothing else", told(came))
+    expect([type(received.message) for received in came] == [NoSession], "NoSession and nothing else", told(came))
 
 
 @CHAPTER.requirement(15, "Unsealed frames in a session", needs=("HS-13",))

@@ -26,10 +26,10 @@ async def answered(bench: Bench) -> None:
     for _ in range(3):
         place = len(raw.got)
         counter = raw.ping()
-        found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE, place)
-        if found is None:
+        received = await raw.until(lambda received: received.frame.type == fr.ACK, LINE, place)
+        if received is None:
             raise Failed("an ACK to a PING", told(raw.got[place:]))
-        expect(found.frame.seq == counter & 0xFFFF, f"seq {counter & 0xFFFF:04x}", f"seq {found.frame.seq:04x}")
+        expect(received.frame.seq == counter & 0xFFFF, f"seq {counter & 0xFFFF:04x}", f"seq {received.frame.seq:04x}")
 
 
 @CHAPTER.requirement(2, _SECTION)
@@ -41,11 +41,13 @@ async def heartbeat(bench: Bench) -> None:
     quiet_since, place = raw.got[-1].at, len(raw.got)
     await raw.probe.listen(HEARTBEAT / 2)
     raw.send(fr.ACK)  # it hears of its host, so it has no reason to knock
-    found = await raw.until(lambda found: found.frame.type == fr.PING, HEARTBEAT / 2, place)
-    if found is None:
+    received = await raw.until(lambda received: received.frame.type == fr.PING, HEARTBEAT / 2, place)
+    if received is None:
         raise Failed(f"a PING within {HEARTBEAT + LINE} s of its last frame", told(raw.got))
     expect(
-        found.at - quiet_since > HEARTBEAT / 2, f"a PING after {HEARTBEAT} s", f"after {found.at - quiet_since:.2f} s"
+        received.at - quiet_since > HEARTBEAT / 2,
+        f"a PING after {HEARTBEAT} s",
+        f"after {received.at - quiet_since:.2f} s",
     )
 
 
@@ -58,7 +60,7 @@ async def knocks(bench: Bench) -> None:
     raw.send(fr.ACK)
     began = raw.probe.now
     await raw.probe.listen(SILENCE - LINE)
-    knocks = [found.at for found in raw.got if found.frame.type == fr.PING and found.at - began > ANXIOUS]
+    knocks = [received.at for received in raw.got if received.frame.type == fr.PING and received.at - began > ANXIOUS]
     gaps = [later - earlier for earlier, later in pairwise(knocks)]
     steady = len(knocks) >= 5 and max(gaps) < KNOCK + LINE / 2
     expect(

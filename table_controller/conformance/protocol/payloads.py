@@ -31,7 +31,7 @@ async def _ends(bench: Bench, payload: bytes, what: str) -> None:
     await raw.ask(GetReport())
     raw.request(payload)
     place = len(raw.got)
-    came = [*await raw.probe.answers(), *(found for found in raw.got[place:] if found.frame.type != fr.EVENT)]
+    came = [*await raw.probe.answers(), *(received for received in raw.got[place:] if received.frame.type != fr.EVENT)]
     expect(not came, f"not a word about {what}", told(came))
     expect(not await raw.lives(), f"the end of the session after {what}", "it goes on")
 
@@ -133,8 +133,8 @@ async def shortest(bench: Bench) -> None:
     handshakes = msgspec.msgpack.Decoder(HandshakeToHost)
     for payload in (raw.greeting.answered, raw.got[0].frame.payload):
         _canonical(payload, encode(handshakes.decode(payload)))
-    for found in raw.sequenced():
-        _canonical(found.frame.payload, encode(raw.decoded(found)))
+    for received in raw.sequenced():
+        _canonical(received.frame.payload, encode(raw.decoded(received)))
 
 
 def _canonical(payload: bytes, written: bytes) -> None:

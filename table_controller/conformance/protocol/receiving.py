@@ -33,7 +33,7 @@ async def one_reply(bench: Bench) -> None:
     for seq in asked:
         await raw.reply(seq)
     await raw.probe.listen(QUIET)
-    named = list({found.frame.seq: found.frame.re for found in raw.replies()}.values())
+    named = list({received.frame.seq: received.frame.re for received in raw.replies()}.values())
     expect(sorted(named) == asked, f"one reply each to {asked}", f"replies to {named}")
 
 
@@ -43,7 +43,7 @@ async def numbered(bench: Bench) -> None:
     raw = await bench.raw()
     for _ in range(4):
         await raw.ask(GetReport())
-    seen = [found.frame.seq for found in raw.sequenced() if not found.frame.flags & fr.RETRANSMIT]
+    seen = [received.frame.seq for received in raw.sequenced() if not received.frame.flags & fr.RETRANSMIT]
     expect(seen == list(range(fr.FIRST_SEQ, fr.FIRST_SEQ + len(seen))), "numbers from 0101 on", f"{seen}")
 
 
@@ -87,8 +87,10 @@ async def duplicate(bench: Bench) -> None:
     await raw.probe.listen(QUIET)
     place = len(raw.got)
     raw.request(GetReport(), seq=seq, flags=fr.RETRANSMIT)
-    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE, place)
-    expect(found is not None and found.frame.ack == seq + 1, f"an ACK with ack {seq + 1:04x}", told(raw.got[place:]))
+    received = await raw.until(lambda received: received.frame.type == fr.ACK, LINE, place)
+    expect(
+        received is not None and received.frame.ack == seq + 1, f"an ACK with ack {seq + 1:04x}", told(raw.got[place:])
+    )
     await raw.probe.listen(QUIET)
     expect(not raw.replies(place), "no second reply", told(raw.replies(place)))
 
@@ -105,7 +107,7 @@ async def in_order(bench: Bench) -> None:
     raw.request(GetReport(), seq=first)
     for seq in (first, first + 1, first + 2):
         await raw.reply(seq)
-    answered = [found.frame.re for found in raw.replies() if not found.frame.flags & fr.RETRANSMIT]
+    answered = [received.frame.re for received in raw.replies() if not received.frame.flags & fr.RETRANSMIT]
     expect(answered == [first, first + 1, first + 2], "replies in the order of the requests", f"replies to {answered}")
 
 
@@ -115,10 +117,10 @@ async def gap_told(bench: Bench) -> None:
     raw = await bench.raw()
     missing = raw.seq
     raw.request(GetReport(), seq=missing + 2)
-    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE)
-    if found is None:
+    received = await raw.until(lambda received: received.frame.type == fr.ACK, LINE)
+    if received is None:
         raise Failed("an ACK at once", told(raw.got))
-    seen = (found.frame.ack, found.frame.re)
+    seen = (received.frame.ack, received.frame.re)
     expect(seen == (missing, missing + 2), f"({missing}, {missing + 2}) as ack and re", seen)
 
 
@@ -140,8 +142,8 @@ async def too_far_ahead(bench: Bench) -> None:
     first = raw.seq
     far = first + URGENT_WINDOW
     raw.request(GetReport(), seq=far)
-    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE)
-    expect(found is not None and found.frame.re == fr.NO_RE, "an ACK at once that holds nothing", told(raw.got))
+    received = await raw.until(lambda received: received.frame.type == fr.ACK, LINE)
+    expect(received is not None and received.frame.re == fr.NO_RE, "an ACK at once that holds nothing", told(raw.got))
     for ahead in range(URGENT_WINDOW):
         raw.request(GetReport(), seq=first + ahead)
     await _all_answered(raw, first, URGENT_WINDOW)
@@ -154,7 +156,7 @@ async def too_far_ahead(bench: Bench) -> None:
 async def _all_answered(raw: Raw, first: int, count: int) -> None:
     for seq in range(first, first + count):
         await raw.reply(seq)
-    answered = [found.frame.re for found in raw.replies() if not found.frame.flags & fr.RETRANSMIT]
+    answered = [received.frame.re for received in raw.replies() if not received.frame.flags & fr.RETRANSMIT]
     expect(answered == list(range(first, first + count)), "every request answered, in order", f"replies to {answered}")
 
 
@@ -166,12 +168,12 @@ async def tidy_numbers(bench: Bench) -> None:
     raw.ping()
     await raw.probe.listen(HEARTBEAT + 2 * LINE)  # until its heartbeat
 
-    def wrong(found: Heard) -> bool:
-        frame = found.frame
+    def wrong(received: Heard) -> bool:
+        frame = received.frame
         strange_re = frame.re != fr.NO_RE and frame.type not in (fr.REPLY, fr.ACK)
         return strange_re or (frame.type == fr.PING and frame.seq != 0)
 
-    bad = [found for found in raw.got if wrong(found)]
+    bad = [received for received in raw.got if wrong(received)]
     expect(not bad, "re ffff and, in a PING, seq 0", told(bad))
 
 
@@ -183,12 +185,12 @@ async def not_held_over(bench: Bench) -> None:
     old = await bench.raw()
     missing = old.seq
     old.request(bench.profile.reset(command), seq=missing + 1)
-    if await old.until(lambda found: found.frame.type == fr.ACK and found.frame.re == missing + 1) is None:
+    if await old.until(lambda received: received.frame.type == fr.ACK and received.frame.re == missing + 1) is None:
         raise Failed(f"an ACK that reports {missing + 1:04x} as held", told(old.got))
     new = await bench.raw()
     await new.ask(GetReport())  # it has the number that was missing in the old session
     await new.probe.listen(QUIET)
-    answered = [found.frame.re for found in new.replies()]
+    answered = [received.frame.re for received in new.replies()]
     expect(set(answered) == {missing}, "a reply to the only request of this session", f"replies to {answered}")
     again = await (await bench.back()).open()
     boots = (new.greeting.hello.boot_id, again.greeting.hello.boot_id)
@@ -216,7 +218,7 @@ async def lone_acknowledgement(bench: Bench) -> None:
 async def _acknowledged(raw: Raw, seq: int) -> bool:
     """Tell whether an ACK of its own acknowledges a request in time."""
 
-    def alone(found: Heard) -> bool:
-        return found.frame.type == fr.ACK and found.frame.ack == seq + 1
+    def alone(received: Heard) -> bool:
+        return received.frame.type == fr.ACK and received.frame.ack == seq + 1
 
     return await raw.until(alone, ACK_DELAY + LINE) is not None

@@ -25,7 +25,7 @@ async def _no_effect(raw: Raw, wire: bytes, what: str) -> None:
     place = len(raw.probe.heard)
     raw.probe.write(wire)
     await raw.probe.listen(QUIET)
-    came = [found for found in raw.probe.heard[place:] if found.frame.type not in (fr.PING, fr.EVENT)]
+    came = [received for received in raw.probe.heard[place:] if received.frame.type not in (fr.PING, fr.EVENT)]
     expect(not came, f"no answer to {what}", told(came))
 
 
@@ -37,10 +37,10 @@ async def counters(bench: Bench) -> None:
         await raw.ask(GetReport())
         await raw.ask(bench.profile.question)
     expect(not raw.foreign, "no sealed frame without the session's MAC", told(raw.foreign))
-    heard = raw.probe.heard
-    open_frames = [found for found in heard[heard.index(raw.got[0]) :] if not found.frame.flags & fr.SEALED]
+    frames = raw.probe.heard
+    open_frames = [received for received in frames[frames.index(raw.got[0]) :] if not received.frame.flags & fr.SEALED]
     expect(not open_frames, "no unsealed frame within a session", told(open_frames))
-    seen = [found.frame.counter for found in raw.got]
+    seen = [received.frame.counter for received in raw.got]
     expect(
         seen == list(range(seen[0], seen[0] + len(seen))), "counters without a gap", " ".join(f"{c:08x}" for c in seen)
     )
@@ -91,7 +91,7 @@ async def replayed(bench: Bench) -> None:
     for type_, payload, seq in ((fr.REQUEST, _REPORT, raw.seq), (fr.PING, b"", 0)):
         place = len(raw.got)
         wire = raw.send(type_, payload, seq=seq)
-        answered = await raw.until(lambda found: found.frame.type in (fr.REPLY, fr.ACK), PATIENT, place)
+        answered = await raw.until(lambda received: received.frame.type in (fr.REPLY, fr.ACK), PATIENT, place)
         expect(answered is not None, "an answer to the first one", "none")
         await raw.probe.listen(QUIET)
         await _no_effect(raw, wire, "the same bytes a second time")
@@ -124,8 +124,8 @@ async def reflected(bench: Bench) -> None:
     await raw.ask(GetReport())
     raw.ping()
     await raw.probe.listen(QUIET)
-    for found in raw.got[1:]:
-        await _no_effect(raw, fr.to_wire(found.frame.signed, found.frame.mac), f"its own {found}")
+    for received in raw.got[1:]:
+        await _no_effect(raw, fr.to_wire(received.frame.signed, received.frame.mac), f"its own {received}")
     await raw.ask(GetReport())
 
 
@@ -152,4 +152,4 @@ async def sealed_hello(bench: Bench) -> None:
     signed, mac = raw.sealed(fr.HANDSHAKE, probe.fresh_hello())
     probe.write(fr.to_wire(signed, mac))
     came = await probe.answers()
-    expect([type(found.message) for found in came] == [NoSession], "NoSession and nothing else", told(came))
+    expect([type(received.message) for received in came] == [NoSession], "NoSession and nothing else", told(came))

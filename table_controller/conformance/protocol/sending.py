@@ -36,7 +36,7 @@ async def _unheard(bench: Bench, questions: int = 1) -> tuple[Raw, list[Heard]]:
 
 
 def _copies(raw: Raw, of: Heard) -> list[Heard]:
-    return [found for found in raw.sequenced() if found.frame.seq == of.frame.seq]
+    return [received for received in raw.sequenced() if received.frame.seq == of.frame.seq]
 
 
 async def _copy(raw: Raw, of: Heard, within: float) -> Heard:
@@ -137,7 +137,7 @@ async def window(bench: Bench) -> None:
     raw.attentive = False
     asked = [raw.request(GetReport()) for _ in range(WINDOW + 4)]
     await raw.probe.listen(QUIET)
-    sent = {found.frame.seq for found in raw.sequenced()}
+    sent = {received.frame.seq for received in raw.sequenced()}
     expect(0 < len(sent) <= WINDOW, f"1 to {WINDOW} frames", f"{len(sent)} frames")
     raw.attentive = True
     raw.send(fr.ACK, ack=max(sent) + 1)

@@ -43,9 +43,9 @@ WHILE_OPEN: Final = (m.Change.PLACED, m.Change.WITHDRAWN, m.Change.UNCLEAR)
 WHILE_CLOSED: Final = (m.Change.LATE, m.Change.TAKEN, m.Change.UNCLEAR)
 
 
-def _numbered(told: list[m.Changed], before: int) -> None:
-    numbers = [event.sequence for event in told]
-    expect(numbers == list(range(before + 1, before + 1 + len(numbers))), f"numbers from {before + 1} on", told)
+def _numbered(changes: list[m.Changed], before: int) -> None:
+    numbers = [event.sequence for event in changes]
+    expect(numbers == list(range(before + 1, before + 1 + len(numbers))), f"numbers from {before + 1} on", changes)
 
 
 async def _placed(bench: Bench, visit: Visit) -> tuple[int, int]:
@@ -61,9 +61,9 @@ async def placed(bench: Bench) -> None:
     async with bench.visit() as visit:
         number = await opened(bench, visit)
         before = await status_of(visit)
-        told = await changed(bench, visit, PLACE, m.Lies.CHIP)
-        _numbered(told, before.sequence)
-        last = told[-1]
+        reported = await changed(bench, visit, PLACE, m.Lies.CHIP)
+        _numbered(reported, before.sequence)
+        last = reported[-1]
         expect((last.change, last.round) == (m.Change.PLACED, number), f"PLACED in round {number}", last)
         after = await status_of(visit)
         same_but(before, after, state=m.State.PLACED, lies=m.Lies.CHIP, sequence=last.sequence)
@@ -75,9 +75,9 @@ async def withdrawn(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         number, bet = await _placed(bench, visit)
-        told = await changed(bench, visit, TAKE, m.Lies.EMPTY)
-        _numbered(told, bet)
-        last = told[-1]
+        reported = await changed(bench, visit, TAKE, m.Lies.EMPTY)
+        _numbered(reported, bet)
+        last = reported[-1]
         expect((last.change, last.round) == (m.Change.WITHDRAWN, number), f"WITHDRAWN in round {number}", last)
         status = await status_of(visit)
         meant = (status.state, status.sequence) == (m.State.AWAITING, last.sequence)
@@ -104,9 +104,9 @@ async def taken(bench: Bench) -> None:
         number, bet = await _placed(bench, visit)
         lock_id = bench.next_id()
         latch = await locked(visit, number, lock_id)
-        told = await changed(bench, visit, TAKE, m.Lies.EMPTY)
-        _numbered(told, bet)
-        expect(told[-1].change is m.Change.TAKEN, "TAKEN", told[-1])
+        reported = await changed(bench, visit, TAKE, m.Lies.EMPTY)
+        _numbered(reported, bet)
+        expect(reported[-1].change is m.Change.TAKEN, "TAKEN", reported[-1])
         again, status = await locked(visit, number, lock_id), await status_of(visit)
         expect(again == status.latch == latch, f"{latch!r} in the answer and in the status", (again, status))
 
@@ -118,9 +118,9 @@ async def late(bench: Bench) -> None:
     async with bench.visit() as visit:
         number, lock_id = await opened(bench, visit), bench.next_id()
         latch = await locked(visit, number, lock_id)
-        told = await changed(bench, visit, PLACE, m.Lies.CHIP)
-        _numbered(told, latch.last)
-        expect(told[-1].change is m.Change.LATE, "LATE", told[-1])
+        reported = await changed(bench, visit, PLACE, m.Lies.CHIP)
+        _numbered(reported, latch.last)
+        expect(reported[-1].change is m.Change.LATE, "LATE", reported[-1])
         again, status = await locked(visit, number, lock_id), await status_of(visit)
         expect(again == status.latch == latch, f"{latch!r} in the answer and in the status", (again, status))
         expect(status.state is m.State.LOCKED, "LOCKED", status)
@@ -141,14 +141,14 @@ async def one_step(bench: Bench) -> None:
             lambda event: isinstance(event, m.Changed) and event.sequence > latch.last, bench.hands.patience, since
         )
         await asyncio.sleep(QUIET)
-        told = visit.told(m.Changed, since)
-        _numbered(told, before)
-        for event in told:
+        reported = visit.told(m.Changed, since)
+        _numbered(reported, before)
+        for event in reported:
             meanings = WHILE_OPEN if event.sequence <= latch.last else WHILE_CLOSED
             names = ", ".join(meaning.name for meaning in meanings)
             expect(event.change in meanings, f"one of {names}: {latch.last} is latched", event)
-        lay = {before: m.Lies.EMPTY} | {event.sequence: event.lies for event in told}
-        expect(latch.lies is lay.get(latch.last), "what lay there at the latched number", (latch, *told))
+        lay = {before: m.Lies.EMPTY} | {event.sequence: event.lies for event in reported}
+        expect(latch.lies is lay.get(latch.last), "what lay there at the latched number", (latch, *reported))
 
 
 @CHAPTER.requirement(26, "The latch is the order", hands=True, needs=("BS-22",))
@@ -254,8 +254,8 @@ async def occupied(bench: Bench) -> None:
     """Bets are taken only on an empty spot, and it is tested empty: with a chip there Open and SelfTest get 484."""
     await rest(bench)
     async with bench.visit() as visit:
-        told = await changed(bench, visit, PLACE, m.Lies.CHIP)
-        expect(told[-1].change is m.Change.LATE, "LATE while no bets are taken", told[-1])
+        reported = await changed(bench, visit, PLACE, m.Lies.CHIP)
+        expect(reported[-1].change is m.Change.LATE, "LATE while no bets are taken", reported[-1])
         before = await status_of(visit)
         order = m.Open(bench.next_id(), fresh_round(bench))
         await refused(visit, order, m.Reason.SPOT_OCCUPIED, "with a chip on the spot")
@@ -287,8 +287,8 @@ async def sensing_fails(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
-        told = await changed(bench, visit, UNPLUG_COIL, m.Lies.UNREAD)
-        _numbered(told, before.sequence)
+        reported = await changed(bench, visit, UNPLUG_COIL, m.Lies.UNREAD)
+        _numbered(reported, before.sequence)
         fault = await visit.event(m.Fault, QUIET)
         expect(fault.reason is m.Reason.SENSING_FAILED, "reason 488", fault)
         await changed(bench, visit, PLUG_COIL, m.Lies.EMPTY)

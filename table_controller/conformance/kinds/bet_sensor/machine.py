@@ -73,9 +73,9 @@ async def changed(bench: Bench, visit: Visit, step: Step, lies: m.Lies) -> list[
         lambda event: isinstance(event, m.Changed) and event.lies is lies, bench.hands.patience, since
     )
     await asyncio.sleep(QUIET)
-    told = visit.told(m.Changed, since)
-    expect(fits is not None, f"Changed that says {lies.name}", told)
-    return told
+    reported = visit.told(m.Changed, since)
+    expect(fits is not None, f"Changed that says {lies.name}", reported)
+    return reported
 
 
 @preparing

@@ -42,10 +42,10 @@ async def draws(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
-        found = await drawn(bench, visit)
+        result = await drawn(bench, visit)
         same_but(
-            before, await status_of(visit), state=m.State.SHOWING, draw=found.command, number=found.number,
-            segments=found.segments, draws=before.draws + 1,
+            before, await status_of(visit), state=m.State.SHOWING, draw=result.command, number=result.number,
+            segments=result.segments, draws=before.draws + 1,
         )  # fmt: skip
         await asyncio.sleep(QUIET)
         expect(len(visit.told(m.Drawn)) == 1, "one Drawn", visit.told(m.Drawn))
@@ -83,18 +83,18 @@ async def same_number(bench: Bench) -> None:
     """A draw is never repeated: the same id gets no second number, and its number is the same whenever it is asked."""
     await rest(bench)
     async with bench.visit() as visit:
-        found = await drawn(bench, visit)
-        asked = [await number_of(visit, found.command) for _ in range(2)]
+        result = await drawn(bench, visit)
+        asked = [await number_of(visit, result.command) for _ in range(2)]
         await cleared(bench, visit)
-        reply = await visit.order(m.Draw(found.command))
-        expect(reply == Settled(found.command, Outcome.DONE, 0), "Settled DONE, as it was", reply)
+        reply = await visit.order(m.Draw(result.command))
+        expect(reply == Settled(result.command, Outcome.DONE, 0), "Settled DONE, as it was", reply)
         await asyncio.sleep(2 * QUIET)
-        expect(visit.told(m.Drawn) == [found], "no second Drawn", visit.told(m.Drawn))
+        expect(visit.told(m.Drawn) == [result], "no second Drawn", visit.told(m.Drawn))
         expect((await status_of(visit)).state is m.State.IDLE, "IDLE", await status_of(visit))
-        asked.append(await number_of(visit, found.command))
+        asked.append(await number_of(visit, result.command))
         await drawn(bench, visit)
-        asked.append(await number_of(visit, found.command))
-        expect(asked == [found.number] * len(asked), f"{found.number} every time", asked)
+        asked.append(await number_of(visit, result.command))
+        expect(asked == [result.number] * len(asked), f"{result.number} every time", asked)
 
 
 @CHAPTER.requirement(6, "States", needs=("RN-02",))
@@ -160,8 +160,8 @@ async def tested(bench: Bench) -> None:
         command = await begin(visit, m.SelfTest(bench.next_id()))
         settled = settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
         await asyncio.sleep(QUIET)
-        told: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
-        expect(told.reason is m.Reason.NONE, "reason 0", told)
+        reported: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
+        expect(reported.reason is m.Reason.NONE, "reason 0", reported)
         same_but(before, await status_of(visit))
 
 
@@ -187,8 +187,8 @@ async def remembers(bench: Bench) -> None:
     async with bench.visit() as visit:
         numbers = {}
         for _ in range(REMEMBERED):
-            found = await drawn(bench, visit)
-            numbers[found.command] = found.number
+            result = await drawn(bench, visit)
+            numbers[result.command] = result.number
             await cleared(bench, visit)
         await visit.done(m.Reset(bench.next_id()), SHORT)
     await restarted(bench, visit)

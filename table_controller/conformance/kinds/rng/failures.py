@@ -48,8 +48,8 @@ async def stuck(bench: Bench) -> None:
     """Noise that stands still ends a draw without a number, at the eleventh equal sample: 468."""
     await rest(bench)
     async with spoiled(bench, STUCK, MEND), bench.visit() as visit:
-        told = await fails(bench, visit, m.Reason.NOISE_STUCK)
-        expect(told.count == REPETITION_CUTOFF, f"{REPETITION_CUTOFF} equal samples", told)
+        reported = await fails(bench, visit, m.Reason.NOISE_STUCK)
+        expect(reported.count == REPETITION_CUTOFF, f"{REPETITION_CUTOFF} equal samples", reported)
 
 
 @CHAPTER.requirement(21, "Failure", hands=True, needs=("RN-10",))
@@ -62,8 +62,8 @@ async def biased(bench: Bench) -> None:
             if settled.outcome is not Outcome.DONE:
                 break
         settled_as(settled, Outcome.FAILED, m.Reason.NOISE_BIASED)
-        told: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
-        expect(told.reason is m.Reason.NOISE_BIASED, "SelfTested with 469", told)
+        reported: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
+        expect(reported.reason is m.Reason.NOISE_BIASED, "SelfTested with 469", reported)
         status = await status_of(visit)
         expect((status.state, status.reason) == (m.State.FAILED, m.Reason.NOISE_BIASED), "FAILED with 469", status)
 
@@ -85,8 +85,8 @@ async def latches(bench: Bench) -> None:
         failed = await status_of(visit)
         settled = await ended(visit, m.SelfTest(bench.next_id()), SHORT)
         settled_as(settled, Outcome.FAILED, m.Reason.NOISE_STUCK)
-        told: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
-        expect(told.reason is m.Reason.NOISE_STUCK, "SelfTested with 468", told)
+        reported: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
+        expect(reported.reason is m.Reason.NOISE_STUCK, "SelfTested with 468", reported)
     async with bench.visit() as visit:
         await refused(visit, m.Draw(bench.next_id()), m.Reason.NOT_HEALTHY, "in FAILED")
         await cleared(bench, visit)
@@ -121,8 +121,8 @@ async def display_fails(bench: Bench) -> None:
     async with bench.visit() as visit:
         segment = _lit((await drawn(bench, visit)).number)
         await bench.do(Step(f"unplug segment {segment} of the display", (f"segment_dead:segment={segment}",)))
-        told = await visit.event(m.HealthFailed, bench.hands.patience)
-        expect(told.reason is m.Reason.DISPLAY_FAULT, "HealthFailed with 473", told)
+        reported = await visit.event(m.HealthFailed, bench.hands.patience)
+        expect(reported.reason is m.Reason.DISPLAY_FAULT, "HealthFailed with 473", reported)
         status = await status_of(visit)
         meant = (status.state, status.number, status.segments, status.reason)
         expected = (m.State.FAILED, None, m.BLANK, m.Reason.DISPLAY_FAULT)

@@ -63,8 +63,8 @@ async def end_of(visit: Visit, command: int) -> m.Reading | m.NoRoll:
     await asyncio.sleep(QUIET)
     ends: list[Any] = [event for event in visit.about(command) if isinstance(event, m.Reading | m.NoRoll)]
     expect(len(ends) == 1, f"exactly one Reading or NoRoll about {command}", ends)
-    found: m.Reading | m.NoRoll = ends[0]
-    return found
+    result: m.Reading | m.NoRoll = ends[0]
+    return result
 
 
 async def uncovered(bench: Bench, visit: Visit, command: int, step: Step, shakes: int = m.LEAST_SHAKES) -> Any:

@@ -56,8 +56,8 @@ async def arms(bench: Bench) -> None:
     async with bench.visit() as visit:
         before = await status_of(visit)
         command = await armed(bench, visit)
-        told = await visit.event(m.Shaken, SHORT)
-        expect(told == m.Shaken(command, 0), f"Shaken about {command} with 0", told)
+        reported = await visit.event(m.Shaken, SHORT)
+        expect(reported == m.Shaken(command, 0), f"Shaken about {command} with 0", reported)
         same_but(
             before, await status_of(visit), state=m.State.ARMED, shakes=0, roll=command, values=None, disturbed=False,
             rolls=before.rolls + 1, reason=m.Reason.NONE,
@@ -86,12 +86,12 @@ async def disarms(bench: Bench) -> None:
         command = await armed(bench, visit)
         await visit.done(m.Disarm(bench.next_id()), SHORT)
         await no_roll(visit, await end_of(visit, command), m.Reason.STOPPED)
-        before, told = await status_of(visit), list(visit.events)
+        before, reported = await status_of(visit), list(visit.events)
         expect(before.state is m.State.RESTING, "RESTING", before)
         await visit.done(m.Disarm(bench.next_id()), SHORT)
         await asyncio.sleep(QUIET)
         same_but(before, await status_of(visit))
-        expect(visit.events == told, "no event", visit.events[len(told) :])
+        expect(visit.events == reported, "no event", visit.events[len(reported) :])
 
 
 @CHAPTER.requirement(6, "States")

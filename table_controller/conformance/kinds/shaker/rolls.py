@@ -165,8 +165,10 @@ async def disturbed(bench: Bench) -> None:
         await bench.do(BUMP)
         await visit.event(m.Dice, bench.hands.patience, since)
         await asyncio.sleep(CALM)
-        told = visit.told(m.Dice, since)
-        expect(told == [m.Dice(door_open=False, dice=m.DICE, disturbed=True)], "one Dice that says disturbed", told)
+        reported = visit.told(m.Dice, since)
+        expect(
+            reported == [m.Dice(door_open=False, dice=m.DICE, disturbed=True)], "one Dice that says disturbed", reported
+        )
         status, known = await status_of(visit), await roll_of(visit, read.command)
         expect(status.disturbed and status.values == read.values, f"disturbed, and {read.values}", status)
         expect((known.ending, known.values) == (m.Ending.READ, read.values), f"READ with {read.values}", known)
@@ -196,8 +198,8 @@ async def lid_is_off(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         await bench.do(LID_OFF)
-        told = await visit.event(m.Lid, bench.hands.patience)
-        expect(not told.on, "Lid that says off", told)
+        reported = await visit.event(m.Lid, bench.hands.patience)
+        expect(not reported.on, "Lid that says off", reported)
         await refused(visit, m.Arm(bench.next_id()), m.Reason.LID_OFF, "without the lid")
 
 
@@ -235,8 +237,8 @@ async def door(bench: Bench) -> None:
             await refused(visit, order, m.Reason.DOOR_OPEN, "with the door open")
         since = len(visit.events)
         await bench.do(CLOSE_DOOR)
-        told = await visit.event(m.Dice, bench.hands.patience, since)
-        expect(not told.door_open, "Dice that says closed", told)
+        reported = await visit.event(m.Dice, bench.hands.patience, since)
+        expect(not reported.door_open, "Dice that says closed", reported)
 
 
 @CHAPTER.requirement(34, "States", hands=True, needs=("DS-06",))

@@ -65,12 +65,12 @@ class Motion(msgspec.Struct):
 
     def rises_to(self, count: int) -> None:
         """Its Progress came, its counts rise, and the last one is right; how often it comes is the machine's choice."""
-        told = [event for event in self.events if isinstance(event, m.Progress)]
-        for event in told:
+        reported = [event for event in self.events if isinstance(event, m.Progress)]
+        for event in reported:
             expect(event.command == self.reply.command, f"Progress about {self.reply.command}", event)
-        for earlier, later in pairwise(told):
+        for earlier, later in pairwise(reported):
             expect(earlier.moved < later.moved, "counts that rise", f"{earlier!r}, then {later!r}")
-        expect(bool(told) and told[-1].moved == count, f"Progress that ends at {count}", told[-1:])
+        expect(bool(reported) and reported[-1].moved == count, f"Progress that ends at {count}", reported[-1:])
 
 
 async def _watched(bench: Bench, message: Message) -> Motion:
@@ -132,9 +132,9 @@ async def load(bench: Bench) -> None:
 async def counted_in(bench: Bench) -> None:
     """What Loaded counts is left in the well: READY, nothing drawn, nothing on the path, the intake empty."""
     motion = await block(bench)
-    told: m.Loaded = motion.ended(m.Loaded)
-    count = number(told.count, "how many cards were loaded", told)
-    expect(count > 0 and told.left == count, f"{count} left", told)
+    reported: m.Loaded = motion.ended(m.Loaded)
+    count = number(reported.count, "how many cards were loaded", reported)
+    expect(count > 0 and reported.left == count, f"{count} left", reported)
     same_but(
         motion.before, motion.afterwards(), state=m.State.READY, in_intake=False, in_well=True, left=count, in_path=0,
         drawn=0, moved=count, sure=True, reason=m.Reason.NONE,
@@ -163,8 +163,8 @@ async def already_loaded(bench: Bench) -> None:
 async def exact(bench: Bench) -> None:
     """A stack has as many cards as were ordered, counted out one by one: Dispensed, then Settled DONE."""
     motion = await stack(bench)
-    told: m.Dispensed = motion.ended(m.Dispensed)
-    expect(told.count == STACK, f"{STACK} cards", told)
+    reported: m.Dispensed = motion.ended(m.Dispensed)
+    expect(reported.count == STACK, f"{STACK} cards", reported)
     motion.rises_to(STACK)
 
 
@@ -173,8 +173,8 @@ async def counted_out(bench: Bench) -> None:
     """A stack of n leaves n fewer in the well, n more drawn, n in the slot, and one more stack."""
     motion = await stack(bench)
     left = number(motion.before.left, "how many are left", motion.before)
-    told: m.Dispensed = motion.ended(m.Dispensed)
-    expect(told.left == left - STACK, f"{left - STACK} left", told)
+    reported: m.Dispensed = motion.ended(m.Dispensed)
+    expect(reported.left == left - STACK, f"{left - STACK} left", reported)
     same_but(
         motion.before, motion.afterwards(), in_slot=True, left=left - STACK, drawn=STACK, delivered=STACK, moved=STACK,
         stacks=motion.before.stacks + 1,
@@ -264,8 +264,8 @@ async def brought_out(bench: Bench) -> Out:
             settled = await visit.end(command, BLOCK)
             await asyncio.sleep(QUIET)
             after = await status_of(visit)
-            said = await tried(visit, bench, ["Load", "Dispense", "CountStub"])
-            return Out(deal, command, settled, list(visit.events), after, said)
+            replies = await tried(visit, bench, ["Load", "Dispense", "CountStub"])
+            return Out(deal, command, settled, list(visit.events), after, replies)
 
     seen: Out = await bench.once("stub", observe)
     return seen
@@ -299,8 +299,8 @@ async def stub(bench: Bench) -> None:
     """CountStub brings out all that was left: Stub with their number, then Settled DONE, IDLE, 0 left."""
     out = await brought_out(bench)
     left = out.deal.between[-1].left
-    told = _stub(out)
-    expect(told.count == left and told.left == 0, f"{left} cards, and 0 left", told)
+    reported = _stub(out)
+    expect(reported.count == left and reported.left == 0, f"{left} cards, and 0 left", reported)
     after = out.after
     as_counted = (after.state, after.left, after.in_path, after.delivered) == (m.State.IDLE, 0, 0, left)
     expect(as_counted and not after.in_well, f"IDLE, 0 left, {left} delivered", after)
@@ -314,18 +314,18 @@ async def conserved(bench: Bench) -> None:
     for status in deal.between:
         whole = (status.left or 0) + (status.drawn or 0) == block
         expect(whole and status.in_path == 0 and status.sure, f"left + drawn = {block}, none on the path", status)
-    told = _stub(out)
-    dealt = sum(found.count for found in deal.stacks) + told.count
-    expect((dealt, told.drawn) == (block, block), f"{block} cards out", f"{dealt} counted, then {told!r}")
+    reported = _stub(out)
+    dealt = sum(result.count for result in deal.stacks) + reported.count
+    expect((dealt, reported.drawn) == (block, block), f"{block} cards out", f"{dealt} counted, then {reported!r}")
 
 
 @requirement(24, "States", hands=True, needs=("SO-22",))
 async def nothing_left(bench: Bench) -> None:
     """Empty it refuses Dispense with 444, CountStub with 424, and Load without a block with 421."""
-    said = (await brought_out(bench)).refused
+    replies = (await brought_out(bench)).refused
     for name, reason in (("Load", m.Reason.NOTHING_LOADED), ("Dispense", m.Reason.SHOE_EMPTY),
                          ("CountStub", m.Reason.NOTHING_TO_EJECT)):  # fmt: skip
-        all_refused({name: said[name]}, reason, "of an empty shoe")
+        all_refused({name: replies[name]}, reason, "of an empty shoe")
 
 
 @requirement(25, "What moves, and how it ends", hands=True, needs=("SO-14",))
@@ -341,7 +341,7 @@ async def short_stack(bench: Bench) -> None:
         command = await begin(visit, m.Dispense(bench.next_id(), m.MAX_STACK))
         settled = settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.SHORT_STACK)
         await asyncio.sleep(QUIET)
-        told: m.ShortStack = one_end(visit.events, command, m.ShortStack, settled)
-        expect((told.wanted, told.got) == (m.MAX_STACK, left), f"{left} of {m.MAX_STACK}", told)
+        reported: m.ShortStack = one_end(visit.events, command, m.ShortStack, settled)
+        expect((reported.wanted, reported.got) == (m.MAX_STACK, left), f"{left} of {m.MAX_STACK}", reported)
         status = await status_of(visit)
         expect(status.stacks == deal.between[-1].stacks, "no stack more", status)

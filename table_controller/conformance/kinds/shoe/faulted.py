@@ -81,8 +81,8 @@ async def _halted(bench: Bench, visit: Visit, before: m.Status, command: int, na
     settled = await visit.end(command, bench.hands.patience + SHORT)
     await asyncio.sleep(QUIET)
     status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
-    said = await tried(visit, bench, names)
-    return Halt(before, command, settled, list(visit.events), status, sensors.levels, said)
+    replies = await tried(visit, bench, names)
+    return Halt(before, command, settled, list(visit.events), status, sensors.levels, replies)
 
 
 def _accounted(halt: Halt, moved: int, in_path: int | None, left: int | None) -> None:
@@ -90,8 +90,8 @@ def _accounted(halt: Halt, moved: int, in_path: int | None, left: int | None) ->
     block = number(halt.before.left, "how many were left", halt.before)
     whole = moved + number(in_path, "what is on the path", halt.status) + number(left, "what is left", halt.status)
     expect(whole == block, f"{block} cards in all", f"{moved} dealt, {in_path} on the path, {left} left")
-    told = (halt.status.in_path, halt.status.left)
-    expect(told == (in_path, left), f"{in_path} on the path and {left} left in the status too", halt.status)
+    reported = (halt.status.in_path, halt.status.left)
+    expect(reported == (in_path, left), f"{in_path} on the path and {left} left in the status too", halt.status)
     progress = [event for event in halt.events if isinstance(event, m.Progress) and event.command == halt.command]
     right = bool(progress) and (progress[-1].moved, progress[-1].left) == (moved, block - moved)
     expect(right, f"{moved} moved and {block - moved} left in the last Progress", progress[-1:])
@@ -108,8 +108,8 @@ async def door(bench: Bench) -> None:
         for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
             since = len(visit.events)
             await bench.do(step)
-            told = await visit.event(m.Door, bench.hands.patience, since)
-            expect(told.open is is_open, f"Door open={is_open}", told)
+            reported = await visit.event(m.Door, bench.hands.patience, since)
+            expect(reported.open is is_open, f"Door open={is_open}", reported)
             status = await status_of(visit)
             expect(status.door_open is is_open, f"door_open={is_open}", status)
             if is_open:
@@ -149,10 +149,10 @@ async def stopped(bench: Bench) -> Halt:
 async def stop(bench: Bench) -> None:
     """Stop in mid-stack ends it in Stopped with 434 and Settled FAILED; no further card comes, none is lost."""
     halt = await stopped(bench)
-    told: m.Stopped = halt.ended(m.Stopped, m.Reason.STOPPED)
-    expect(told.reason is m.Reason.STOPPED and MIDWAY <= told.moved < m.MAX_STACK, "434 in mid-stack", told)
-    _accounted(halt, told.moved, told.in_path, told.left)
-    expect(halt.status.delivered == told.moved, f"{told.moved} in the slot", halt.status)
+    reported: m.Stopped = halt.ended(m.Stopped, m.Reason.STOPPED)
+    expect(reported.reason is m.Reason.STOPPED and MIDWAY <= reported.moved < m.MAX_STACK, "434 in mid-stack", reported)
+    _accounted(halt, reported.moved, reported.in_path, reported.left)
+    expect(halt.status.delivered == reported.moved, f"{reported.moved} in the slot", halt.status)
 
 
 @requirement(33, "States", needs=("SO-32",))
@@ -196,8 +196,8 @@ async def door_in_mid_stack(bench: Bench) -> None:
         await bench.now(OPEN_DOOR)
         halt = await _halted(bench, visit, before, command, [])
         await bench.do(CLOSE_DOOR)
-    told: m.Stopped = halt.ended(m.Stopped, m.Reason.DOOR_OPEN)
-    expect(told.reason is m.Reason.DOOR_OPEN and told.left is None, "422, and nil left", told)
+    reported: m.Stopped = halt.ended(m.Stopped, m.Reason.DOOR_OPEN)
+    expect(reported.reason is m.Reason.DOOR_OPEN and reported.left is None, "422, and nil left", reported)
     expect(not halt.status.sure, "not sure", halt.status)
 
 
@@ -228,12 +228,12 @@ async def jam(bench: Bench) -> None:
 async def jam_named(bench: Bench) -> None:
     """Jam names where the card sticks and which of the stack it is, pictures the sensors, and loses no card."""
     halt = await jammed(bench)
-    told: m.Jam = halt.ended(m.Jam, m.Reason.JAM)
-    where = (told.phase, told.segment) == (m.Phase.DISPENSING, m.Segment.DROP)
-    expect(where, "DISPENSING, segment DROP", f"{told.phase.name}, {told.segment.name}")
-    same_picture(halt.levels, told.levels)
-    _accounted(halt, told.card - 1, told.in_path, told.left)
-    expect(halt.status.moved == told.card - 1, f"{told.card - 1} cards before it", halt.status)
+    reported: m.Jam = halt.ended(m.Jam, m.Reason.JAM)
+    where = (reported.phase, reported.segment) == (m.Phase.DISPENSING, m.Segment.DROP)
+    expect(where, "DISPENSING, segment DROP", f"{reported.phase.name}, {reported.segment.name}")
+    same_picture(halt.levels, reported.levels)
+    _accounted(halt, reported.card - 1, reported.in_path, reported.left)
+    expect(halt.status.moved == reported.card - 1, f"{reported.card - 1} cards before it", halt.status)
 
 
 @requirement(42, "States", needs=("SO-40",))
@@ -253,8 +253,8 @@ async def double_feed(bench: Bench) -> None:
         before, command = await _in_mid_stack(bench, visit)
         await bench.now(DOUBLE)
         halt = await _halted(bench, visit, before, command, [])
-    told: m.Fault = halt.ended(m.Fault, m.Reason.DOUBLE_FEED)
-    expect(told.reason is m.Reason.DOUBLE_FEED and told.left is None, "431, and nil left", told)
+    reported: m.Fault = halt.ended(m.Fault, m.Reason.DOUBLE_FEED)
+    expect(reported.reason is m.Reason.DOUBLE_FEED and reported.left is None, "431, and nil left", reported)
     expect(halt.status.left is None and not halt.status.sure, "nil left, not sure", halt.status)
 
 
@@ -271,8 +271,10 @@ async def unbalanced(bench: Bench) -> None:
         settled = settled_as(await visit.end(command, BLOCK), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
         await asyncio.sleep(QUIET)
         one_end(visit.events, command, m.Stub, settled)
-        told = visit.told(m.Unbalanced)
-        expect(told == [m.Unbalanced(command, block, block - 1)], f"Unbalanced: {block} in, {block - 1} out", told)
+        reported = visit.told(m.Unbalanced)
+        expect(
+            reported == [m.Unbalanced(command, block, block - 1)], f"Unbalanced: {block} in, {block - 1} out", reported
+        )
         status = await status_of(visit)
         expect(status.state is m.State.HALTED and not status.sure, "HALTED, not sure", status)
 

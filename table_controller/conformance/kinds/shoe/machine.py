@@ -179,8 +179,8 @@ def one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) 
     about = [event for event in events if getattr(event, "command", None) == command]
     ends = [event for event in about if isinstance(event, ENDS)]
     expect(len(ends) == 1 and isinstance(ends[0], kind), f"one {kind.__name__} and no other end", ends)
-    told = [event for event in about if isinstance(event, Settled)]
-    expect(told == [settled], f"exactly {settled!r}", told)
+    reported = [event for event in about if isinstance(event, Settled)]
+    expect(reported == [settled], f"exactly {settled!r}", reported)
     place = about.index(ends[0])
     rest_of_it = [event for event in about[place + 1 :] if not isinstance(event, m.Unbalanced)]
     expect(rest_of_it == [settled], f"{kind.__name__} and then Settled, and nothing after them", about[-3:])

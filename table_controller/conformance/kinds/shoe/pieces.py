@@ -32,8 +32,8 @@ async def face_up(bench: Bench) -> None:
         ):
             since = len(visit.events)
             await visit.done(message, BLOCK)
-            told = visit.told(m.FaceUp, since)
-            expect(told == [m.FaceUp(message.command, phase, 4)], f"FaceUp of card 4 in {phase.name}", told)
+            reported = visit.told(m.FaceUp, since)
+            expect(reported == [m.FaceUp(message.command, phase, 4)], f"FaceUp of card 4 in {phase.name}", reported)
             end: Any = await visit.event(kind, QUIET, since)
             expect(end.face_up == 1, "one card face up", end)
 
@@ -46,15 +46,15 @@ async def cover_card(bench: Bench) -> None:
     async with bench.visit() as visit:
         load = bench.next_id()
         await visit.done(m.Load(load), BLOCK)
-        told = await visit.event(m.Loaded, QUIET)
-        expect(told.cover == 3, "the cover card under 3 cards", told)
-        expect((await status_of(visit)).left == told.count, f"{told.count} left", await status_of(visit))
+        reported = await visit.event(m.Loaded, QUIET)
+        expect(reported.cover == 3, "the cover card under 3 cards", reported)
+        expect((await status_of(visit)).left == reported.count, f"{reported.count} left", await status_of(visit))
         command = bench.next_id()
         await visit.done(m.Dispense(command, STACK), SHORT)
         covers = visit.told(m.CoverCard)
         expect(covers == [m.CoverCard(command, m.Phase.DISPENSING, 3)], "CoverCard after 3 cards", covers)
         stacked = await visit.event(m.Dispensed, QUIET)
-        left = number(told.count, "how many were loaded", told) - STACK
+        left = number(reported.count, "how many were loaded", reported) - STACK
         expect((stacked.count, stacked.left) == (STACK, left), f"{STACK} cards, and {left} left", stacked)
 
 
@@ -66,6 +66,6 @@ async def drawn_by_hand(bench: Bench) -> None:
         before = await status_of(visit)
         left = number(before.left, "how many are left", before) - 1
         await bench.do(DRAW)
-        told = await visit.event(m.Drawn, bench.hands.patience)
-        expect(told == m.Drawn(False, 0, 1, left), f"Drawn, not ordered, {left} left", told)
+        reported = await visit.event(m.Drawn, bench.hands.patience)
+        expect(reported == m.Drawn(False, 0, 1, left), f"Drawn, not ordered, {left} left", reported)
         same_but(before, await status_of(visit), left=left, drawn=1)

@@ -112,11 +112,11 @@ async def busy_testing(bench: Bench) -> None:
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
         names = [name for name in COMMANDS if name != "Dispense" or not is_manual(visit)]
-        status, said = await status_of(visit), await tried(visit, bench, names)
+        status, replies = await status_of(visit), await tried(visit, bench, names)
         if visit.about(command):
             raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
-        all_refused(said, m.Reason.BUSY, "in TESTING")
+        all_refused(replies, m.Reason.BUSY, "in TESTING")
         await visit.end(command, SHORT)
 
 

@@ -65,9 +65,13 @@ class Motion(msgspec.Struct):
         """The one good end that it has."""
         settled = settled_as(self.settled, Outcome.DONE, m.Reason.NONE)
         about = [event for event in self.events if getattr(event, "command", None) == self.reply.command]
-        told = [event for event in about if not isinstance(event, m.Progress)]
-        expect(len(told) == 2 and isinstance(told[0], kind) and told[1] == settled, f"{kind.__name__}, Settled", told)
-        return told[0]
+        reported = [event for event in about if not isinstance(event, m.Progress)]
+        expect(
+            len(reported) == 2 and isinstance(reported[0], kind) and reported[1] == settled,
+            f"{kind.__name__}, Settled",
+            reported,
+        )
+        return reported[0]
 
     def afterwards(self) -> m.Inventory:
         """The inventory then; only asked of what has ended."""
@@ -80,9 +84,9 @@ async def _watched(bench: Bench, message: Message, within: float) -> Motion:
         motion = Motion(await status_of(visit), await visit.order(message))
         if isinstance(motion.reply, Settled):
             return motion
-        said = await tried(visit, bench)
+        replies = await tried(visit, bench)
         motion.during = await status_of(visit)
-        motion.refused = said
+        motion.refused = replies
         motion.settled = await visit.end(motion.reply.command, within)
         await asyncio.sleep(QUIET)
         motion.events, motion.after = list(visit.events), await status_of(visit)
@@ -156,9 +160,9 @@ async def taken_in(bench: Bench) -> tuple[Motion, Settled | Accepted | None]:
 async def takes_in(bench: Bench) -> None:
     """TakeIn takes what lies in the intake: TakenIn with its number, then DONE, so many more inside; 420 meanwhile."""
     motion, _ = await taken_in(bench)
-    told: m.TakenIn = motion.ended(m.TakenIn)
-    inside = _known(motion.before.inside, "what is inside", motion.before) + told.count
-    expect(told.count > 0 and told.inside == inside, f"{inside} inside", told)
+    reported: m.TakenIn = motion.ended(m.TakenIn)
+    inside = _known(motion.before.inside, "what is inside", motion.before) + reported.count
+    expect(reported.count > 0 and reported.inside == inside, f"{inside} inside", reported)
     after = motion.afterwards()
     expect(
         (after.state, after.inside, after.cards_in_intake) == (m.State.IDLE, inside, False), f"IDLE, {inside}", after
@@ -190,9 +194,9 @@ async def counted(bench: Bench) -> Motion:
 async def counts(bench: Bench) -> None:
     """CountAll ends in Counted with all that is inside, then DONE; the set is closed, none outside; 420 meanwhile."""
     motion = await counted(bench)
-    told: m.Counted = motion.ended(m.Counted)
+    reported: m.Counted = motion.ended(m.Counted)
     inside = _known(motion.before.inside, "what is inside", motion.before)
-    expect((told.count, told.outside) == (inside, 0), f"{inside} counted, 0 outside", told)
+    expect((reported.count, reported.outside) == (inside, 0), f"{inside} counted, 0 outside", reported)
     same_but(motion.before, motion.afterwards(), counted=inside, outside=0, in_chute=0, cycles=motion.before.cycles + 1)
     _busy(motion, m.State.FEEDING, m.State.UNLOADING)
 
@@ -212,13 +216,13 @@ async def delivered(bench: Bench) -> Motion:
 async def delivers(bench: Bench) -> None:
     """Deliver brings exactly as many cards as were ordered: so many fewer inside, so many in the chute and outside."""
     motion = await delivered(bench)
-    told: m.Delivered = motion.ended(m.Delivered)
+    reported: m.Delivered = motion.ended(m.Delivered)
     inside = _known(motion.before.inside, "what is inside", motion.before) - FEW
-    seen = (told.count, told.inside, told.outside, told.in_chute)
-    expect(seen == (FEW, inside, FEW, FEW), f"{FEW} cards, {inside} inside", told)
+    seen = (reported.count, reported.inside, reported.outside, reported.in_chute)
+    expect(seen == (FEW, inside, FEW, FEW), f"{FEW} cards, {inside} inside", reported)
     progress = [event for event in motion.events if isinstance(event, m.Progress)]
     expect(bool(progress) and progress[-1].left == FEW, f"Progress that ends at {FEW}", progress[-1:])
-    same_but(motion.before, motion.afterwards(), inside=inside, outside=FEW, in_chute=FEW, low=told.low)
+    same_but(motion.before, motion.afterwards(), inside=inside, outside=FEW, in_chute=FEW, low=reported.low)
     _busy(motion, m.State.DELIVERING)
 
 
@@ -269,9 +273,9 @@ async def drawn(bench: Bench) -> None:
         before = await status_of(visit)
         in_chute = _known(before.in_chute, "what is in the chute", before)
         await bench.do(DRAW)
-        told = await visit.event(m.Holds, bench.hands.patience)
-        wanted = m.Holds(before.inside, in_chute - 1, m.Reason.NONE)
-        expect(told == wanted, repr(wanted), told)
+        reported = await visit.event(m.Holds, bench.hands.patience)
+        expected = m.Holds(before.inside, in_chute - 1, m.Reason.NONE)
+        expect(reported == expected, repr(expected), reported)
         same_but(before, await status_of(visit), in_chute=in_chute - 1)
 
 
@@ -300,8 +304,10 @@ async def drawn_as_one(bench: Bench) -> None:
         await bench.do(DRAW_PAIR)
         await bench.do(DRAW_ALL)
         await visit.until(lambda event: isinstance(event, m.Holds) and event.reason > 0, bench.hands.patience)
-        told = visit.told(m.Holds)
-        expect([event.reason for event in told if event.reason] == [m.Reason.COUNTS_DISAGREE], "433, once", told)
+        reported = visit.told(m.Holds)
+        expect(
+            [event.reason for event in reported if event.reason] == [m.Reason.COUNTS_DISAGREE], "433, once", reported
+        )
         status = await status_of(visit)
         expect((status.in_chute, status.reason) == (0, m.Reason.COUNTS_DISAGREE), "chute empty, 433", status)
 
@@ -315,9 +321,9 @@ async def one_too_many(bench: Bench) -> None:
         await bench.do(STRANGE)
         command = await begin(visit, m.TakeIn(bench.next_id()))
         settled_as(await visit.end(command, CYCLE), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
-        told = visit.told(m.Incomplete)
-        wanted = [m.Incomplete(command, outside + 1, outside)]
-        expect(told == wanted, f"{outside + 1} in, {outside} outside", told)
+        reported = visit.told(m.Incomplete)
+        expected = [m.Incomplete(command, outside + 1, outside)]
+        expect(reported == expected, f"{outside + 1} in, {outside} outside", reported)
         status = await status_of(visit)
         expect((status.state, status.inside, status.counted) == (m.State.HALTED, None, None), "HALTED, nil", status)
 
@@ -329,8 +335,10 @@ async def door_on_the_store(bench: Bench) -> None:
     async with bench.visit() as visit:
         before = await status_of(visit)
         await bench.do(OPEN_DOOR)
-        told = await visit.event(m.Holds, bench.hands.patience)
-        expect(told.inside is None and told.reason is m.Reason.DOOR_OPEN, "Holds with nil inside and 422", told)
+        reported = await visit.event(m.Holds, bench.hands.patience)
+        expect(
+            reported.inside is None and reported.reason is m.Reason.DOOR_OPEN, "Holds with nil inside and 422", reported
+        )
         await bench.do(CLOSE_DOOR)
         status = await status_of(visit)
         expect((status.inside, status.counted) == (None, None), "nil inside, nil counted", status)
@@ -354,8 +362,8 @@ async def stop(bench: Bench) -> None:
         command = await _in_delivery(bench, visit)
         await visit.order(m.Stop(bench.next_id()))
         settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.STOPPED)
-        told = visit.told(m.Stopped)
-        expect(len(told) == 1 and told[0].reason is m.Reason.STOPPED, "one Stopped with 434", told)
+        reported = visit.told(m.Stopped)
+        expect(len(reported) == 1 and reported[0].reason is m.Reason.STOPPED, "one Stopped with 434", reported)
         status = await status_of(visit)
         expect((status.state, status.counted) == (m.State.HALTED, None), "HALTED, nil counted", status)
         for order in (m.TakeIn, m.CountAll, m.SelfTest):

@@ -62,8 +62,8 @@ class Cycle(msgspec.Struct):
     def completed(self) -> m.Completed:
         """The one end that a good cycle has."""
         settled = settled_as(self.settled, Outcome.DONE, m.Reason.NONE)
-        found: m.Completed = one_end(self.events, self.command, m.Completed, settled)
-        return found
+        result: m.Completed = one_end(self.events, self.command, m.Completed, settled)
+        return result
 
 
 async def watched(bench: Bench) -> Cycle:
@@ -95,9 +95,9 @@ async def _look_on(visit: Visit, bench: Bench, cycle: Cycle) -> None:
         if not cycle.states or cycle.states[-1] is not state:
             cycle.states.append(state)
         if state in (m.State.FEEDING, m.State.UNLOADING) and state not in cycle.refused:
-            said = await refusals(visit, bench, COMMANDS)
+            replies = await refusals(visit, bench, COMMANDS)
             if (await status_of(visit)).state is state:  # else the other half began meanwhile
-                cycle.refused[state] = said
+                cycle.refused[state] = replies
         cycle.settled = await visit.until(
             lambda event: isinstance(event, Settled) and event.command == cycle.command, 0.1
         )
@@ -136,19 +136,21 @@ async def progress(bench: Bench) -> None:
     """Progress comes in both phases; its counts never fall or run ahead of each other, and end at what is Completed."""
     cycle = await watched(bench)
     count = cycle.completed().count
-    told = [event for event in cycle.events if isinstance(event, m.Progress)]
-    phases = {event.phase for event in told}
-    expect(phases == {m.Phase.FEEDING, m.Phase.UNLOADING}, "Progress while cards go in, and while they come out", told)
-    for event in told:
+    reported = [event for event in cycle.events if isinstance(event, m.Progress)]
+    phases = {event.phase for event in reported}
+    expect(
+        phases == {m.Phase.FEEDING, m.Phase.UNLOADING}, "Progress while cards go in, and while they come out", reported
+    )
+    for event in reported:
         expect(event.command == cycle.command, f"Progress about {cycle.command}", event)
         expect(event.left <= event.entered <= count, f"left <= entered <= {count}", event)
         whole = event.phase is m.Phase.FEEDING or event.entered == count
         expect(whole, "every card in before the first comes out", event)
-    for earlier, later in pairwise(told):
+    for earlier, later in pairwise(reported):
         rising = (earlier.phase, earlier.entered, earlier.left) <= (later.phase, later.entered, later.left)
         expect(rising, "counts that do not fall", f"{earlier!r}, then {later!r}")
     for phase in m.Phase.FEEDING, m.Phase.UNLOADING:
-        last = [event for event in told if event.phase is phase][-1]
+        last = [event for event in reported if event.phase is phase][-1]
         moved = last.entered if phase is m.Phase.FEEDING else last.left
         expect(moved == count, f"{count} in the last Progress of {phase.name}", last)
 
@@ -175,8 +177,8 @@ def _busy(cycle: Cycle, state: m.State) -> None:
 async def intake_empty(bench: Bench) -> None:
     """Intake is told when the last card is drawn, once."""
     cycle = await watched(bench)
-    told = [event for event in cycle.events if isinstance(event, m.Intake)]
-    expect(told == [m.Intake(False)], "one Intake that says empty", told)
+    reported = [event for event in cycle.events if isinstance(event, m.Intake)]
+    expect(reported == [m.Intake(False)], "one Intake that says empty", reported)
 
 
 @cycling(17, "Messages", needs=("SH-11",))
@@ -195,8 +197,8 @@ async def no_findings(bench: Bench) -> None:
     expect(not (await watched(bench)).completed().rejected, "a deck that is not rejected", "rejected")
     await ready(bench)
     async with bench.visit() as visit:
-        found = await visit.ask(m.GetFindings(), m.Findings, m.NoFindings)
-        expect(found == m.NoFindings(m.Reason.NOT_A_FINDING), "NoFindings with 427", "findings")
+        result = await visit.ask(m.GetFindings(), m.Findings, m.NoFindings)
+        expect(result == m.NoFindings(m.Reason.NOT_A_FINDING), "NoFindings with 427", "findings")
 
 
 # --- with hands: a second deck in the intake ------------------------------------------------------------------------
@@ -208,8 +210,8 @@ async def intake_told(bench: Bench) -> None:
     await emptied(bench)
     async with bench.visit() as visit:
         await bench.do(RELOAD)
-        told = await visit.event(m.Intake, bench.hands.patience)
-        expect(told.cards, "Intake that says cards", told)
+        reported = await visit.event(m.Intake, bench.hands.patience)
+        expect(reported.cards, "Intake that says cards", reported)
         expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
 
 
@@ -252,8 +254,8 @@ async def rejects(bench: Bench) -> None:
         completed = await visit.event(m.Completed, QUIET)
         expect(completed.rejected, "a deck that is rejected", completed)
         # How many, never which: findings name cards.
-        found, missing, extra = await _findings(visit)
-        wholly = found == command and missing == extra == 1
+        result, missing, extra = await _findings(visit)
+        wholly = result == command and missing == extra == 1
         expect(wholly, "one card missing and one extra", f"{missing} missing, {extra} extra")
         await visit.done(m.Eject(bench.next_id()), SHORT)
         gone = await visit.ask(m.GetFindings(), m.Findings, m.BatchFindings, m.NoFindings)
@@ -265,5 +267,5 @@ async def _findings(visit: Visit) -> tuple[int, int, int]:
     if m.BATCH in visit.hello.capabilities:
         tallies = await visit.ask(m.GetFindings(), m.BatchFindings)
         return tallies.command, sum(tallies.missing), sum(tallies.extra)
-    found = await visit.ask(m.GetFindings(), m.Findings)
-    return found.command, len(found.missing), len(found.extra)
+    result = await visit.ask(m.GetFindings(), m.Findings)
+    return result.command, len(result.missing), len(result.extra)

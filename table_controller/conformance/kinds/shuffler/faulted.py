@@ -68,8 +68,8 @@ async def _jam(bench: Bench) -> Stuck:
         await asyncio.sleep(QUIET)
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
         dark = any(sensors.levels[sensor].blocked for sensor in PATH)
-        said = await refusals(visit, bench, ["ClearJam"]) if dark else {}
-        return Stuck(command, settled, list(visit.events), status, sensors.levels, said)
+        replies = await refusals(visit, bench, ["ClearJam"]) if dark else {}
+        return Stuck(command, settled, list(visit.events), status, sensors.levels, replies)
 
 
 @requirement(50, "A cycle", needs=("SH-10",))
@@ -169,8 +169,8 @@ async def _cut(bench: Bench) -> Cut:
     async with bench.visit() as again:
         known, status = await again.outcome(command), await status_of(again)
         await asyncio.sleep(QUIET)
-        said = await refusals(again, bench, NOT_CLEARING)
-        return Cut((visit.hello.boot_id, again.hello.boot_id), known, status, list(again.events), said)
+        replies = await refusals(again, bench, NOT_CLEARING)
+        return Cut((visit.hello.boot_id, again.hello.boot_id), known, status, list(again.events), replies)
 
 
 @requirement(60, "States", needs=("SH-10",))
@@ -186,8 +186,8 @@ async def power_lost(bench: Bench) -> None:
 async def power_told(bench: Bench) -> None:
     """The next session begins with the event Power, interrupted."""
     cut = await cut_off(bench)
-    told = [event for event in cut.events if isinstance(event, m.Power)]
-    expect(told == [m.Power(True)], "one Power, interrupted", cut.events)
+    reported = [event for event in cut.events if isinstance(event, m.Power)]
+    expect(reported == [m.Power(True)], "one Power, interrupted", cut.events)
 
 
 @requirement(62, "States", needs=("SH-60",))

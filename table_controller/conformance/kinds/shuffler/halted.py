@@ -52,8 +52,8 @@ async def door(bench: Bench) -> None:
         for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
             since = len(visit.events)
             await bench.do(step)
-            told = await visit.event(m.Door, bench.hands.patience, since)
-            expect(told.open is is_open, f"Door open={is_open}", told)
+            reported = await visit.event(m.Door, bench.hands.patience, since)
+            expect(reported.open is is_open, f"Door open={is_open}", reported)
             status = await status_of(visit)
             expect(status.door_open is is_open, f"door_open={is_open}", status)
 
@@ -64,9 +64,9 @@ async def door_open(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         await bench.do(OPEN_DOOR)
-        said = await refusals(visit, bench, COMMANDS)
+        replies = await refusals(visit, bench, COMMANDS)
         await bench.do(CLOSE_DOOR)
-        all_refused(said, m.Reason.DOOR_OPEN, "with the door open")
+        all_refused(replies, m.Reason.DOOR_OPEN, "with the door open")
 
 
 # --- stopped in mid-cycle -------------------------------------------------------------------------------------------
@@ -175,31 +175,35 @@ async def cleared(bench: Bench) -> None:
     """ClearJam ends in Cleared and then Settled DONE, and no more cards come out than were inside."""
     halt = await stopped(bench)
     settled = settled_as(halt.cleared, Outcome.DONE, m.Reason.NONE)
-    told: m.Cleared = one_end(halt.cleared_events, settled.command, m.Cleared, settled)
+    reported: m.Cleared = one_end(halt.cleared_events, settled.command, m.Cleared, settled)
     ended: m.Stopped = one_end(halt.events, halt.command, m.Stopped, halt.settled)
-    expect(told.emptied <= ended.entered - ended.left, f"at most {ended.entered - ended.left} cards", told)
-    expect(told.behind_gate == ended.left + told.emptied, f"{ended.left} + {told.emptied} behind the gate", told)
+    expect(reported.emptied <= ended.entered - ended.left, f"at most {ended.entered - ended.left} cards", reported)
     expect(
-        halt.after is not None and halt.after.behind_gate == told.behind_gate,
-        f"{told.behind_gate} in the status",
+        reported.behind_gate == ended.left + reported.emptied,
+        f"{ended.left} + {reported.emptied} behind the gate",
+        reported,
+    )
+    expect(
+        halt.after is not None and halt.after.behind_gate == reported.behind_gate,
+        f"{reported.behind_gate} in the status",
         halt.after,
     )
-    state = m.State.READY if told.behind_gate else m.State.IDLE
+    state = m.State.READY if reported.behind_gate else m.State.IDLE
     expect(halt.after is not None and halt.after.state is state, state.name, halt.after)
 
 
 @requirement(49, "The last edges", needs=("SH-42",), capability=TRAIL)
 async def trail(bench: Bench) -> None:
     """After a halt its trail tells edges in the order of their times, none after the halt, of sensors that it has."""
-    told = (await stopped(bench)).trail
-    expect(told is not None and told.halted is not None, "a halt with its time", told)
-    if told is None or told.halted is None:
+    reported = (await stopped(bench)).trail
+    expect(reported is not None and reported.halted is not None, "a halt with its time", reported)
+    if reported is None or reported.halted is None:
         return
-    times = [edge.at for edge in told.edges]
+    times = [edge.at for edge in reported.edges]
     expect(bool(times) and times == sorted(times), "edges, the oldest first", times)
-    expect(times[-1] <= told.halted, "no edge after the halt", told)
-    expect(all(edge.sensor in PATH for edge in told.edges), "sensors of the path", told)
-    expect(len(told.currents) == len(m.Motor), f"{len(m.Motor)} currents", told)
+    expect(times[-1] <= reported.halted, "no edge after the halt", reported)
+    expect(all(edge.sensor in PATH for edge in reported.edges), "sensors of the path", reported)
+    expect(len(reported.currents) == len(m.Motor), f"{len(m.Motor)} currents", reported)
 
 
 # --- the door in mid-cycle, and doubt -------------------------------------------------------------------------------
@@ -215,14 +219,14 @@ async def door_in_cycle(bench: Bench) -> None:
         await bench.now(OPEN_DOOR)
         settled = await visit.end(command, bench.hands.patience)
         await asyncio.sleep(QUIET)
-        status, said = await status_of(visit), await refusals(visit, bench, COMMANDS)
+        status, replies = await status_of(visit), await refusals(visit, bench, COMMANDS)
         await bench.do(CLOSE_DOOR)
         settled_as(settled, Outcome.FAILED, m.Reason.DOOR_OPEN)
         ended: m.Stopped = one_end(visit.events, command, m.Stopped, settled)
         expect(ended.reason is m.Reason.DOOR_OPEN, "reason 422", ended)
         expect(m.Door(True) in visit.events, "Door", visit.events)
         expect((status.state, status.inside) == (m.State.HALTED, None), "HALTED, and nil inside", status)
-        all_refused(said, m.Reason.DOOR_OPEN, "in HALTED with the door open")
+        all_refused(replies, m.Reason.DOOR_OPEN, "in HALTED with the door open")
 
 
 @requirement(48, "Counting", needs=("SH-47",))

@@ -153,8 +153,8 @@ def one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) 
     about = [event for event in events if getattr(event, "command", None) == command]
     ends = [event for event in about if isinstance(event, (*ENDS, m.Cleared, m.SelfTested, m.Jogged))]
     expect(len(ends) == 1 and isinstance(ends[0], kind), f"one {kind.__name__} and no other end", ends)
-    told = [event for event in about if isinstance(event, Settled)]
-    expect(told == [settled], f"exactly {settled!r}", told)
+    reported = [event for event in about if isinstance(event, Settled)]
+    expect(reported == [settled], f"exactly {settled!r}", reported)
     expect(about[-2:] == [ends[0], settled], f"{kind.__name__} and then Settled, and nothing after them", about[-3:])
     return ends[0]
 
@@ -169,8 +169,8 @@ def settled_as(settled: Settled | None, outcome: Outcome, reason: m.Reason) -> S
 
 def same_but(before: m.Status, after: m.Status, **changed: Any) -> None:
     """The status is as it was, but for what is named."""
-    wanted = msgspec.structs.replace(before, **changed)
-    expect(after == wanted, repr(wanted), after)
+    expected = msgspec.structs.replace(before, **changed)
+    expect(after == expected, repr(expected), after)
 
 
 PROFILE: Final = Profile(

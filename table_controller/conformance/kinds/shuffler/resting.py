@@ -121,11 +121,11 @@ async def busy_testing(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
-        status, said = await status_of(visit), await refusals(visit, bench, COMMANDS)
+        status, replies = await status_of(visit), await refusals(visit, bench, COMMANDS)
         if visit.about(command):
             raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
-        all_refused(said, m.Reason.BUSY, "in TESTING")
+        all_refused(replies, m.Reason.BUSY, "in TESTING")
         await visit.end(command, SHORT)
 
 

@@ -48,8 +48,8 @@ async def remembers(bench: Bench) -> None:
         expect(set(listed) == set(ends), "the report to list them and no other", f"{listed} in place of {list(ends)}")
         # Which of a running command and of those that were refused meanwhile is older, the page leaves open.
         for alike in (begun, [command for command in ends if command not in begun]):
-            found = [command for command in listed if command in alike]
-            expect(found == sorted(alike), "the report to list the oldest first", f"{found} in place of {alike}")
+            received = [command for command in listed if command in alike]
+            expect(received == sorted(alike), "the report to list the oldest first", f"{received} in place of {alike}")
 
 
 async def _last_of_a_switch(bench: Bench) -> None:
@@ -101,8 +101,8 @@ async def _all_known(visit: Visit, known: list[Settled]) -> None:
     listed = (await visit.ask(GetReport(), Report)).commands
     for settled in known:
         expect(settled in listed, f"{settled!r} in the report", listed)
-        found = await visit.outcome(settled.command)
-        expect(found == settled, f"{settled!r} when asked", found)
+        received = await visit.outcome(settled.command)
+        expect(received == settled, f"{settled!r} when asked", received)
 
 
 @CHAPTER.requirement(15, "Heartbeat and silence")
