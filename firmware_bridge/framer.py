@@ -1,4 +1,4 @@
-"""From a stream of bytes to frames: bounded, resynchronising at the next delimiter. Authenticity is not judged here."""
+"""Turns a byte stream into frames, with a bounded buffer; after an error it resynchronizes at the next delimiter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from firmware_bridge.frame import MAX_WIRE, Frame, crc_fits, parse
 
 
 class FramerCounters(msgspec.Struct):
-    """Where every received byte went; bytes_in = bytes_framed + bytes_dropped + what is buffered."""
+    """An account of every received byte: bytes_in = bytes_framed + bytes_dropped + buffered bytes."""
 
     bytes_in: int = 0
     bytes_framed: int = 0
@@ -31,11 +31,11 @@ class Framer:
 
     @property
     def buffered(self) -> int:
-        """How many bytes wait for the rest of their frame."""
+        """How many bytes of an incomplete frame are buffered."""
         return len(self._rest)
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """Take a chunk; return the frames that it completed, in order. Never raises, whatever the bytes."""
+        """Add a chunk; return the frames that it completed, in order. Never raises."""
         counters = self.counters
         size = len(chunk)
         counters.bytes_in += size

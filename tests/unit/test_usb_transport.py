@@ -316,7 +316,7 @@ async def test_a_device_without_a_bulk_pair_is_none_of_ours(monkeypatch: pytest.
             patch.setattr(simulated, name, value)
             async with usb_server() as server:
                 end = Echoes(server)
-                with pytest.raises(BadPort, match="no device of ours"):
+                with pytest.raises(BadPort, match="not a pitbox device"):
                     await open_port(end.port)
                 await end.given_back()
 
