@@ -167,7 +167,7 @@ class Driver:
             raise
 
     def _need_model(self, capability: str, what: str, *, named: bool = True) -> None:
-        """Raise NotCapable, before anything is sent, unless the device has a capability (or lacks it, if not `named`)."""
+        """Raise NotCapable, before anything is sent, unless the device has a capability (`named=False`: lacks it)."""
         self.need_link()
         assert self._hello is not None
         if (capability in self._hello.capabilities) is not named:

@@ -67,7 +67,7 @@ class Witness(Driver):
 
 
 def link_trigger(event: object) -> str | None:
-    """Return the service trigger of a link event, or None. A protocol error is a fault of the device, not of the cable."""
+    """Return the service trigger of a link event, or None. A protocol error is a fault of the device."""
     match event:
         case LinkUp():
             return "appear"

@@ -241,7 +241,7 @@ class Link:
         self.fail(LinkClosed(f"{self.name} was closed"))
 
     def fail(self, cause: PitboxError) -> None:
-        """End the session: release every waiting caller with the cause, then call `on_down`. Only the first call acts."""
+        """End the session: release every waiting caller with the cause, then `on_down`. Only the first call acts."""
         if self.down is not None:
             return
         self.down = cause
