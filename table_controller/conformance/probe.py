@@ -1,6 +1,6 @@
-"""A host that breaks the rules on purpose, frame by frame: any bytes, any number, any counter. Judges nothing.
+"""A host that can break the protocol on purpose, frame by frame: any bytes, any number, any counter.
 
-`Probe` speaks without a session, `Raw` within one. Neither repeats a frame by itself: what is sent is what was written.
+`Probe` works without a session, `Raw` within one. Neither repeats a frame by itself.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import LinkError
     from table_controller.conformance.tape import Tape
 
-# What line and operating systems on both sides may add to any time of the protocol (s).
+# Allowance (s) for the line and the operating systems, added to any time of the protocol.
 LINE: Final = 0.25
-# A device that is only slow is found by the requirement on its times; everybody else waits this long (s).
+# How long (s) checks wait for a reply; separate requirements check the device's reply times.
 PATIENT: Final = 2.0
-# Where nothing must come, it must not come for this long (s): longer than a question's answer may take.
+# How long (s) a check waits to see that nothing comes: longer than a reply may take.
 QUIET: Final = 0.3 + LINE
 
 _TO_HOST: Final = decoder(HandshakeToHost)
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """A frame and when it came (loop's seconds)."""
+    """A received frame and its time (seconds of the event loop)."""
 
     at: float
     frame: fr.Frame
@@ -62,7 +62,7 @@ class Heard(msgspec.Struct, frozen=True):
         return received if self.frame.type == fr.HANDSHAKE else None
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return one line of text."""
         return frame_text(False, self.frame.signed).removeprefix("<- ")
 
 
@@ -72,7 +72,7 @@ def told(frames: list[Heard]) -> str:
 
 
 class Greeting(msgspec.Struct, frozen=True):
-    """A hello and its answer, byte for byte, and what follows from them and the device's key."""
+    """A hello and its answer, byte for byte, with the proofs that follow from them and the device's key."""
 
     asked: bytes
     answered: bytes
@@ -92,12 +92,12 @@ class Greeting(msgspec.Struct, frozen=True):
 
 
 def unsealed(payload: bytes, flags: int = 0, type_: int = fr.HANDSHAKE) -> bytes:
-    """Return header and payload of a frame without a seal."""
+    """Return header and payload of an unsealed frame."""
     return fr.head(flags, type_, 0, 0, fr.NO_RE, 0) + payload
 
 
 class Probe:
-    """Bytes and unsealed frames towards the device, and every frame that comes back."""
+    """Sends bytes and unsealed frames to the device, and keeps every received frame."""
 
     def __init__(self, tape: Tape, key: bytes, entropy: Callable[[int], bytes], decode: Any) -> None:
         self.heard: list[Heard] = []
@@ -111,7 +111,7 @@ class Probe:
         self._news = asyncio.Event()
         tape.on_bytes = self._on_bytes
         tape.on_lost = self._lost
-        self.write(b"\0")  # ends whatever an earlier check has left half sent
+        self.write(b"\0")  # ends an incomplete frame of an earlier check
 
     @property
     def now(self) -> float:
@@ -119,7 +119,7 @@ class Probe:
         return self._loop.time()
 
     def write(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send bytes unchanged."""
         self._tape.write(data)
 
     async def pour(self, data: bytes) -> None:
@@ -133,11 +133,11 @@ class Probe:
         self.write(fr.to_wire(unsealed(payload, flags)))
 
     def fresh_hello(self) -> bytes:
-        """Return the payload of a hello that nobody has sent before."""
+        """Return the payload of a hello with a new challenge."""
         return encode(HostHello("bench", self._entropy(seal.CHALLENGE_SIZE)))
 
     async def until(self, fits: Callable[[Heard], bool], within: float, since: int = 0) -> Heard | None:
-        """Wait for a frame that fits, from the place `since` in `heard` on; None if none comes."""
+        """Wait for a matching frame, from index `since` in `heard`; None if none comes."""
         until = self.now + within
         while True:
             for received in self.heard[since:]:
@@ -154,17 +154,17 @@ class Probe:
                 return None
 
     async def listen(self, seconds: float) -> list[Heard]:
-        """Return what comes in the next seconds."""
+        """Return the frames of the next seconds."""
         since = len(self.heard)
         await self.until(lambda _: False, seconds)
         return self.heard[since:]
 
     async def answers(self, seconds: float = QUIET) -> list[Heard]:
-        """Return the unsealed frames of the next seconds; sealed ones may belong to a session before."""
+        """Return the unsealed frames of the next seconds; sealed ones may belong to an earlier session."""
         return [received for received in await self.listen(seconds) if not received.frame.flags & fr.SEALED]
 
     async def introduced(self, since: int) -> list[Heard]:
-        """Return the unsealed frames that answer a hello, and what follows them at once."""
+        """Return the unsealed frames that answer a hello, including those that follow at once."""
         await self.said(DeviceProof, PATIENT, since)
         await self.listen(LINE)
         return [received for received in self.heard[since:] if not received.frame.flags & fr.SEALED]
@@ -176,7 +176,7 @@ class Probe:
         )
 
     async def greet(self, payload: bytes | None = None, flags: int = 0) -> Greeting:
-        """Say hello and wait for its answer."""
+        """Send a hello and wait for its answer."""
         since = len(self.heard)
         asked = self.fresh_hello() if payload is None else payload
         self.say(asked, flags)
@@ -190,7 +190,7 @@ class Probe:
         return Greeting(asked, hellos[-1].frame.payload, hello, proved.proof, self._key)
 
     async def open(self, greeting: Greeting | None = None) -> Raw:
-        """Shake hands to the end; Failed if no session stands."""
+        """Complete the handshake; Failed if no session opens."""
         greeting = greeting or await self.greet()
         raw = Raw(self, greeting)
         since = len(self.heard)
@@ -212,7 +212,7 @@ class Probe:
 
 
 class Raw:
-    """A session of which every number is ours to choose. While `attentive` it acknowledges and answers pings."""
+    """A session in which the check chooses every number. While `attentive` it acknowledges and answers PINGs."""
 
     def __init__(self, probe: Probe, greeting: Greeting) -> None:
         keys = seal.session_keys(greeting.key, greeting.bound)
@@ -243,7 +243,7 @@ class Raw:
         flags: int = 0,
         counter: int | None = None,
     ) -> tuple[bytes, bytes]:
-        """Return header + payload and MAC of a frame; without `counter` it takes the next one."""
+        """Return header + payload and MAC of a frame; `counter` defaults to the next one."""
         if counter is None:
             counter, self.counter = self.counter, self.counter + 1
         return seal.Sealer(self._to_device, counter).seal(
@@ -257,7 +257,7 @@ class Raw:
         return wire
 
     def request(self, message: Message | bytes, *, seq: int | None = None, **numbers: Any) -> int:
-        """Send a request, the next one unless a number is given; return its number."""
+        """Send a request, with the next number unless one is given; return its number."""
         if seq is None:
             seq, self.seq = self.seq, self.seq + 1 & 0xFFFF
         payload = message if isinstance(message, bytes) else encode(message)
@@ -270,7 +270,7 @@ class Raw:
         self.send(fr.PING)
         return counter
 
-    # --- hearing ---------------------------------------------------------------------------------------------
+    # --- receiving -------------------------------------------------------------------------------------------
 
     def sequenced(self, since: int = 0) -> list[Heard]:
         """Return every reply and event, copies included."""
@@ -285,7 +285,7 @@ class Raw:
         return [received for received in self.replies() if received.frame.re == seq]
 
     async def until(self, fits: Callable[[Heard], bool], within: float = PATIENT, since: int = 0) -> Heard | None:
-        """Wait for an authentic frame, from the place `since` in `got` on; None if none comes."""
+        """Wait for a matching authentic frame, from index `since` in `got`; None if none comes."""
 
         def first_match() -> Heard | None:
             return next((frame for frame in self.got[since:] if fits(frame)), None)
@@ -304,11 +304,11 @@ class Raw:
         return self.decoded(received)
 
     async def ask(self, message: Message | bytes, within: float = PATIENT) -> Any:
-        """Ask, and return the reply."""
+        """Send a request, and return the reply."""
         return await self.reply(self.request(message), within)
 
     def decoded(self, received: Heard) -> Any:
-        """Return the message of a reply or event; Failed if the kind has none like it."""
+        """Return the message of a reply or event; Failed if it is not valid for this kind."""
         try:
             return self.probe.decode.decode(received.frame.payload)
         except UNDECODABLE as error:
@@ -317,7 +317,7 @@ class Raw:
             ) from None
 
     async def lives(self) -> bool:
-        """Ask by a ping whether the device still knows this session: only NoSession says that it does not."""
+        """Send a PING to find out whether the device still has this session; NoSession means that it does not."""
         since, place = len(self.probe.heard), len(self.got)
         self.ping()
         received = await self.probe.until(

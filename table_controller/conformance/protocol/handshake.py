@@ -1,4 +1,4 @@
-"""HS: who is there. Hello, proofs, Welcome, and everything that must open nothing."""
+"""HS: the handshake. Hello, proofs, Welcome, and everything that must not open a session."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RULES: Final = "The handshake"
 _WRONG: Final = bytes(range(seal.PROOF_SIZE))
 # A sealed frame of no session.
 _STRAY: Final = fr.to_wire(fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER), bytes(fr.MAC_SIZE))
-# A device that waits for its host says nothing for this long (s): more than a heartbeat.
+# How long (s) a device without a session must stay silent: more than a heartbeat.
 _ALONE: Final = HEARTBEAT + 2 * LINE
 
 
@@ -59,7 +59,7 @@ async def hello(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, "Messages", needs=("HS-01",))
 async def limits(bench: Bench) -> None:
-    """Its hello keeps to the limits of every field, the digest's 32 bytes included."""
+    """Every field of its hello is within its limits, including the 32 bytes of the digest."""
     probe = bench.probe()
     probe.say(probe.fresh_hello())
     for received in await probe.answers():
@@ -72,7 +72,7 @@ async def limits(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, _RULES, needs=("HS-02",))
 async def proof(bench: Bench) -> None:
-    """Its proof fits both hellos and the device's key."""
+    """Its proof is right for both hellos and the device's key."""
     greeting = await bench.probe().greet()
     expect(compare_digest(greeting.proof, seal.device_proof(bench.key.key, greeting.bound)),
            "the proof that follows from this key file and both hellos (see the golden bytes for each step)",
@@ -81,7 +81,7 @@ async def proof(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, _RULES, needs=("HS-03",))
 async def welcome(bench: Bench) -> None:
-    """A HostProof that fits is answered by a sealed Welcome: a session stands."""
+    """A right HostProof is answered by a sealed Welcome: the session is open."""
     await bench.raw()
 
 
@@ -96,7 +96,7 @@ async def fresh(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, _RULES, needs=("HS-02",))
 async def repeated_hello(bench: Bench) -> None:
-    """A HostHello that is repeated gets the same answer again, the same challenge included."""
+    """A repeated HostHello gets the same answer again, with the same challenge."""
     probe = bench.probe()
     first = await probe.greet()
     again = await probe.greet(first.asked, fr.RETRANSMIT)
@@ -106,7 +106,7 @@ async def repeated_hello(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, _RULES, needs=("HS-04",))
 async def first_numbers(bench: Bench) -> None:
-    """The Welcome has the first counter, and the first sequence number as its acknowledgement."""
+    """The Welcome has the first counter, and acknowledges the first sequence number."""
     frame = (await bench.raw()).welcomes[0].frame
     expect(frame.counter == fr.FIRST_COUNTER, f"counter {fr.FIRST_COUNTER:08x}", f"{frame.counter:08x}")
     expect(frame.ack == fr.FIRST_SEQ, f"ack {fr.FIRST_SEQ:04x}", f"{frame.ack:04x}")
@@ -115,7 +115,7 @@ async def first_numbers(bench: Bench) -> None:
 
 @CHAPTER.requirement(8, _RULES, needs=("HS-04",))
 async def repeated_proof(bench: Bench) -> None:
-    """A HostProof that is repeated gets a Welcome again, with the next counter; the session goes on."""
+    """A repeated HostProof gets a Welcome again, with the next counter; the session continues."""
     raw = await bench.raw()
     since = len(raw.probe.heard)
     raw.probe.say(HostProof(raw.greeting.host_proof), fr.RETRANSMIT)
@@ -128,7 +128,7 @@ async def repeated_proof(bench: Bench) -> None:
 
 @CHAPTER.requirement(9, _RULES, needs=("HS-04",))
 async def wrong_proof(bench: Bench) -> None:
-    """A HostProof that does not fit is answered by Refuse with reason 315 and opens nothing."""
+    """A wrong HostProof is answered by Refuse with reason 315 and opens nothing."""
     probe = bench.probe()
     greeting = await probe.greet()
     await _refused(probe, _WRONG)
@@ -147,7 +147,7 @@ async def _refused(probe: Probe, wrong: bytes) -> None:
 
 @CHAPTER.requirement(10, _RULES, needs=("HS-04", "HS-09"))
 async def replay(bench: Bench) -> None:
-    """A challenge serves for one session: a recorded handshake, played again, opens nothing."""
+    """A challenge is valid for one session: a replayed handshake opens nothing."""
     first = await bench.raw()
     probe = bench.probe()
     second = await probe.greet(first.greeting.asked)
@@ -160,7 +160,7 @@ async def replay(bench: Bench) -> None:
 
 @CHAPTER.requirement(11, _RULES, needs=("HS-04",))
 async def strangers(bench: Bench) -> None:
-    """A running session goes on while strangers say hello and give wrong proofs."""
+    """A running session continues while other hosts send hellos and wrong proofs."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     await raw.probe.greet()
@@ -188,7 +188,7 @@ async def takes_over(bench: Bench) -> None:
 
 @CHAPTER.requirement(13, "Unsealed frames in a session", needs=("HS-04",))
 async def no_session(bench: Bench) -> None:
-    """A sealed frame that comes without a session is answered by NoSession, every time."""
+    """A sealed frame without a session is answered by NoSession, every time."""
     probe = await bench.no_session()
     for _ in range(3):
         since = len(probe.heard)
@@ -199,7 +199,7 @@ async def no_session(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, _RULES, needs=("HS-13",))
 async def proof_out_of_nowhere(bench: Bench) -> None:
-    """A HostProof with neither a session nor a hello before it is answered by NoSession, not by Refuse."""
+    """A HostProof with no session and no hello before it is answered by NoSession, not by Refuse."""
     probe = await bench.no_session()
     probe.say(HostProof(_WRONG))
     came = await probe.answers()
@@ -208,7 +208,7 @@ async def proof_out_of_nowhere(bench: Bench) -> None:
 
 @CHAPTER.requirement(15, "Unsealed frames in a session", needs=("HS-13",))
 async def alone(bench: Bench) -> None:
-    """Without a session it starts nothing by itself."""
+    """Without a session it sends nothing by itself."""
     probe = await bench.no_session()
     came = await probe.listen(_ALONE)
     expect(not came, f"nothing for {_ALONE:g} s", told(came))
@@ -216,7 +216,7 @@ async def alone(bench: Bench) -> None:
 
 @CHAPTER.requirement(16, "Messages", needs=("HS-01",))
 async def unknown_role(bench: Bench) -> None:
-    """A HostHello in a role that does not exist gets no answer."""
+    """A HostHello with an unknown role gets no answer."""
     probe = bench.probe()
     role = probe.fresh_hello().replace(b"bench", b"owner")
     await _unanswered(probe, role, "the role owner")
@@ -224,7 +224,7 @@ async def unknown_role(bench: Bench) -> None:
 
 @CHAPTER.requirement(17, "Payloads", needs=("HS-01",))
 async def misshapen_hello(bench: Bench) -> None:
-    """A HostHello with a field too many or with a challenge of another size gets no answer."""
+    """A HostHello with an extra field or a challenge of the wrong size gets no answer."""
     probe = bench.probe()
     await _unanswered(probe, encoded_with(HostHello("bench", bytes(range(16))), b"\xc0"), "a field too many")
     short = msgspec.msgpack.encode([tag_of(HostHello), "bench", bytes(range(15))])
@@ -239,7 +239,7 @@ async def _unanswered(probe: Probe, payload: bytes, what: str) -> None:
 
 @CHAPTER.requirement(18, _RULES, needs=("HS-13",))
 async def boot_id(bench: Bench) -> None:
-    """The boot id is the same in hello, Welcome, Report and NoSession as long as it does not restart."""
+    """The boot id is the same in hello, Welcome, Report and NoSession until it restarts."""
     raw = await bench.raw()
     seen: dict[str, Any] = {"hello": raw.greeting.hello.boot_id}
     first = raw.welcomes[0].message

@@ -1,4 +1,4 @@
-"""LK: what a device does with the frames of a session: once, in order, acknowledged, answered in time."""
+"""LK: receiving frames within a session: once, in order, acknowledged, answered in time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONE: Final = 3
 
 @CHAPTER.requirement(1, _LINK)
 async def one_reply(bench: Bench) -> None:
-    """A request gets exactly one reply, which names it in `re`."""
+    """A request gets exactly one reply, with the request's number in `re`."""
     raw = await bench.raw()
     asked = [raw.request(bench.profile.question) for _ in range(3)]
     for seq in asked:
@@ -39,7 +39,7 @@ async def one_reply(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, _LINK)
 async def numbered(bench: Bench) -> None:
-    """Its replies and events are numbered from 0x0101, one after the other."""
+    """Its replies and events are numbered from 0x0101 without gaps."""
     raw = await bench.raw()
     for _ in range(4):
         await raw.ask(GetReport())
@@ -49,7 +49,7 @@ async def numbered(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, "Deadlines")
 async def in_time(bench: Bench) -> None:
-    """A question about its state is answered within 0.3 s."""
+    """A request for its state is answered within 0.3 s."""
     raw = await bench.raw()
     for question in (GetReport(), bench.profile.question):
         began = raw.probe.now
@@ -73,14 +73,14 @@ async def acknowledges(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, "Sending, and sending again")
 async def marked(bench: Bench) -> None:
-    """A request that is marked as repeated and was never heard before is answered."""
+    """A request with the RETRANSMIT flag that arrives for the first time is answered."""
     raw = await bench.raw()
     await raw.reply(raw.request(GetReport(), flags=fr.RETRANSMIT))
 
 
 @CHAPTER.requirement(6, _RECEIVING)
 async def duplicate(bench: Bench) -> None:
-    """A request that comes twice is answered once, and acknowledged again at once."""
+    """A duplicate request is answered once, and acknowledged again at once."""
     raw = await bench.raw()
     seq = raw.request(GetReport())
     await raw.reply(seq)
@@ -97,7 +97,7 @@ async def duplicate(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, _RECEIVING)
 async def in_order(bench: Bench) -> None:
-    """Requests that come in the wrong order are answered in the right one."""
+    """Requests that arrive out of order are answered in order."""
     raw = await bench.raw()
     first = raw.seq
     for seq in (first + 1, first + 2):
@@ -113,7 +113,7 @@ async def in_order(bench: Bench) -> None:
 
 @CHAPTER.requirement(8, _RECEIVING)
 async def gap_told(bench: Bench) -> None:
-    """An early frame is told at once, by an ACK with its number in `re` and the missing one in `ack`."""
+    """An early frame is acknowledged at once, with its number in `re` and the missing number in `ack`."""
     raw = await bench.raw()
     missing = raw.seq
     raw.request(GetReport(), seq=missing + 2)
@@ -137,7 +137,7 @@ async def holds_eleven(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, _RECEIVING)
 async def too_far_ahead(bench: Bench) -> None:
-    """A frame that is twelve or more ahead is dropped, and told by an ACK."""
+    """A frame that is twelve or more ahead is dropped, and an ACK is sent."""
     raw = await bench.raw()
     first = raw.seq
     far = first + URGENT_WINDOW
@@ -162,7 +162,7 @@ async def _all_answered(raw: Raw, first: int, count: int) -> None:
 
 @CHAPTER.requirement(11, "A frame")
 async def tidy_numbers(bench: Bench) -> None:
-    """What it sends of itself has no seq but where the page gives it one, and no `re` but in replies."""
+    """Its PINGs have seq 0, and only its replies and ACKs have a value in `re`."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.ping()
@@ -179,7 +179,7 @@ async def tidy_numbers(bench: Bench) -> None:
 
 @CHAPTER.requirement(12, _RECEIVING, needs=("LK-08",))
 async def not_held_over(bench: Bench) -> None:
-    """What it holds early ends with the session: the next one carries out none of it, not even a Reset."""
+    """Early frames are discarded with the session: the next session executes none of them, not even a Reset."""
     await bench.profile.rest(bench)
     command = bench.next_id()
     old = await bench.raw()
@@ -201,9 +201,9 @@ async def not_held_over(bench: Bench) -> None:
 
 @CHAPTER.requirement(13, _RECEIVING)
 async def lone_acknowledgement(bench: Bench) -> None:
-    """A request whose reply must wait is acknowledged by an ACK of its own, after 10 ms."""
+    """A request whose reply must wait is acknowledged by a separate ACK after 10 ms."""
     raw = await bench.raw()
-    await raw.probe.listen(LINE)  # what it tells of itself is acknowledged first
+    await raw.probe.listen(LINE)  # its own events are acknowledged first
     raw.attentive = False
     for _ in range(WINDOW):
         raw.request(GetReport())

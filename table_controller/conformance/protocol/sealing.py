@@ -1,4 +1,4 @@
-"""SE: the seal. What is not authentic or was heard before has no effect, and gets no answer."""
+"""SE: the seal. Frames that are forged or replayed have no effect, and get no answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REPORT: Final = encode(GetReport())
 
 
 async def _no_effect(raw: Raw, wire: bytes, what: str) -> None:
-    """Bytes get no answer of any kind, and the session goes on with the number that they tried to use."""
+    """Bytes get no answer of any kind, and the session continues with the number that they tried to use."""
     place = len(raw.probe.heard)
     raw.probe.write(wire)
     await raw.probe.listen(QUIET)
@@ -31,7 +31,7 @@ async def _no_effect(raw: Raw, wire: bytes, what: str) -> None:
 
 @CHAPTER.requirement(1, _SEAL)
 async def counters(bench: Bench) -> None:
-    """Every frame of a session is sealed, and its counter is one higher than that of the one before."""
+    """Every frame of a session is sealed, and its counter is one higher than the previous one."""
     raw = await bench.raw()
     for _ in range(4):
         await raw.ask(GetReport())
@@ -48,7 +48,7 @@ async def counters(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, _SEAL)
 async def forged(bench: Bench) -> None:
-    """A request whose MAC does not fit has no effect and no answer."""
+    """A request with a wrong MAC has no effect and gets no answer."""
     raw = await bench.raw()
     signed, mac = raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq)
     await _no_effect(raw, fr.to_wire(signed, bytes([mac[0] ^ 1]) + mac[1:]), "a MAC with a flipped first bit")
@@ -59,7 +59,7 @@ async def forged(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, _SEAL)
 async def forged_ping(bench: Bench) -> None:
-    """A PING or ACK whose MAC does not fit has no effect either."""
+    """A PING or ACK with a wrong MAC has no effect."""
     raw = await bench.raw()
     signed, _ = raw.sealed(fr.PING)
     await _no_effect(raw, fr.to_wire(signed, bytes(fr.MAC_SIZE)), "a PING with a MAC of zeros")
@@ -68,7 +68,7 @@ async def forged_ping(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, _SEAL)
 async def covered(bench: Bench) -> None:
-    """The MAC covers flags, type and all numbers: a frame with one of them changed has no effect."""
+    """The MAC covers flags, type and all numbers: a frame with any of them changed has no effect."""
     raw = await bench.raw()
     changes = {
         "the RETRANSMIT flag": {"first": fr.VERSION << 4 | fr.SEALED | fr.RETRANSMIT},
@@ -86,7 +86,7 @@ async def covered(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, _SEAL)
 async def replayed(bench: Bench) -> None:
-    """A frame that was heard before has no effect and no answer."""
+    """A replayed frame has no effect and gets no answer."""
     raw = await bench.raw()
     for type_, payload, seq in ((fr.REQUEST, _REPORT, raw.seq), (fr.PING, b"", 0)):
         place = len(raw.got)
@@ -99,7 +99,7 @@ async def replayed(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, _SEAL)
 async def late(bench: Bench) -> None:
-    """A counter lower than the last one is not taken, even if that frame was never heard."""
+    """A frame with a counter below the last one is rejected, even if it never arrived before."""
     raw = await bench.raw()
     held = fr.to_wire(*raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq + 1))
     await raw.ask(GetReport())
@@ -110,7 +110,7 @@ async def late(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, _SEAL)
 async def gaps(bench: Bench) -> None:
-    """Gaps between counters are normal."""
+    """Gaps between counters are accepted."""
     raw = await bench.raw()
     for step in (2, 1000, 0x01000000):
         raw.counter += step
@@ -131,7 +131,7 @@ async def reflected(bench: Bench) -> None:
 
 @CHAPTER.requirement(9, "Unsealed frames in a session")
 async def open_request(bench: Bench) -> None:
-    """A request that is not sealed has no effect within a session."""
+    """An unsealed request has no effect within a session."""
     raw = await bench.raw()
     signed = with_numbers(unsealed(_REPORT, 0, fr.REQUEST), seq=raw.seq, ack=raw.expected, counter=raw.counter)
     await _no_effect(raw, fr.to_wire(signed), "a request without a seal")
@@ -140,7 +140,7 @@ async def open_request(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, "Unsealed frames in a session", needs=("HS-13",))
 async def sealed_hello(bench: Bench) -> None:
-    """A sealed HostHello or HostProof is not obeyed, whoever sealed it: nothing in a session, NoSession without one."""
+    """A sealed HostHello or HostProof is not obeyed: it is ignored in a session, and gets NoSession without one."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     for payload in (raw.probe.fresh_hello(), encode(HostProof(raw.greeting.host_proof))):

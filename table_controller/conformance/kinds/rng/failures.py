@@ -1,4 +1,4 @@
-"""RN-20 up: noise that is not noise, and a display that shows what it should not. All of it by hand."""
+"""RN-20 up: noise that is not noise, and a display that shows what it should not. All of them need an operator."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _lit(number: int) -> str:
 
 @CHAPTER.requirement(20, "Failure", hands=True, needs=("RN-02",))
 async def stuck(bench: Bench) -> None:
-    """Noise that stands still ends a draw without a number, at the eleventh equal sample: 468."""
+    """Constant noise ends a draw without a number, at the eleventh equal sample: 468."""
     await rest(bench)
     async with spoiled(bench, STUCK, MEND), bench.visit() as visit:
         reported = await fails(bench, visit, m.Reason.NOISE_STUCK)
@@ -54,7 +54,7 @@ async def stuck(bench: Bench) -> None:
 
 @CHAPTER.requirement(21, "Failure", hands=True, needs=("RN-10",))
 async def biased(bench: Bench) -> None:
-    """Noise in which one sample comes too often does not pass a self-test: SelfTested and Settled FAILED with 469."""
+    """Noise with one sample too frequent fails a self-test: SelfTested and Settled FAILED with 469."""
     await rest(bench)
     async with spoiled(bench, BIASED, MEND), bench.visit() as visit:
         for _ in range(TRIES):
@@ -78,7 +78,7 @@ async def dead(bench: Bench) -> None:
 
 @CHAPTER.requirement(23, "Failure", hands=True, needs=("RN-10", "RN-20"))
 async def latches(bench: Bench) -> None:
-    """A failure is kept, also over a restart with good noise: every Draw gets 471 until a self-test has passed."""
+    """A failure is kept, also through a restart with good noise: every Draw gets 471 until a self-test has passed."""
     await rest(bench)
     async with spoiled(bench, STUCK, MEND), bench.visit() as visit:
         await fails(bench, visit, m.Reason.NOISE_STUCK)
@@ -116,7 +116,7 @@ async def start_up(bench: Bench) -> None:
 
 @CHAPTER.requirement(25, "Failure", hands=True, needs=("RN-02",))
 async def display_fails(bench: Bench) -> None:
-    """A segment that goes dark under a number is noticed: HealthFailed with 473, FAILED, and a blank display."""
+    """A segment that goes dark under a number is detected: HealthFailed with 473, FAILED, and a blank display."""
     await rest(bench)
     async with bench.visit() as visit:
         segment = _lit((await drawn(bench, visit)).number)
@@ -131,7 +131,7 @@ async def display_fails(bench: Bench) -> None:
 
 @CHAPTER.requirement(26, "Failure", hands=True, needs=("RN-02",))
 async def not_shown(bench: Bench) -> None:
-    """A number that the display cannot show is no number: its draw fails with 473."""
+    """A number that the display cannot show does not count: its draw fails with 473."""
     await rest(bench)
     async with spoiled(bench, HALF_DARK, MEND), bench.visit() as visit:
         await fails(bench, visit, m.Reason.DISPLAY_FAULT)
@@ -139,7 +139,7 @@ async def not_shown(bench: Bench) -> None:
 
 @CHAPTER.requirement(27, "States", hands=True, needs=("RN-06",))
 async def not_cleared(bench: Bench) -> None:
-    """Clear ends FAILED with 473 if a segment stays lit, and Cleared is not told."""
+    """Clear ends FAILED with 473 if a segment stays lit, without Cleared."""
     await rest(bench)
     async with bench.visit() as visit:
         segment = _lit((await drawn(bench, visit)).number)

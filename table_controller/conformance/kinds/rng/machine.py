@@ -1,4 +1,4 @@
-"""The number generator as the kit handles it: how it draws, and how it is brought to rest."""
+"""The number generator in the kit: how it draws, and how it is brought to idle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEND: Final = Step("connect the noise source and the display as they belong", ("
 
 
 async def status_of(visit: Visit) -> m.Status:
-    """Ask what it does and what it shows."""
+    """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
@@ -78,11 +78,11 @@ async def rest(bench: Bench) -> None:
             if await _is_at_rest(bench, visit, status):
                 return
             status = await status_of(visit)
-    raise Failed("a generator that can be brought to rest", repr(status))
+    raise Failed("a generator that can be brought to its idle state", repr(status))
 
 
 async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
-    """Take one step towards rest; True if there is none left to take."""
+    """Do one step towards idle; return True if it is idle."""
     if status.state in (m.State.DRAWING, m.State.TESTING):
         await visit.until(lambda event: isinstance(event, m.Drawn | m.HealthFailed | m.SelfTested), SHORT)
     elif status.state is m.State.SHOWING:

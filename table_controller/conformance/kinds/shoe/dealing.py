@@ -88,7 +88,7 @@ async def _watched(bench: Bench, message: Message) -> Motion:
 
 
 async def block(bench: Bench) -> Motion:
-    """Watch how a block is taken in; once for all the requirements about it."""
+    """Watch how a block is taken in; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Motion:
         await waiting(bench)
@@ -99,7 +99,7 @@ async def block(bench: Bench) -> Motion:
 
 
 async def stack(bench: Bench) -> Motion:
-    """Watch how a stack is dealt; once for all the requirements about it."""
+    """Watch how a stack is dealt; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Motion:
         await loaded(bench)
@@ -113,7 +113,7 @@ def _busy(motion: Motion, state: m.State) -> None:
     if not motion.during or motion.during[-1].state is not state:
         if motion.during and motion.during[0].state is not state:
             expect(False, state.name, motion.during[0])
-        raise NotChecked(f"{state.name} was over before anybody could look; let the simulator run more slowly")
+        raise NotChecked(f"{state.name} was over before it could be observed; run the simulator more slowly")
     all_refused(motion.refused, m.Reason.BUSY, f"in {state.name}")
 
 
@@ -130,7 +130,7 @@ async def load(bench: Bench) -> None:
 
 @requirement(11, "Counting", needs=("SO-10",))
 async def counted_in(bench: Bench) -> None:
-    """What Loaded counts is left in the well: READY, nothing drawn, nothing on the path, the intake empty."""
+    """The count of Loaded is left in the well: READY, nothing drawn, nothing on the path, the intake empty."""
     motion = await block(bench)
     reported: m.Loaded = motion.ended(m.Loaded)
     count = number(reported.count, "how many cards were loaded", reported)
@@ -161,7 +161,7 @@ async def already_loaded(bench: Bench) -> None:
 
 @requirement(14, "What moves, and how it ends", needs=("SO-10",))
 async def exact(bench: Bench) -> None:
-    """A stack has as many cards as were ordered, counted out one by one: Dispensed, then Settled DONE."""
+    """A stack has exactly the ordered cards, counted out one by one: Dispensed, then Settled DONE."""
     motion = await stack(bench)
     reported: m.Dispensed = motion.ended(m.Dispensed)
     expect(reported.count == STACK, f"{STACK} cards", reported)
@@ -202,7 +202,7 @@ async def _stack_in_slot(bench: Bench) -> None:
 
 @requirement(17, "States", needs=("SO-14",))
 async def slot_occupied(bench: Bench) -> None:
-    """No next stack and no stub while one lies in the slot: refused with 442, and no card moves."""
+    """While a stack is in the slot, the next stack and the stub are refused with 442, and no card moves."""
     await _stack_in_slot(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -211,7 +211,7 @@ async def slot_occupied(bench: Bench) -> None:
         same_but(before, await status_of(visit))
 
 
-# --- with hands: stack after stack, down to the stub ------------------------------------------------------------------
+# --- with an operator: stack after stack, down to the stub ------------------------------------------------------------
 
 
 class Deal(msgspec.Struct):
@@ -255,7 +255,7 @@ async def _deal(bench: Bench) -> Deal:
 
 
 async def brought_out(bench: Bench) -> Out:
-    """Deal a whole block in stacks and bring the stub out; once for all the requirements about it."""
+    """Deal a whole block in stacks and bring the stub out; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Out:
         deal = await _deal(bench)
@@ -278,7 +278,7 @@ def _stub(out: Out) -> m.Stub:
 
 @requirement(20, "What moves, and how it ends", hands=True, needs=("SO-14",))
 async def stack_taken(bench: Bench) -> None:
-    """A stack that is taken is told by Pile once; nothing lies in the slot then, and the next may come."""
+    """When a stack is taken, Pile is sent once; the slot is empty then, and the next stack may come."""
     deal = (await brought_out(bench)).deal
     for status, piles in zip(deal.between, deal.taken, strict=True):
         expect(piles == [m.Pile(m.Place.SLOT, False)], "one Pile: the slot is empty", piles)
@@ -287,7 +287,7 @@ async def stack_taken(bench: Bench) -> None:
 
 @requirement(21, "States", hands=True, needs=("SO-14",))
 async def too_few(bench: Bench) -> None:
-    """A stack of more cards than are left is refused with 445, and not begun."""
+    """A stack of more cards than are left is refused with 445, and not started."""
     deal = (await brought_out(bench)).deal
     if deal.too_few is None:
         raise NotChecked("the block was a multiple of ten cards")
@@ -296,7 +296,7 @@ async def too_few(bench: Bench) -> None:
 
 @requirement(22, "Counting", hands=True, needs=("SO-14",))
 async def stub(bench: Bench) -> None:
-    """CountStub brings out all that was left: Stub with their number, then Settled DONE, IDLE, 0 left."""
+    """CountStub brings out all remaining cards: Stub with their count, then Settled DONE, IDLE, 0 left."""
     out = await brought_out(bench)
     left = out.deal.between[-1].left
     reported = _stub(out)
@@ -308,7 +308,7 @@ async def stub(bench: Bench) -> None:
 
 @requirement(23, "Counting", hands=True, needs=("SO-14",))
 async def conserved(bench: Bench) -> None:
-    """No card comes or goes: left and drawn always make the block, and all that came out is what went in."""
+    """No card is lost or added: left and drawn always add up to the block, and all cards that went in come out."""
     out = await brought_out(bench)
     deal, block = out.deal, number(out.deal.start.left, "how many were loaded", out.deal.start)
     for status in deal.between:
@@ -321,7 +321,7 @@ async def conserved(bench: Bench) -> None:
 
 @requirement(24, "States", hands=True, needs=("SO-22",))
 async def nothing_left(bench: Bench) -> None:
-    """Empty it refuses Dispense with 444, CountStub with 424, and Load without a block with 421."""
+    """When empty it refuses Dispense with 444, CountStub with 424, and Load without a block with 421."""
     replies = (await brought_out(bench)).refused
     for name, reason in (("Load", m.Reason.NOTHING_LOADED), ("Dispense", m.Reason.SHOE_EMPTY),
                          ("CountStub", m.Reason.NOTHING_TO_EJECT)):  # fmt: skip
@@ -330,7 +330,7 @@ async def nothing_left(bench: Bench) -> None:
 
 @requirement(25, "What moves, and how it ends", hands=True, needs=("SO-14",))
 async def short_stack(bench: Bench) -> None:
-    """A well that runs empty in mid-stack is told: ShortStack with what came, then FAILED with 450."""
+    """When the well runs empty in mid-stack, it sends ShortStack with the cards that came, then FAILED with 450."""
     deal = await _deal(bench)
     left = deal.between[-1].left
     if not left:

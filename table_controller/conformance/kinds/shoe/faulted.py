@@ -1,4 +1,4 @@
-"""SO-30 to SO-59: the door, a stop in mid-stack, a card that sticks, two as one, power that goes. All of it by hand."""
+"""SO-30 to SO-59: door, stop, stuck card, double feed and power loss. All of them need an operator."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def _halted(bench: Bench, visit: Visit, before: m.Status, command: int, na
 
 
 def _accounted(halt: Halt, moved: int, in_path: int | None, left: int | None) -> None:
-    """Every card is in the stack, on the path or in the well; status and last Progress say the same."""
+    """Every card is in the stack, on the path or in the well; status and last Progress agree."""
     block = number(halt.before.left, "how many were left", halt.before)
     whole = moved + number(in_path, "what is on the path", halt.status) + number(left, "what is left", halt.status)
     expect(whole == block, f"{block} cards in all", f"{moved} dealt, {in_path} on the path, {left} left")
@@ -102,7 +102,7 @@ def _accounted(halt: Halt, moved: int, in_path: int | None, left: int | None) ->
 
 @requirement(30, "States")
 async def door(bench: Bench) -> None:
-    """The door is told by Door and shown in the status; while it is open every motion is refused with 422."""
+    """The door is reported by Door and shown in the status; while it is open every motion is refused with 422."""
     await loaded(bench)
     async with bench.visit() as visit:
         for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
@@ -131,7 +131,7 @@ async def door_on_cards(bench: Bench) -> None:
 
 
 async def stopped(bench: Bench) -> Halt:
-    """Stop a stack; once for all the requirements about it."""
+    """Stop a stack; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Halt:
         await loaded(bench)
@@ -157,13 +157,13 @@ async def stop(bench: Bench) -> None:
 
 @requirement(33, "States", needs=("SO-32",))
 async def needs_clearing(bench: Bench) -> None:
-    """In HALTED everything but ClearJam is refused with 423."""
+    """In HALTED every command but ClearJam is refused with 423."""
     all_refused((await stopped(bench)).refused, m.Reason.NEEDS_CLEARING, "in HALTED")
 
 
 @requirement(34, "Counting", needs=("SO-32",))
 async def doubt(bench: Bench) -> None:
-    """Cleared by hand, only a look inside the empty machine and then a passed self-test make it sure again."""
+    """After clearing by hand, it is sure again only after a look inside the empty machine and a passed self-test."""
     await loaded(bench)
     async with bench.visit() as visit:
         _, command = await _in_mid_stack(bench, visit)
@@ -205,7 +205,7 @@ async def door_in_mid_stack(bench: Bench) -> None:
 
 
 async def jammed(bench: Bench) -> Halt:
-    """Let a card stick in mid-stack; once for all the requirements about it."""
+    """Let a card stick in mid-stack; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Halt:
         await loaded(bench)
@@ -220,13 +220,13 @@ async def jammed(bench: Bench) -> Halt:
 
 @requirement(40, "What moves, and how it ends", needs=("SO-14",))
 async def jam(bench: Bench) -> None:
-    """A card that sticks ends the stack in Jam and then Settled FAILED with 430; it is HALTED."""
+    """A stuck card ends the stack in Jam and then Settled FAILED with 430; it is HALTED."""
     (await jammed(bench)).ended(m.Jam, m.Reason.JAM)
 
 
 @requirement(41, "Counting", needs=("SO-40",))
 async def jam_named(bench: Bench) -> None:
-    """Jam names where the card sticks and which of the stack it is, pictures the sensors, and loses no card."""
+    """Jam has the segment of the stuck card, its number in the stack, and the sensor levels; no card is lost."""
     halt = await jammed(bench)
     reported: m.Jam = halt.ended(m.Jam, m.Reason.JAM)
     where = (reported.phase, reported.segment) == (m.Phase.DISPENSING, m.Segment.DROP)
@@ -238,7 +238,7 @@ async def jam_named(bench: Bench) -> None:
 
 @requirement(42, "States", needs=("SO-40",))
 async def path_blocked(bench: Bench) -> None:
-    """While a sensor of the path is dark ClearJam is refused with 426."""
+    """While a sensor of the path is dark, ClearJam is refused with 426."""
     halt = await jammed(bench)
     if not any(halt.levels[sensor].blocked for sensor in PATH):
         raise NotChecked("the card did not stick under a sensor")
@@ -247,7 +247,7 @@ async def path_blocked(bench: Bench) -> None:
 
 @requirement(43, "Counting", needs=("SO-14",))
 async def double_feed(bench: Bench) -> None:
-    """Two cards at once end the stack in Fault 431 and Settled FAILED with 431; how many are left is nil."""
+    """Two cards at once end the stack in Fault 431 and Settled FAILED with 431; the count left is nil."""
     await loaded(bench)
     async with bench.visit() as visit:
         before, command = await _in_mid_stack(bench, visit)
@@ -260,7 +260,7 @@ async def double_feed(bench: Bench) -> None:
 
 @requirement(44, "Counting", needs=("SO-14",))
 async def unbalanced(bench: Bench) -> None:
-    """Two cards that no sensor can tell apart are found at the stub: Unbalanced, FAILED with 433, not sure."""
+    """Two cards that no sensor can distinguish are detected at the stub: Unbalanced, FAILED with 433, not sure."""
     await loaded(bench)
     async with bench.visit() as visit:
         block = number((await status_of(visit)).left, "how many are left", "nil")
@@ -284,13 +284,13 @@ async def unbalanced(bench: Bench) -> None:
 
 @requirement(50, "States", needs=("SO-14",))
 async def power_lost(bench: Bench) -> None:
-    """Power that goes in mid-stack: the stack FAILED with 435, DOUBTFUL, nil counts, Power told, 423 to all orders."""
+    """A power loss in mid-stack: the stack FAILED with 435, DOUBTFUL, nil counts, Power sent, 423 to other commands."""
     await loaded(bench)
     async with bench.visit() as visit:
         _, command = await _in_mid_stack(bench, visit)
         await bench.now(POWER_CUT)
         if not await visit.ends(bench.hands.patience):
-            raise NotChecked("nobody cut the power")
+            raise NotChecked("the power was not cut")
     await bench.back(not_boot=visit.hello.boot_id)
     async with bench.visit() as visit:
         settled_as(await visit.outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)

@@ -46,7 +46,7 @@ async def _drawn(bench: Bench, visit: Visit, step: Step, cards: int) -> list[m.D
 
 @requirement(60, "Rounds drawn by hand")
 async def load(bench: Bench) -> None:
-    """Load begins a block at once: Loaded with a nil count, READY, nil left, 0 drawn; a second is refused with 443."""
+    """Load starts a block at once: Loaded with a nil count, READY, nil left, 0 drawn; a second is refused with 443."""
     await waiting(bench)
     async with bench.visit() as visit:
         await refused(visit, m.StartRound(bench.next_id()), m.Reason.SHOE_EMPTY, "before Load")
@@ -62,7 +62,7 @@ async def load(bench: Bench) -> None:
 
 @requirement(61, "Rounds drawn by hand", hands=True, needs=("SO-60",))
 async def rounds(bench: Bench) -> None:
-    """Every card of a round is told once by its number; Stop ends it in RoundEnded with how many it had."""
+    """Every card of a round is reported once with its number; Stop ends the round in RoundEnded with its count."""
     await loaded(bench)
     async with bench.visit() as visit:
         command = await _at_once(visit, m.StartRound(bench.next_id()))
@@ -79,7 +79,7 @@ async def rounds(bench: Bench) -> None:
 
 @requirement(62, "Rounds drawn by hand", hands=True, needs=("SO-61",))
 async def next_round(bench: Bench) -> None:
-    """The next StartRound ends a round that is open, and counts from 1 again; `drawn` goes on."""
+    """The next StartRound ends an open round, and counts from 1 again; `drawn` continues."""
     await loaded(bench)
     async with bench.visit() as visit:
         first = await _at_once(visit, m.StartRound(bench.next_id()))
@@ -92,7 +92,7 @@ async def next_round(bench: Bench) -> None:
 
 @requirement(63, "Rounds drawn by hand", hands=True, needs=("SO-60",))
 async def out_of_turn(bench: Bench) -> None:
-    """A card that is drawn while no round is open is told as not ordered, and counted as drawn."""
+    """A card drawn while no round is open is reported as not ordered, and counted as drawn."""
     await loaded(bench)
     async with bench.visit() as visit:
         reported = await _drawn(bench, visit, DRAW_ONE, 1)
@@ -102,7 +102,7 @@ async def out_of_turn(bench: Bench) -> None:
 
 @requirement(64, "Rounds drawn by hand", hands=True, needs=("SO-61",))
 async def stub(bench: Bench) -> None:
-    """CountStub is done at once; when the well is empty Stub tells its cards and all that came out. IDLE, 0 left."""
+    """CountStub is done at once; when the well is empty, Stub has its cards and the total. IDLE, 0 left."""
     await loaded(bench)
     async with bench.visit() as visit:
         await _at_once(visit, m.StartRound(bench.next_id()))
@@ -124,7 +124,7 @@ async def stub(bench: Bench) -> None:
 
 @requirement(65, "Rounds drawn by hand", hands=True, needs=("SO-60",))
 async def lifted_out(bench: Bench) -> None:
-    """A stub that is lifted out and not drawn is told by Fault 451, and there is no Stub."""
+    """A stub that is lifted out instead of drawn is reported by Fault 451, and there is no Stub."""
     await loaded(bench)
     async with bench.visit() as visit:
         command = await _at_once(visit, m.CountStub(bench.next_id()))

@@ -1,4 +1,4 @@
-"""SO-26 to SO-29: a card that lies face up, a cover card, and one that a hand draws from an automated shoe. By hand."""
+"""SO-26 to SO-29: a card that is face up, a cover card, and one that a hand draws from an automated shoe. By hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAW: Final = Step("draw one card out of the throat by hand", ("draw:cards=1",))
 
 @requirement(26, "What is never sent", hands=True, needs=("SO-14",))
 async def face_up(bench: Bench) -> None:
-    """A card that lies face up is told by its number in the block and in the stack, and counted; nothing more."""
+    """A face-up card is reported by its number in the block and in the stack, and counted; its value is not sent."""
     await waiting(bench)
     await bench.do(FACE_UP)
     async with bench.visit() as visit:
@@ -40,7 +40,7 @@ async def face_up(bench: Bench) -> None:
 
 @requirement(27, "Counting", hands=True, needs=("SO-14",))
 async def cover_card(bench: Bench) -> None:
-    """A cover card is told where it lies and when it comes out, and is counted nowhere."""
+    """The position of a cover card is reported, and when it comes out; no count includes it."""
     await waiting(bench)
     await bench.do(COVER)
     async with bench.visit() as visit:
@@ -60,7 +60,7 @@ async def cover_card(bench: Bench) -> None:
 
 @requirement(28, "What moves, and how it ends", hands=True, needs=("SO-10",))
 async def drawn_by_hand(bench: Bench) -> None:
-    """A card that a hand draws is told by Drawn, not ordered; one fewer is left, one more is drawn."""
+    """A card drawn by hand is reported by Drawn, not ordered; one fewer is left, one more is drawn."""
     await loaded(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)

@@ -101,36 +101,36 @@ def _known(count: int | None, what: str, seen: Any) -> int:
 
 def _busy(motion: Motion, *states: m.State) -> None:
     if motion.during is None or motion.during.state is m.State.IDLE:
-        raise NotChecked("it was over before anybody could look; let the simulator run more slowly")
+        raise NotChecked("it was over before it could be observed; run the simulator more slowly")
     expect(motion.during.state in states, " or ".join(state.name for state in states), motion.during)
     all_refused(motion.refused, m.Reason.BUSY, f"in {motion.during.state.name}")
 
 
-# --- at rest --------------------------------------------------------------------------------------------------------
+# --- when idle --------------------------------------------------------------------------------------------------------
 
 
 @requirement(84, WITHOUT)
 async def inventory(bench: Bench) -> None:
-    """GetStatus is answered by an Inventory, and it and the sensors tell the same."""
+    """GetStatus is answered by an Inventory, which agrees with the sensors."""
     await rest(bench)
     async with bench.visit() as visit:
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
         dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
-        expect(not dark, "no dark sensor on the path of a resting machine", f"dark: {dark}")
+        expect(not dark, "no dark sensor on the path of an idle machine", f"dark: {dark}")
         intake = sensors.levels[m.Sensor.INTAKE].blocked
-        expect(intake is status.cards_in_intake, "INTAKE to show what the status says", status)
+        expect(intake is status.cards_in_intake, "INTAKE to agree with the status", status)
         for level in sensors.levels:
             expect(level.blocked is (level.level < level.threshold), "blocked below its threshold", level)
 
 
 @requirement(85, WITHOUT)
 async def no_cycles(bench: Bench) -> None:
-    """What only a machine with cycles understands ends the session, as any message that it does not know."""
+    """A command that only a machine with cycles has ends the session, like any unknown message."""
     await rest(bench)
     for message in (m.StartCycle(bench.next_id()), m.SetMode(bench.next_id(), m.Mode.SORT)):
         raw = await bench.raw()
         raw.request(encode(message))
-        expect(not await raw.lives(), f"the end of the session after {type(message).__name__}", "it goes on")
+        expect(not await raw.lives(), f"the end of the session after {type(message).__name__}", "it continues")
 
 
 # --- taking in, counting, delivering --------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ async def taken_in(bench: Bench) -> tuple[Motion, Settled | Accepted | None]:
 
 @requirement(86, WITHOUT)
 async def takes_in(bench: Bench) -> None:
-    """TakeIn takes what lies in the intake: TakenIn with its number, then DONE, so many more inside; 420 meanwhile."""
+    """TakeIn takes in the intake's cards: TakenIn with their count, then DONE, inside rises by it; 420 meanwhile."""
     motion, _ = await taken_in(bench)
     reported: m.TakenIn = motion.ended(m.TakenIn)
     inside = _known(motion.before.inside, "what is inside", motion.before) + reported.count
@@ -180,7 +180,7 @@ async def not_counted(bench: Bench) -> None:
 
 
 async def counted(bench: Bench) -> Motion:
-    """Watch how the set is counted; once for all the requirements about it."""
+    """Watch how the set is counted; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Motion:
         await closed(bench)
@@ -192,7 +192,7 @@ async def counted(bench: Bench) -> Motion:
 
 @requirement(88, WITHOUT, needs=("SH-86",))
 async def counts(bench: Bench) -> None:
-    """CountAll ends in Counted with all that is inside, then DONE; the set is closed, none outside; 420 meanwhile."""
+    """CountAll ends in Counted with all cards inside, then DONE; the set is complete, none outside; 420 meanwhile."""
     motion = await counted(bench)
     reported: m.Counted = motion.ended(m.Counted)
     inside = _known(motion.before.inside, "what is inside", motion.before)
@@ -202,7 +202,7 @@ async def counts(bench: Bench) -> None:
 
 
 async def delivered(bench: Bench) -> Motion:
-    """Watch how cards are delivered; once for all the requirements about it."""
+    """Watch how cards are delivered; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Motion:
         await closed(bench)
@@ -214,7 +214,7 @@ async def delivered(bench: Bench) -> Motion:
 
 @requirement(89, WITHOUT, needs=("SH-88",))
 async def delivers(bench: Bench) -> None:
-    """Deliver brings exactly as many cards as were ordered: so many fewer inside, so many in the chute and outside."""
+    """Deliver delivers exactly the ordered cards: inside falls by that count, chute and outside rise by it."""
     motion = await delivered(bench)
     reported: m.Delivered = motion.ended(m.Delivered)
     inside = _known(motion.before.inside, "what is inside", motion.before) - FEW
@@ -227,7 +227,7 @@ async def delivers(bench: Bench) -> None:
 
 
 async def dealt(bench: Bench) -> None:
-    """Bring it to rest with a few cards in its chute."""
+    """Bring it to idle with a few cards in its chute."""
     await rest(bench)
     async with bench.visit() as visit:
         status = await status_of(visit)
@@ -252,7 +252,7 @@ async def chute_occupied(bench: Bench) -> None:
 
 @requirement(91, "States without cycles", needs=("SH-89",))
 async def restart(bench: Bench) -> None:
-    """A restart at rest forgets no card: inside, outside and counted are as before; what is in the chute is nil."""
+    """A restart while idle loses no card: inside, outside and counted are as before; the count in the chute is nil."""
     await dealt(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -262,12 +262,12 @@ async def restart(bench: Bench) -> None:
         same_but(before, await status_of(visit), in_chute=None)
 
 
-# --- with hands -------------------------------------------------------------------------------------------------------
+# --- with an operator -------------------------------------------------------------------------------------------------
 
 
 @requirement(92, WITHOUT, hands=True, needs=("SH-89",))
 async def drawn(bench: Bench) -> None:
-    """Every card that is drawn is told by Holds: one fewer in the chute, as many inside and outside as before."""
+    """Every drawn card is reported by Holds: one fewer in the chute, inside and outside unchanged."""
     await dealt(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -281,7 +281,7 @@ async def drawn(bench: Bench) -> None:
 
 @requirement(93, WITHOUT, hands=True, needs=("SH-92",))
 async def conserved(bench: Bench) -> None:
-    """Wherever the cards are: inside and outside make the set, when they are drawn and when they come back."""
+    """Inside and outside always add up to the set, when cards are drawn and when they come back."""
     await dealt(bench)
     async with bench.visit() as visit:
         whole = (await status_of(visit)).counted
@@ -298,7 +298,7 @@ async def conserved(bench: Bench) -> None:
 
 @requirement(94, WITHOUT, hands=True, needs=("SH-92",))
 async def drawn_as_one(bench: Bench) -> None:
-    """Two cards drawn as one are noticed when the chute runs empty: Holds with 433."""
+    """Two cards drawn as one are detected when the chute runs empty: Holds with 433."""
     await dealt(bench)
     async with bench.visit() as visit:
         await bench.do(DRAW_PAIR)
@@ -314,7 +314,7 @@ async def drawn_as_one(bench: Bench) -> None:
 
 @requirement(95, WITHOUT, hands=True, needs=("SH-89",))
 async def one_too_many(bench: Bench) -> None:
-    """More cards than were given out are not of this set: Incomplete, FAILED with 433, HALTED, nil inside."""
+    """More cards than were delivered cannot be of this set: Incomplete, FAILED with 433, HALTED, nil inside."""
     await dealt(bench)
     async with bench.visit() as visit:
         outside = _known((await status_of(visit)).outside, "what is outside", "nil")
@@ -330,7 +330,7 @@ async def one_too_many(bench: Bench) -> None:
 
 @requirement(96, WITHOUT, hands=True, needs=("SH-88",))
 async def door_on_the_store(bench: Bench) -> None:
-    """A door opened on the store is told by Holds with 422; nothing is delivered then until a count agrees."""
+    """Opening the door on the store is reported by Holds with 422; then nothing is delivered until a count agrees."""
     await closed(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -356,7 +356,7 @@ async def _in_delivery(bench: Bench, visit: Visit) -> int:
 
 @requirement(97, "States without cycles", hands=True, needs=("SH-89",))
 async def stop(bench: Bench) -> None:
-    """Stop in mid-delivery ends it in Stopped and FAILED with 434; HALTED, its set not closed, and 423 to orders."""
+    """Stop in mid-delivery ends it in Stopped and FAILED with 434; HALTED, nil counted, and 423 to other commands."""
     await closed(bench)
     async with bench.visit() as visit:
         command = await _in_delivery(bench, visit)
@@ -372,13 +372,13 @@ async def stop(bench: Bench) -> None:
 
 @requirement(98, "States without cycles", hands=True, needs=("SH-89",))
 async def power_lost(bench: Bench) -> None:
-    """Power that goes in mid-delivery leaves it FAILED with 435, the machine DOUBTFUL, nil in every number."""
+    """A power loss in mid-delivery leaves it FAILED with 435, the machine DOUBTFUL, nil in every count."""
     await closed(bench)
     async with bench.visit() as visit:
         command = await _in_delivery(bench, visit)
         await bench.now(POWER_CUT)
         if not await visit.ends(bench.hands.patience):
-            raise NotChecked("nobody cut the power")
+            raise NotChecked("the power was not cut")
     await restarted(bench, visit)
     async with bench.visit() as visit:
         settled_as(await visit.outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)

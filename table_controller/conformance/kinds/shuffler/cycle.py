@@ -67,7 +67,7 @@ class Cycle(msgspec.Struct):
 
 
 async def watched(bench: Bench) -> Cycle:
-    """Run a cycle and look at it all the time; once for all the requirements about it."""
+    """Run a cycle and look at it all the time; done once for all requirements about it."""
     seen: Cycle = await bench.once("cycle", _watch)
     return seen
 
@@ -120,7 +120,7 @@ async def one_completed(bench: Bench) -> None:
 
 @cycling(12, "Counting", needs=("SH-11",))
 async def counted(bench: Bench) -> None:
-    """Afterwards it is READY, none inside, all that Completed counts behind the gate, one cycle more."""
+    """Afterwards it is READY, with none inside, the count of Completed behind the gate, and one more cycle."""
     cycle = await watched(bench)
     completed = cycle.completed()
     expected = msgspec.structs.replace(
@@ -133,7 +133,7 @@ async def counted(bench: Bench) -> None:
 
 @cycling(13, "A cycle", needs=("SH-11",))
 async def progress(bench: Bench) -> None:
-    """Progress comes in both phases; its counts never fall or run ahead of each other, and end at what is Completed."""
+    """Progress comes in both phases; its counts never decrease, are consistent, and end at the count of Completed."""
     cycle = await watched(bench)
     count = cycle.completed().count
     reported = [event for event in cycle.events if isinstance(event, m.Progress)]
@@ -169,21 +169,21 @@ async def busy_unloading(bench: Bench) -> None:
 
 def _busy(cycle: Cycle, state: m.State) -> None:
     if state not in cycle.refused:
-        raise NotChecked(f"{state.name} was over before anybody could look; let the simulator run more slowly")
+        raise NotChecked(f"{state.name} was over before it could be observed; run the simulator more slowly")
     all_refused(cycle.refused[state], m.Reason.BUSY, f"in {state.name}")
 
 
 @cycling(16, "A cycle", needs=("SH-11",))
 async def intake_empty(bench: Bench) -> None:
-    """Intake is told when the last card is drawn, once."""
+    """Intake is sent once, when the last card is fed."""
     cycle = await watched(bench)
     reported = [event for event in cycle.events if isinstance(event, m.Intake)]
-    expect(reported == [m.Intake(False)], "one Intake that says empty", reported)
+    expect(reported == [m.Intake(False)], "one Intake with empty", reported)
 
 
 @cycling(17, "Messages", needs=("SH-11",))
 async def transits(bench: Bench) -> None:
-    """Transit statistics grow by one for every card in every segment, and are in order."""
+    """Transit statistics grow by one for every card in every segment, and are consistent."""
     cycle = await watched(bench)
     count = cycle.completed().count
     for segment, earlier, later in zip(m.Segment, cycle.moved_before, cycle.moved_after, strict=True):
@@ -201,23 +201,23 @@ async def no_findings(bench: Bench) -> None:
         expect(result == m.NoFindings(m.Reason.NOT_A_FINDING), "NoFindings with 427", "findings")
 
 
-# --- with hands: a second deck in the intake ------------------------------------------------------------------------
+# --- with an operator: a second deck in the intake ------------------------------------------------------------------
 
 
 @cycling(30, "A cycle", hands=True)
 async def intake_told(bench: Bench) -> None:
-    """Putting cards into the intake is told by Intake, and shown in the status."""
+    """When cards are put into the intake, Intake is sent and the status shows them."""
     await emptied(bench)
     async with bench.visit() as visit:
         await bench.do(RELOAD)
         reported = await visit.event(m.Intake, bench.hands.patience)
-        expect(reported.cards, "Intake that says cards", reported)
+        expect(reported.cards, "Intake with cards", reported)
         expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
 
 
 @cycling(31, "A cycle", hands=True, needs=("SH-11",))
 async def sorts(bench: Bench) -> None:
-    """A cycle in SORT says SORT in Completed, and counts the same deck alike."""
+    """A cycle in SORT has mode SORT in Completed, and counts the same deck the same."""
     count = (await watched(bench)).completed().count
     await loaded(bench)
     async with bench.visit() as visit:
@@ -231,7 +231,7 @@ async def sorts(bench: Bench) -> None:
 
 @cycling(32, "Heartbeat and silence", page="docs/protocol.md", hands=True, needs=("SH-11",))
 async def alone(bench: Bench) -> None:
-    """A cycle goes on while its host is silent, and the next session finds it DONE."""
+    """A cycle continues while its host is silent, and the next session finds it DONE."""
     await loaded(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.StartCycle(bench.next_id()))
@@ -245,7 +245,7 @@ async def alone(bench: Bench) -> None:
 
 @cycling(80, "What is never sent", hands=True, needs=("SH-11",), capability=m.IDENTIFIES)  # fmt: skip
 async def rejects(bench: Bench) -> None:
-    """A wrong deck or batch is rejected, and its findings name what is missing and extra, in its model's form."""
+    """A wrong deck or batch is rejected, and its findings list the missing and extra cards, in its model's form."""
     await rest(bench)
     await bench.do(SWAP)
     async with bench.visit() as visit:

@@ -1,4 +1,4 @@
-"""SH-40 to SH-49: the door, a stop in mid-cycle, doubt, and the way back. All of it needs hands."""
+"""SH-40 to SH-49: the door, a stop in mid-cycle, and clearing. All of them need an operator."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ requirement = partial(cycling, hands=True)
 NOT_CLEARING = [name for name in COMMANDS if name != "ClearJam"]
 
 
-# --- the door at rest -----------------------------------------------------------------------------------------------
+# --- the door when idle -----------------------------------------------------------------------------------------------
 
 
 @requirement(40, "A cycle")
 async def door(bench: Bench) -> None:
-    """Opening and closing the door is told by Door, and shown in the status."""
+    """Opening and closing the door is reported by Door, and shown in the status."""
     await rest(bench)
     async with bench.visit() as visit:
         for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
@@ -73,7 +73,7 @@ async def door_open(bench: Bench) -> None:
 
 
 class Halt(msgspec.Struct):
-    """Everything that was seen of a cycle that was stopped, and of the way back."""
+    """The observations of a stopped cycle, and of clearing it."""
 
     command: int
     stop_reply: Accepted | Settled
@@ -90,7 +90,7 @@ class Halt(msgspec.Struct):
 
 
 async def stopped(bench: Bench) -> Halt:
-    """Stop a cycle, clear the path by hand, have the compartments emptied; once for all the requirements about it."""
+    """Stop a cycle, clear the path by hand, have the compartments emptied; done once for all requirements about it."""
     seen: Halt = await bench.once("halt", _stop)
     return seen
 
@@ -145,7 +145,7 @@ async def stop(bench: Bench) -> None:
 
 @requirement(43, "Counting", needs=("SH-42",))
 async def halted(bench: Bench) -> None:
-    """Stopped in mid-cycle it is HALTED with reason 434, and knows how many cards are inside."""
+    """When stopped in mid-cycle it is HALTED with reason 434, and knows how many cards are inside."""
     halt = await stopped(bench)
     ended: m.Stopped = one_end(halt.events, halt.command, m.Stopped, halt.settled)
     expect((halt.status.state, halt.status.reason) == (m.State.HALTED, m.Reason.STOPPED), "HALTED, 434", halt.status)
@@ -155,16 +155,16 @@ async def halted(bench: Bench) -> None:
 
 @requirement(44, "States", needs=("SH-42",))
 async def needs_clearing(bench: Bench) -> None:
-    """In HALTED everything but ClearJam is refused with 423."""
+    """In HALTED every command but ClearJam is refused with 423."""
     all_refused((await stopped(bench)).refused, m.Reason.NEEDS_CLEARING, "in HALTED")
 
 
 @requirement(45, "States", needs=("SH-42",))
 async def clearing(bench: Bench) -> None:
-    """While it is emptied it is CLEARING, the number inside is nil, and every motion is refused with 420."""
+    """While it is emptied it is CLEARING, the count inside is nil, and every motion is refused with 420."""
     halt = await stopped(bench)
     if not halt.clearing or halt.clearing[-1].state is not m.State.CLEARING:
-        raise NotChecked("it was emptied before anybody could look; let the simulator run more slowly")
+        raise NotChecked("it was emptied before it could be observed; run the simulator more slowly")
     for status in halt.clearing:
         expect((status.state, status.inside) == (m.State.CLEARING, None), "CLEARING with nil inside", status)
     all_refused(halt.refused_clearing, m.Reason.BUSY, "in CLEARING")
@@ -194,7 +194,7 @@ async def cleared(bench: Bench) -> None:
 
 @requirement(49, "The last edges", needs=("SH-42",), capability=TRAIL)
 async def trail(bench: Bench) -> None:
-    """After a halt its trail tells edges in the order of their times, none after the halt, of sensors that it has."""
+    """After a halt, its edge log has edges of its own sensors in time order, none after the halt."""
     reported = (await stopped(bench)).trail
     expect(reported is not None and reported.halted is not None, "a halt with its time", reported)
     if reported is None or reported.halted is None:
@@ -231,7 +231,7 @@ async def door_in_cycle(bench: Bench) -> None:
 
 @requirement(48, "Counting", needs=("SH-47",))
 async def doubt(bench: Bench) -> None:
-    """After the door was open in mid-cycle, only a look inside and then a passed self-test end the doubt."""
+    """After the door was open in mid-cycle, only a look inside and then a passed self-test make the count known."""
     await loaded(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.StartCycle(bench.next_id()))
